@@ -1,0 +1,93 @@
+"""A JSON object as a value: canonical bytes, compared and hashed by their digest.
+
+`FrozenMap` is the mapping that frozen values hold, so that a search may visit whole attempts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """An immutable JSON object.
+
+    `canonical` has sorted keys and no white space; equality and hash are those of `digest`.
+    """
+
+    canonical: bytes
+    digest: str
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Body:
+        """Freeze `value`, any JSON object."""
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        canonical = text.encode("utf-8", "surrogatepass")
+        return cls(canonical, hashlib.sha256(canonical).hexdigest())
+
+    def thaw(self) -> dict[str, Any]:
+        """Return a fresh, mutable copy."""
+        return cast("dict[str, Any]", json.loads(self.canonical.decode("utf-8", "surrogatepass")))
+
+    def __eq__(self, other: object) -> bool:
+        """Two bodies are equal when their digests are."""
+        return isinstance(other, Body) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        """Hash by digest."""
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        """Show the digest alone: a body may hold what no output should show."""
+        return f"Body({self.digest[:12]})"
+
+
+class FrozenMap(Mapping[Key, Value]):
+    """A hashable mapping; `put` and `drop` return changed copies."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[Key, Value] | Iterable[tuple[Key, Value]] = ()) -> None:
+        """Copy `items`."""
+        self._items: dict[Key, Value] = dict(items)
+
+    def __getitem__(self, key: Key) -> Value:
+        """Return the value at `key`; KeyError where there is none."""
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        """Iterate the keys in the order of insertion."""
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        """Count the keys."""
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        """Hash without regard to order, as equality does."""
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        """Show it as the dict that it wraps."""
+        return f"FrozenMap({self._items!r})"
+
+    def put(self, key: Key, value: Value) -> FrozenMap[Key, Value]:
+        """Return a copy with `key` set."""
+        changed: FrozenMap[Key, Value] = FrozenMap(self._items)
+        changed._items[key] = value
+        return changed
+
+    def drop(self, key: Key) -> FrozenMap[Key, Value]:
+        """Return a copy without `key`, itself where there is none."""
+        if key not in self._items:
+            return self
+        changed: FrozenMap[Key, Value] = FrozenMap(self._items)
+        del changed._items[key]
+        return changed

@@ -1,0 +1,54 @@
+"""The one strict predicate: when a rollout is done, from one snapshot and nothing else."""
+
+from __future__ import annotations
+
+from gate.core.objects import Deployment
+from gate.core.policy import Policy
+from gate.core.share import Share
+from gate.core.snapshot import Snapshot
+
+
+def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
+    """Tell whether all that was asked for is there.
+
+    The caller has made sure that the controller observed our generation. Counters of the
+    Deployment can be of the template before for a moment, so the ReplicaSet of the live template
+    has to be available by its own count too; `availableReplicas` holds minReadySeconds already.
+    """
+    if policy.wait_for_termination and _terminating(snapshot, live):
+        return False
+    if live.replicas == 0:
+        return live.status_replicas == 0
+    current = snapshot.current()
+    if current is None:
+        return False
+    needed = _needed(live, policy)
+    if needed < live.replicas:
+        return min(live.updated_replicas, current.available_replicas) >= needed
+    counters = (live.updated_replicas, live.status_replicas, live.available_replicas)
+    return (
+        all(count == live.replicas for count in counters)
+        and current.available_replicas == current.status_replicas == live.replicas
+    )
+
+
+def amount(share: Share | None, total: int, default: int) -> int:
+    """Return how many of `total` pods a share is, rounded up; `default` without one."""
+    return default if share is None else share.of(total, round_up=True)
+
+
+def _needed(live: Deployment, policy: Policy) -> int:
+    """Return how many new pods have to be available: all, unless less was asked for."""
+    if policy.require_min_available:
+        unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=False)
+        return max(1, live.replicas - unavailable)
+    return min(live.replicas, max(1, amount(policy.require, live.replicas, live.replicas)))
+
+
+def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
+    """Tell whether old pods still end; servers before 1.33 do not count them themselves."""
+    if live.terminating_replicas is not None:
+        return live.terminating_replicas > 0
+    owned = {replica_set.uid for replica_set in snapshot.owned()}
+    pods = (track.pod for track in snapshot.pods.values())
+    return any(pod.deleting and pod.owner_uid in owned for pod in pods)

@@ -1,0 +1,94 @@
+"""The vocabulary out: everything that an attempt may ask for. One effect, at most one write."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gate.core.body import Body
+from gate.core.objects import Ref
+
+FIELD_MANAGER = "rollout-gate"
+"""The one field manager of everything that the gate applies."""
+
+
+class Verb(enum.StrEnum):
+    """How a write is sent."""
+
+    APPLY = "apply"
+    """Server-side apply of `body`."""
+    TAKE_OVER = "take-over"
+    """JSON patch that replaces `metadata.managedFields` by `body["managedFields"]`."""
+    MERGE = "merge"
+    """JSON merge patch of `body`."""
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRecord:
+    """Write the journal before the writes of a leg."""
+
+    effect_id: int
+    record: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write to one object.
+
+    `uid` and `resource_version` are preconditions, None where the object is to be created.
+    """
+
+    effect_id: int
+    ref: Ref
+    verb: Verb
+    body: Body
+    uid: str | None
+    resource_version: str | None
+    field_manager: str = FIELD_MANAGER
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read `ref` with quorum; with `whole_rollout` its ReplicaSets and Pods too."""
+
+    effect_id: int
+    ref: Ref
+    whole_rollout: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Collect evidence on the most telling pod: last terminations, current and previous logs.
+
+    `container` is "" where any will do. Answered within 2 s whatever happens.
+    """
+
+    effect_id: int
+    ref: Ref
+    pod: str
+    container: str
+    previous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """A line of the timeline: terminal, log and report all render this one."""
+
+    at: float
+    event: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Give the lock back and keep the record."""
+
+    effect_id: int
+    record: Body
+
+
+Effect = SaveRecord | Write | Read | Collect | Announce | Release
+Asking = SaveRecord | Write | Read | Collect | Release
+"""The effects that are answered."""

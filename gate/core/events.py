@@ -1,0 +1,215 @@
+"""The vocabulary in: everything that an attempt may hear. `at` is monotonic seconds.
+
+Observations are legal in every state. An answer is legal only while the effect with its
+`effect_id` is outstanding.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gate.core.body import Body
+from gate.core.fact import Fact
+from gate.core.objects import CleanText, Deployment, Pod, Ref, ReplicaSet, Watched
+from gate.core.outcome import Reason
+
+
+class Kind(enum.StrEnum):
+    """The kinds that are watched."""
+
+    DEPLOYMENT = "Deployment"
+    REPLICA_SET = "ReplicaSet"
+    POD = "Pod"
+    EVENT = "Event"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An object was added or modified."""
+
+    at: float
+    object: Watched
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """An object was deleted."""
+
+    at: float
+    kind: Kind
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All objects of a kind that `about` selects, as one list gave them: what is missing is gone.
+
+    `about` is the Deployment whose name, label selector or namespace the list was made with:
+    the list says nothing of another one's objects.
+    """
+
+    at: float
+    kind: Kind
+    about: Ref
+    objects: tuple[Watched, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Woke:
+    """The time `attempt.wake_at` has come."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A signal asks the attempt to end."""
+
+    at: float
+    signal_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContactLost:
+    """Nothing of the API server can be had; `final` where trying again is no use (403, 401)."""
+
+    at: float
+    why: str
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRestored:
+    """The API server answers again."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseLost:
+    """Somebody else holds the lock of this attempt."""
+
+    at: float
+    holder: str
+
+
+Observation = (
+    Observed | Vanished | Listed | Woke | Interrupted | ContactLost | ContactRestored | LeaseLost
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveObject:
+    """An object as a read or a write returned it.
+
+    `body` is the whole object without status; `managed` is its `metadata.managedFields` under
+    the key "managedFields"; `deployment` is set for Deployments.
+    """
+
+    ref: Ref
+    uid: str
+    resource_version: str
+    body: Body
+    managed: Body
+    deployment: Deployment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The journal stands."""
+
+    at: float
+    effect_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The write was done; `live` is what the server returned, None after a delete."""
+
+    at: float
+    effect_id: int
+    live: LiveObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteConflicted:
+    """409 of the resourceVersion: the object changed since it was read."""
+
+    at: float
+    effect_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRejected:
+    """The server refused the write for good: invalid, forbidden, another field manager, deleted.
+
+    `paths` names the fields in conflict, empty otherwise.
+    """
+
+    at: float
+    effect_id: int
+    reason: Reason
+    message: CleanText
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteUncertain:
+    """The answer was lost: the write may or may not have been done."""
+
+    at: float
+    effect_id: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """A quorum read; the lists are None unless the whole rollout was asked for."""
+
+    at: float
+    effect_id: int
+    fact: Fact[LiveObject]
+    replica_sets: tuple[ReplicaSet, ...] | None = None
+    pods: tuple[Pod, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One piece of evidence: an event, a termination or the last lines of a log."""
+
+    kind: str
+    pod: str
+    container: str
+    text: CleanText
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What could be collected within the bound; may be nothing."""
+
+    at: float
+    effect_id: int
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The lock is given back."""
+
+    at: float
+    effect_id: int
+
+
+Answer = (
+    Recorded
+    | Written
+    | WriteConflicted
+    | WriteRejected
+    | WriteUncertain
+    | ReadBack
+    | Collected
+    | Released
+)
+AttemptEvent = Observation | Answer

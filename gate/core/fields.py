@@ -1,0 +1,229 @@
+"""The algebra of managed fields: sets of fields as the API server writes them (FieldsV1).
+
+A set is a tree that says what of a JSON value belongs to it: `{}` all that stands there,
+`{".": {}}` the map, list or item merely as such, else the keys `f:name` (a field), `k:{...}` (the
+list item with these keys), `v:...` (the item of a set) and `i:n` (an index). None is the empty
+set. Nothing is changed in place; results share parts with what they were made of.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Fields = Mapping[str, Any]
+ITSELF = "."
+
+_MISSING = object()
+_ITEM = re.compile(r'\[((?:[^\]"]|"(?:[^"\\]|\\.)*")*)\]')
+_ITEM_KEY = re.compile(r'([^=,]+)=("(?:[^"\\]|\\.)*"|[^,]*)')
+
+
+def union(a: Fields | None, b: Fields | None) -> Fields | None:
+    """Return the fields of either set."""
+    if a is None or b is None:
+        return b if a is None else a
+    if not a or not b:
+        inner = a or b
+        return {ITSELF: {}, **inner} if inner else {}
+    return {key: union(a.get(key), b.get(key)) for key in {**a, **b}}
+
+
+def subtract(a: Fields | None, b: Fields | None) -> Fields | None:
+    """Return the fields of `a` that `b` does not name; a map stays where only its inside is."""
+    if a is None or b is None:
+        return a
+    if not a:
+        return None if _names_itself(b) else a
+    left = {key: subtract(inner, (b or {ITSELF: {}}).get(key)) for key, inner in a.items()}
+    return {key: inner for key, inner in left.items() if inner is not None} or None
+
+
+def intersect(a: Fields | None, b: Fields | None) -> Fields | None:
+    """Return the fields that both sets name."""
+    if a is None or b is None:
+        return None
+    if not a or not b:
+        both_whole = not a and not b
+        return {} if both_whole else {ITSELF: {}} if ITSELF in (a or b) else None
+    common = {key: intersect(inner, b.get(key)) for key, inner in a.items()}
+    return {key: inner for key, inner in common.items() if inner is not None} or None
+
+
+def _names_itself(fields: Fields) -> bool:
+    return not fields or ITSELF in fields
+
+
+def descend(fields: Fields | None, *names: str) -> Fields | None:
+    """Return what the set says of the field at `names`; `{}` too where it has all above it."""
+    for name in names:
+        if not fields:
+            return fields
+        fields = fields.get(f"f:{name}")
+    return fields
+
+
+def paths(fields: Fields | None) -> tuple[str, ...]:
+    """Name each field that is held whole, as in `spec.containers[name="web"].image`.
+
+    These are the API server's words in a conflict, but for its leading dot.
+    """
+    return () if fields is None else tuple(_paths(fields, ""))
+
+
+def _paths(fields: Fields, path: str) -> Iterator[str]:
+    if not fields:
+        yield path.removeprefix(".")
+    for key, inner in fields.items():
+        if key != ITSELF:
+            yield from _paths(inner, path + _step(key))
+
+
+def _step(key: str) -> str:
+    """Name one key of a tree; what could not be printed as it is comes escaped."""
+    kind, text = key[:2], key[2:]
+    if kind == "k:":
+        return "[" + ",".join(f"{name}={json.dumps(v)}" for name, v in _keys(text)) + "]"
+    printable = text if text.isprintable() else json.dumps(text)
+    return {"v:": f"[={printable}]", "i:": f"[{printable}]"}.get(kind, f".{printable}")
+
+
+def extract(value: Any, fields: Fields) -> Any:
+    """Return the part of `value` that the set names, as client-go's `Extract...` functions do.
+
+    List items come in the order of `value` and keep the keys they are known by. What the set
+    names and `value` lacks is left out.
+    """
+    if not fields:
+        return value
+    if isinstance(value, Mapping):
+        return {
+            key[2:]: extract(value[key[2:]], inner)
+            for key, inner in fields.items()
+            if key.startswith("f:") and key[2:] in value
+        }
+    return _extract_items(value, fields) if isinstance(value, list) else value
+
+
+def _extract_items(items: list[Any], fields: Fields) -> list[Any]:
+    taken = []
+    for index, item in enumerate(items):
+        for key, inner in fields.items():
+            if _selects(key, index, item):
+                part = extract(item, inner)
+                taken.append({**dict(_keys(key[2:])), **part} if key[:2] == "k:" else part)
+                break
+    return taken
+
+
+def still_holds(ours: Any, fields: Fields | None, live: Any) -> bool:
+    """Return whether `live` has every named field of `ours`, with its value."""
+    return not differing(ours, fields, live)
+
+
+def differing(ours: Any, fields: Fields | None, live: Any) -> tuple[str, ...]:
+    """Name the fields of `ours` that `live` lacks or has with another value.
+
+    List items are found by their keys, whatever their order. What `live` has beyond does not
+    count, nor does a named field that `ours` lacks: the server drops what is null or empty.
+    """
+    return () if fields is None else tuple(_differing(ours, fields, live, ""))
+
+
+def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]:
+    if not fields and not _same(ours, live):
+        yield path.removeprefix(".")
+    for key, inner in fields.items():
+        mine = _at(ours, key)
+        if mine is _MISSING or mine is None:
+            continue
+        theirs, there = _at(live, key), path + _step(key)
+        if theirs is _MISSING:
+            yield there.removeprefix(".")
+        else:
+            yield from _differing(mine, inner, theirs, there)
+
+
+def _same(ours: Any, live: Any) -> bool:
+    """Compare a field held whole: an empty map or list is merely that there is one."""
+    if ours in ({}, []):
+        return type(ours) is type(live)
+    return bool(ours == live)
+
+
+def _at(value: Any, key: str) -> Any:
+    """Return what a key of a tree selects in `value`, or `_MISSING`."""
+    if isinstance(value, Mapping):
+        return value.get(key[2:], _MISSING) if key.startswith("f:") else _MISSING
+    if isinstance(value, list):
+        chosen = (item for index, item in enumerate(value) if _selects(key, index, item))
+        return next(chosen, _MISSING)
+    return _MISSING
+
+
+def _selects(key: str, index: int, item: Any) -> bool:
+    kind, text = key[:2], key[2:]
+    if kind == "k:":
+        keys = _keys(text)
+        return bool(keys) and isinstance(item, Mapping) and all(item.get(n) == v for n, v in keys)
+    return bool(item == _json(text)) if kind == "v:" else kind == "i:" and text == str(index)
+
+
+@functools.lru_cache(maxsize=4096)
+def _keys(text: str) -> tuple[tuple[str, Any], ...]:
+    """Read the keys of a list item, sorted by name; none where the text is not of that form."""
+    keys = _json(text)
+    return tuple(sorted(keys.items())) if isinstance(keys, dict) else ()
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _MISSING
+
+
+def removed(value: Any, path: str) -> Any:
+    """Return `value` without the field at `path`, `value` itself where there is none.
+
+    `path` is as `paths` or the API server names it; names may hold dots. Maps and lists that
+    become empty go too, since applying an empty one would claim it.
+    """
+    return _removed(value, path if path.startswith((".", "[")) else f".{path}")
+
+
+def _removed(value: Any, path: str) -> Any:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            step, rest = f".{name}", path[len(name) + 1 :]
+            if path.startswith(step) and (not rest or rest[0] in ".["):
+                left = _removed(inner, rest) if rest else None
+                if left is not inner:
+                    others = {key: kept for key, kept in value.items() if key != name}
+                    return {**others, name: left} if left else others
+    item = _ITEM.match(path)
+    return _without_item(value, item) if item and isinstance(value, list) else value
+
+
+def _without_item(items: list[Any], step: re.Match[str]) -> list[Any]:
+    key, rest = _key(step[1]), step.string[step.end() :]
+    kept = []
+    for index, item in enumerate(items):
+        left = item
+        if _selects(key, index, item):
+            left = _removed(item, rest) if rest else None
+        if left is item or left:
+            kept.append(left)
+    return items if kept == items else kept
+
+
+def _key(text: str) -> str:
+    """Turn the text between brackets back into the key of a tree."""
+    if text.startswith("="):
+        return f"v:{text[1:]}"
+    if text.isdigit():
+        return f"i:{text}"
+    return "k:{" + ",".join(f"{json.dumps(n)}:{v}" for n, v in _ITEM_KEY.findall(text)) + "}"

@@ -1,0 +1,125 @@
+"""All states of an attempt and every way between them.
+
+Rule 1: whatever moves an attempt from one state to another stands in `TRANSITIONS`; no other
+file may hold any. Rule 2: the table does not know which rollouts, writes or checks there are:
+`triggers` reads them off, at most one trigger at a time.
+
+Theory of operation
+-------------------
+An attempt walks one or two legs. FORWARD writes the manifest and follows it; BACK restores what
+was before and follows that through the same states, so that a rollback is verified by the same
+predicate as a rollout. A leg is entered by RECORDING: the journal names all its writes before
+the first is sent. WRITING sends them one by one. FOLLOWING waits for a verdict, BAKING for the
+window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
+that either bears the verdict out or sends the attempt back to FOLLOWING. Nothing is written in
+CLOSING, which gives the lock back, nor in ENDED.
+
+RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback.
+Where two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
+INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+
+class Leg(enum.StrEnum):
+    """The way out and the way back."""
+
+    FORWARD = "forward"
+    BACK = "back"
+
+
+class State(enum.StrEnum):
+    """Where on a leg the attempt is."""
+
+    RECORDING = "recording"
+    WRITING = "writing"
+    FOLLOWING = "following"
+    BAKING = "baking"
+    CONFIRMING = "confirming"
+    CLOSING = "closing"
+    ENDED = "ended"
+
+
+class Trigger(enum.StrEnum):
+    """What moves an attempt on."""
+
+    RECORDED = "recorded"
+    WRITTEN = "written"
+    REJECTED = "rejected"
+    COMPLETE = "complete"
+    UNSETTLED = "unsettled"
+    FAILED = "failed"
+    BAKED = "baked"
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    RETREAT = "retreat"
+    DEPARTED = "departed"
+    LOST = "lost"
+    INTERRUPTED = "interrupted"
+    CLOSED = "closed"
+
+
+Place = tuple[Leg, State]
+
+
+def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
+    """Return what both legs share."""
+    closing = (leg, State.CLOSING)
+    always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: closing}
+    return {
+        State.RECORDING: {Trigger.RECORDED: (leg, State.WRITING), **always},
+        State.WRITING: {
+            Trigger.WRITTEN: (leg, State.FOLLOWING),
+            Trigger.REJECTED: closing,
+            **always,
+        },
+        State.FOLLOWING: {
+            Trigger.COMPLETE: (leg, State.BAKING),
+            Trigger.FAILED: (leg, State.CONFIRMING),
+            **always,
+        },
+        State.BAKING: {
+            Trigger.BAKED: (leg, State.CONFIRMING),
+            Trigger.UNSETTLED: (leg, State.FOLLOWING),
+            Trigger.FAILED: (leg, State.CONFIRMING),
+            **always,
+        },
+        State.CONFIRMING: {
+            Trigger.CONFIRMED: closing,
+            Trigger.REFUTED: (leg, State.FOLLOWING),
+            **always,
+        },
+        State.CLOSING: {Trigger.CLOSED: (leg, State.ENDED)},
+        State.ENDED: {},
+    }
+
+
+def _with_retreat(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
+    retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
+    writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
+    return {
+        state: {**triggers, **retreat} if state in writes_may_stand else triggers
+        for state, triggers in table.items()
+    }
+
+
+TRANSITIONS: Mapping[Leg, Mapping[State, Mapping[Trigger, Place]]] = {
+    Leg.FORWARD: _with_retreat(_leg(Leg.FORWARD)),
+    Leg.BACK: _leg(Leg.BACK),
+}
+
+
+class IllegalTransition(Exception):
+    """A trigger that the table does not have; the attempt is untouched."""
+
+
+def after(leg: Leg, state: State, trigger: Trigger) -> Place:
+    """Return where `trigger` leads; raise IllegalTransition where it leads nowhere."""
+    try:
+        return TRANSITIONS[leg][state][trigger]
+    except KeyError:
+        raise IllegalTransition(f"{trigger} has no meaning in {leg}/{state}") from None

@@ -1,0 +1,97 @@
+"""The closed sets that a pipeline branches on: outcomes, their exit codes, reasons."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+
+class Outcome(enum.StrEnum):
+    """What runs in the cluster at the end; contract section 2."""
+
+    VERIFIED = "verified"
+    INTERNAL_ERROR = "internal-error"
+    USAGE = "usage"
+    REFUSED = "refused"
+    ROLLED_BACK = "rolled-back"
+    ROLLBACK_FAILED = "rollback-failed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+    SUPERSEDED = "superseded"
+    LOST_CONTACT = "lost-contact"
+    INTERRUPTED = "interrupted"
+    OBSERVED = "observed"
+
+
+EXIT_CODES: dict[Outcome, int] = {
+    Outcome.VERIFIED: 0,
+    Outcome.OBSERVED: 0,
+    Outcome.INTERNAL_ERROR: 1,
+    Outcome.USAGE: 2,
+    Outcome.REFUSED: 3,
+    Outcome.ROLLED_BACK: 4,
+    Outcome.ROLLBACK_FAILED: 5,
+    Outcome.FAILED: 6,
+    Outcome.INCONCLUSIVE: 7,
+    Outcome.SUPERSEDED: 8,
+    Outcome.LOST_CONTACT: 9,
+}
+"""Interrupted is missing: its code is 128 plus the number of the signal."""
+
+_WORST_FIRST = (
+    Outcome.INTERNAL_ERROR,
+    Outcome.ROLLBACK_FAILED,
+    Outcome.LOST_CONTACT,
+    Outcome.FAILED,
+    Outcome.SUPERSEDED,
+    Outcome.ROLLED_BACK,
+    Outcome.INCONCLUSIVE,
+    Outcome.VERIFIED,
+)
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of an attempt whose Deployments ended in `outcomes`; none is verified."""
+    return min(outcomes, key=_WORST_FIRST.index, default=Outcome.VERIFIED)
+
+
+class Reason(enum.StrEnum):
+    """The rule that decided, or what was wrong underneath; stable CamelCase."""
+
+    COMPLETE = "Complete"
+    NO_CHANGE = "NoChange"
+    VACUOUS = "Vacuous"
+    PROGRESSING = "Progressing"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    TIMEOUT = "Timeout"
+    CRASH_LOOP = "CrashLoop"
+    OUT_OF_MEMORY = "OutOfMemory"
+    IMAGE_PULL = "ImagePull"
+    CONTAINER_CONFIG = "ContainerConfig"
+    READINESS_LOST = "ReadinessLost"
+    NOT_READY = "NotReady"
+    UNSCHEDULABLE = "Unschedulable"
+    POD_CREATE_DENIED = "PodCreateDenied"
+    REPLICA_SET_CREATE_ERROR = "ReplicaSetCreateError"
+    CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
+    CHECK_FAILED = "CheckFailed"
+    CHECK_INCONCLUSIVE = "CheckInconclusive"
+    CHECK_ERROR = "CheckError"
+    SUPERSEDED = "Superseded"
+    DELETED = "Deleted"
+    PAUSED = "Paused"
+    CONFLICT = "Conflict"
+    REJECTED = "Rejected"
+    APPLY_REJECTED = "ApplyRejected"
+    LOCKED = "Locked"
+    FORBIDDEN = "Forbidden"
+    UNAUTHORIZED = "Unauthorized"
+    UNREACHABLE = "Unreachable"
+    NOT_FOUND = "NotFound"
+    INTERRUPTED = "Interrupted"
+    GITOPS_MANAGED = "GitOpsManaged"
+    GITOPS_REVERTED = "GitOpsReverted"
+    PROTECTED = "Protected"
+    NO_BASELINE = "NoBaseline"
+    USAGE = "Usage"
+    INTERNAL_ERROR = "InternalError"

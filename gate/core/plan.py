@@ -1,0 +1,79 @@
+"""What an attempt sets out to do, decided before its first write.
+
+`apply`, `verify`, `undo` and `restart` differ in their plan alone: `verify` has no writes,
+`undo` and `restart` have one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.baseline import Baseline
+from gate.core.body import Body
+from gate.core.effects import FIELD_MANAGER, Verb
+from gate.core.events import LiveObject
+from gate.core.fact import Fact, Known
+from gate.core.objects import Ref
+from gate.core.policy import Policy
+from gate.core.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWrite:
+    """A write without its preconditions, which are those of the moment when it is sent.
+
+    `autoscaled`: somebody else decides on `spec.replicas`, so the body leaves it alone.
+    """
+
+    ref: Ref
+    verb: Verb
+    body: Body
+    field_manager: str = FIELD_MANAGER
+    force: bool = False
+    autoscaled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedObject:
+    """An object of the manifest and what was there before."""
+
+    ref: Ref
+    before: Fact[LiveObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A Deployment to follow: what was known of it before the write, and what served then."""
+
+    ref: Ref
+    snapshot: Snapshot
+    baseline: Fact[Baseline]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The writes in the order of application, and the Deployments that are judged.
+
+    `may_retreat` is false for commands that never write a rollback (`verify`).
+    """
+
+    command: str
+    targets: tuple[Target, ...]
+    objects: tuple[PlannedObject, ...]
+    writes: tuple[PlannedWrite, ...]
+    policy: Policy
+    may_retreat: bool = True
+
+    def before(self, ref: Ref) -> LiveObject | None:
+        """Return what was there before, None where there was nothing or nobody could tell."""
+        for planned in self.objects:
+            if planned.ref == ref and isinstance(planned.before, Known):
+                return planned.before.value
+        return None
+
+    def target(self, ref: Ref) -> Target:
+        """Return the target; KeyError where that Deployment is not followed."""
+        for target in self.targets:
+            if target.ref == ref:
+                return target
+        raise KeyError(ref)

@@ -1,0 +1,94 @@
+"""The two clocks of an attempt: no progress, and the total.
+
+Both are the gate's own monotonic time; the server's timestamps are whole seconds of another
+clock and decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from gate.core.objects import NO_DEADLINE_SECONDS, Deployment
+from gate.core.share import Share
+from gate.core.snapshot import Snapshot
+
+CONDITION_LAG_SECONDS = 5.0
+"""The controller writes its condition up to 2 s late; the own clock leaves it the first word."""
+SHORTEST_TOTAL_SECONDS = 900.0
+LONGEST_TOTAL_SECONDS = 7200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """High-water marks of the followed ReplicaSet and the low one of the old; when one last moved.
+
+    Marks instead of current numbers: pods that flap between ready and not ready are no progress.
+    """
+
+    last_at: float
+    followed_uid: str = ""
+    created: int = 0
+    ready: int = 0
+    available: int = 0
+    old_replicas: int | None = None
+    paused: bool = False
+
+    def fold(self, at: float, snapshot: Snapshot) -> Progress:
+        """Return the marks after `snapshot`; a pause stops the clock, its end starts it anew."""
+        live = snapshot.live
+        if live is None:
+            return self
+        marks = self._marked(snapshot)
+        if live.paused or self.paused or marks != self:
+            return replace(marks, last_at=at, paused=live.paused)
+        return self
+
+    def _marked(self, snapshot: Snapshot) -> Progress:
+        current = snapshot.current()
+        uid = current.uid if current is not None else ""
+        kept = self if uid == self.followed_uid else Progress(self.last_at, uid)
+        old = sum(rs.replicas for rs in snapshot.owned() if rs.uid != uid)
+        lowest = old if kept.old_replicas is None else min(kept.old_replicas, old)
+        if current is None:
+            return replace(kept, old_replicas=lowest, paused=self.paused)
+        return Progress(
+            self.last_at,
+            uid,
+            max(kept.created, current.status_replicas),
+            max(kept.ready, current.ready_replicas),
+            max(kept.available, current.available_replicas),
+            lowest,
+            self.paused,
+        )
+
+
+def stalled_at(progress: Progress, deployment: Deployment) -> float:
+    """Return when the no-progress clock fires: never while paused or without a deadline."""
+    deadline = deployment.progress_deadline_seconds
+    if deployment.paused or deadline >= NO_DEADLINE_SECONDS:
+        return math.inf
+    return progress.last_at + deadline + CONDITION_LAG_SECONDS
+
+
+def step_size(deployment: Deployment) -> int:
+    """Return how many pods one step of the rollout replaces, at least 1.
+
+    RollingUpdate: surge rounded up and unavailable rounded down, as the controller resolves
+    them; Recreate: all of them.
+    """
+    if deployment.recreate:
+        return max(1, deployment.replicas)
+    surge = Share.parse(deployment.max_surge).of(deployment.replicas, round_up=True)
+    unavailable = Share.parse(deployment.max_unavailable).of(deployment.replicas, round_up=False)
+    return max(1, surge + unavailable)
+
+
+def longest_legal_seconds(deployment: Deployment) -> float:
+    """Return how long the rollout can legally take: the total budget `auto`.
+
+    Steps x (progress deadline + minReadySeconds), between 15 minutes and 2 hours.
+    """
+    steps = math.ceil(max(1, deployment.replicas) / step_size(deployment))
+    a_step = deployment.progress_deadline_seconds + deployment.min_ready_seconds
+    return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, float(steps * a_step)))

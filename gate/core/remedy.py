@@ -1,0 +1,177 @@
+"""What a failed attempt does about it: roll back, pause, scale to zero, delete or nothing.
+
+Only what this attempt changed is restored, in the order of application, configuration first:
+the baseline's pods never start with the configuration of the version that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gate.core import ownership
+from gate.core.body import Body
+from gate.core.effects import Verb
+from gate.core.events import LiveObject
+from gate.core.fact import Known
+from gate.core.objects import Ref
+from gate.core.plan import Plan, PlannedWrite
+from gate.core.policy import OnFailure, OnFirstFailure
+
+_VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenObject:
+    """One object as this attempt left it.
+
+    `before` is what it was when its manifest was applied, after any take-over of its managed
+    fields; None where the attempt created it. `after` is the answer to our apply.
+    """
+
+    before: LiveObject | None
+    after: LiveObject
+    forced: bool = False
+    autoscaled: bool = False
+
+    @property
+    def created(self) -> bool:
+        """Whether the object did not exist before."""
+        return self.before is None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the apply changed anything but bookkeeping."""
+        return self.before is None or content(self.before.body) != content(self.after.body)
+
+
+def content(body: Body) -> dict[str, Any]:
+    """Return an object without what the API server keeps books with."""
+    value = body.thaw()
+    value.pop("status", None)
+    metadata = value.get("metadata", {})
+    for key in _VOLATILE:
+        metadata.pop(key, None)
+    annotations = metadata.get("annotations", {})
+    annotations.pop("deployment.kubernetes.io/revision", None)
+    if not annotations:
+        metadata.pop("annotations", None)
+    return value
+
+
+def spec_changed(before: LiveObject | None, after: LiveObject) -> bool:
+    """Tell whether `spec` differs; an annotation alone makes no new version."""
+    if before is None:
+        return True
+    return bool(content(before.body).get("spec") != content(after.body).get("spec"))
+
+
+def writes_back(
+    plan: Plan,
+    written: Mapping[Ref, WrittenObject],
+    departed: frozenset[Ref],
+    failed: frozenset[Ref],
+) -> tuple[PlannedWrite, ...]:
+    """Return the writes that answer a failed verdict, none where nothing may be written.
+
+    `departed` Deployments are somebody else's by now, `failed` those whose verdict failed.
+    """
+    if plan.policy.observe or not plan.may_retreat:
+        return ()
+    match plan.policy.on_failure:
+        case OnFailure.KEEP:
+            return ()
+        case OnFailure.PAUSE:
+            return tuple(_pause(ref) for ref in sorted(failed - departed) if ref in written)
+        case OnFailure.ROLLBACK:
+            return _rollback(plan, written, departed)
+
+
+def _pause(ref: Ref) -> PlannedWrite:
+    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
+
+
+def _rollback(
+    plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
+) -> tuple[PlannedWrite, ...]:
+    """Restore all that serves; where no Deployment can go back, the rest stays with the new."""
+    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
+    restorable = {ref for ref in mine if _has_target(plan, ref)}
+    followed = {target.ref for target in plan.targets}
+    firsts = tuple(
+        _first_failure(plan, ref, mine[ref]) for ref in mine if ref in followed - restorable
+    )
+    back: list[PlannedWrite] = []
+    if not followed or restorable & followed:
+        back.extend(_restorations(mine, restorable))
+    back.extend(write for writes in firsts for write in writes)
+    if back and plan.policy.prune_created:
+        planned = {write.ref for write in back}
+        gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
+        back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
+    return tuple(back)
+
+
+def _has_target(plan: Plan, ref: Ref) -> bool:
+    """Tell whether `ref` can go back: a Deployment only to what served, the rest to what it was."""
+    for target in plan.targets:
+        if target.ref == ref:
+            return isinstance(target.baseline, Known)
+    return True
+
+
+def _restorations(
+    mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
+) -> Iterator[PlannedWrite]:
+    for ref, object_ in mine.items():
+        if object_.before is not None and ref in restorable:
+            yield _restoration(ref, object_, object_.before)
+
+
+def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:
+    match plan.policy.on_first_failure:
+        case OnFirstFailure.SCALE_TO_ZERO:
+            return (PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"replicas": 0}})),)
+        case OnFirstFailure.DELETE if object_.created:
+            return (PlannedWrite(ref, Verb.DELETE, Body.of({})),)
+        case _:
+            return ()
+
+
+def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
+    """Return the apply of what the gate had applied before.
+
+    Fields that only the new version had are gone with it, ownership is clean, and the old
+    ReplicaSet is found again by its template.
+    """
+    value = ownership.restoration(
+        before.body.thaw(),
+        before.managed.thaw()["managedFields"],
+        object_.after.managed.thaw()["managedFields"],
+        forced=object_.forced,
+    )
+    return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
+
+
+def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an apply's body that leaves `spec.replicas` to its other owner."""
+    spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}
+    return {**value, "spec": spec} if spec else value
+
+
+def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Return an apply's body that keeps the live `spec.replicas`.
+
+    Leaving out a field that only the gate owns would reset it to its default, 1.
+    """
+    replicas = live.body.thaw().get("spec", {}).get("replicas")
+    return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
+
+
+def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Apply the autoscaler's rule to the body of an apply: its owner decides on replicas."""
+    owners = ownership.owners_of(live.managed.thaw()["managedFields"], "spec.replicas")
+    if any(manager != "rollout-gate" for manager, _ in owners):
+        return without_replicas(value)
+    return with_live_replicas(value, live)

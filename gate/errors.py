@@ -1,0 +1,48 @@
+"""The one tree of errors: each carries a reason, a hint for the next step, and an exit code.
+
+Leaves say whose move it is: `UsageError` the caller's (nothing was sent), `RefusedError` the
+cluster's or a guard's (nothing was written). Adapters derive their own from these.
+"""
+
+from __future__ import annotations
+
+from gate.core.outcome import EXIT_CODES, Outcome, Reason
+
+
+class GateError(Exception):
+    """Abstract: something that ends a command before or outside of a verdict.
+
+    `message` is one line for people, `hint` the next step or empty; `reason` is stable.
+    """
+
+    outcome: Outcome = Outcome.INTERNAL_ERROR
+
+    def __init__(self, message: str, *, reason: Reason, hint: str = "") -> None:
+        """Refuse to build the abstract base itself: an error has to say whose move it is."""
+        if type(self) is GateError:
+            raise TypeError("GateError is abstract: raise one of its leaves")
+        super().__init__(message)
+        self.message = message
+        self.reason = reason
+        self.hint = hint
+
+    @property
+    def exit_code(self) -> int:
+        """The process's exit code for this error; contract section 2."""
+        return EXIT_CODES[self.outcome]
+
+
+class UsageError(GateError):
+    """Bad flags, configuration or manifest: nothing was written. Exit 2."""
+
+    outcome = Outcome.USAGE
+
+    def __init__(self, message: str, *, hint: str = "", reason: Reason = Reason.USAGE) -> None:
+        """Take the one-line message, with file and line where there is one."""
+        super().__init__(message, reason=reason, hint=hint)
+
+
+class RefusedError(GateError):
+    """The cluster or a guard says no before the first write. Exit 3."""
+
+    outcome = Outcome.REFUSED

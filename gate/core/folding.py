@@ -120,14 +120,17 @@ def _written(attempt: Attempt, effect: Asking, answer: Written) -> Attempt:
     attempt = replace(attempt, queue=rest, retry=None, first_write_at=first)
     if answer.live is None:
         return replace(attempt, deleted=(*attempt.deleted, effect.ref))
-    before = attempt.live.get(effect.ref)
+    earlier = attempt.written.get(effect.ref)
+    before = attempt.live.get(effect.ref) if earlier is None else earlier.before
     attempt = replace(attempt, live=attempt.live.put(effect.ref, answer.live))
     if effect.verb is Verb.TAKE_OVER:
         return attempt
     if attempt.leg is Leg.BACK:
         attempt = replace(attempt, restored=attempt.restored.put(effect.ref, answer.live))
     else:
-        written = WrittenObject(before, answer.live, head.force, head.autoscaled)
+        written = WrittenObject(
+            before, answer.live, head.force, head.autoscaled, head.field_manager
+        )
         attempt = replace(attempt, written=attempt.written.put(effect.ref, written))
     return _followed(attempt, effect, before, answer.live)
 

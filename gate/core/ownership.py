@@ -73,9 +73,7 @@ def _without_theirs(fields: Fields, theirs: Fields | None) -> Fields:
     }
 
 
-def _entry(
-    managed_fields: ManagedFields, manager: str, operation: str
-) -> Mapping[str, Any] | None:
+def _entry(managed_fields: ManagedFields, manager: str, operation: str) -> Mapping[str, Any] | None:
     wanted = (manager, operation, "")
     return next((entry for entry in managed_fields if _identity(entry) == wanted), None)
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from gate.core import ownership
 from gate.core.body import Body
-from gate.core.effects import Verb
+from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Known
+from gate.core.fields import extract
 from gate.core.objects import Ref
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import OnFailure, OnFirstFailure
@@ -27,13 +28,15 @@ class WrittenObject:
     """One object as this attempt left it.
 
     `before` is what it was when its manifest was applied, after any take-over of its managed
-    fields; None where the attempt created it. `after` is the answer to our apply.
+    fields; None where the attempt created it. `after` is the answer to our apply, sent as
+    `field_manager`.
     """
 
     before: LiveObject | None
     after: LiveObject
     forced: bool = False
     autoscaled: bool = False
+    field_manager: str = FIELD_MANAGER
 
     @property
     def created(self) -> bool:
@@ -145,6 +148,8 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     Fields that only the new version had are gone with it, ownership is clean, and the old
     ReplicaSet is found again by its template.
     """
+    if object_.field_manager != FIELD_MANAGER:
+        return _given_back(ref, object_, before)
     value = ownership.restoration(
         before.body.thaw(),
         before.managed.thaw()["managedFields"],
@@ -152,6 +157,21 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
         forced=object_.forced,
     )
     return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
+
+
+def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
+    """Return the apply that gives back what another manager of ours took, as `restart` does."""
+    manager = object_.field_manager
+    taken = ownership.owned_fields(object_.after.managed.thaw()["managedFields"], manager)
+    value = extract(before.body.thaw(), taken) if taken else {}
+    names = {"name": ref.name, "namespace": ref.namespace}
+    body = {
+        **value,
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {**value.get("metadata", {}), **names},
+    }
+    return PlannedWrite(ref, Verb.APPLY, Body.of(body), manager, force=object_.forced)
 
 
 def without_replicas(value: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_FORM: Final = re.compile(r"([0-9]{1,9})(%?)")
+_FORM: Final = re.compile(r"([0-9]{1,10})(%?)")
 _MOST: Final = 2**31 - 1
 """Kubernetes counts pods in an int32."""
 
@@ -25,11 +25,9 @@ class Share:
         Reads `maxSurge` and `maxUnavailable` of a Deployment as well: an API server has refused
         the text form of a plain number there already, so taking it does no harm.
         """
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise ValueError(f"{value!r} is neither a count (3) nor a share (25%)")
         match = _FORM.fullmatch(str(value).strip())
         if match is None or int(match[1]) > _MOST:
-            raise ValueError(f"{value!r} is neither a count (3) nor a share (25%)")
+            raise ValueError(f"{value!r:.60} is neither a count (3) nor a share (25%)")
         return cls(int(match[1]), percent=bool(match[2]))
 
     def of(self, total: int, *, round_up: bool) -> int:

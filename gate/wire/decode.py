@@ -1,0 +1,200 @@
+"""JSON of the API server to core values: lines of watches, lists, single objects.
+
+Whatever comes in, out comes a value or a `DecodeError`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, ParamSpec, TypeVar
+
+import msgspec
+from msgspec.json import Decoder
+
+from gate.core import objects as core
+from gate.core.body import Body
+from gate.core.events import Kind, LiveObject
+from gate.wire import build, shapes
+from gate.wire.shapes import WatchType
+from gate.wire.untrusted import clean_line
+
+MAX_LINE_BYTES: Final = 4 * 1024 * 1024
+"""An object is at most 1.5 MiB in etcd; as JSON it may be more than twice that."""
+MAX_BODY_BYTES: Final = 64 * 1024 * 1024
+"""A page of 500 objects of 128 KiB each."""
+
+
+_MOST_LEVELS: Final = 100  # of managed fields: core walks them, and no schema is that deep
+
+
+class DecodeError(ValueError):
+    """These bytes are not what the API promises; the message is one clean line.
+
+    No leaf of the errors' tree: a broken line ends one connection and no command. Who reads
+    knows whose move it is, and says so with an error of its own.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ServerError:
+    """The Status of an ERROR in a watch; `code` is as of HTTP, 410 for a history that is gone."""
+
+    code: int
+    reason: core.CleanText
+    message: core.CleanText
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One line of a watch.
+
+    `object` is set for ADDED, MODIFIED and DELETED, `error` for ERROR. `resource_version` is
+    where to resume from, "" for ERROR.
+    """
+
+    type: WatchType
+    resource_version: str
+    object: core.Watched | None = None
+    error: ServerError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list, or one page of it; `continue_token` is "" on the last page."""
+
+    objects: tuple[core.Watched, ...]
+    resource_version: str
+    continue_token: str
+
+
+_LINE: Final = Decoder(shapes.Line)
+_DEPLOYMENT: Final = Decoder(shapes.Deployment)
+_REPLICA_SET: Final = Decoder(shapes.ReplicaSet)
+_POD: Final = Decoder(shapes.Pod)
+_ANY_KIND: Final = Decoder(shapes.AnyObject)
+_JSON_OBJECT: Final = Decoder(dict[str, Any])
+_WATCHED: Final[Decoder[shapes.Watched]] = Decoder(shapes.Watched)
+_LISTS: Final[Mapping[Kind, Decoder[Any]]] = {
+    Kind.DEPLOYMENT: Decoder(shapes.ListOf[shapes.Deployment]),
+    Kind.REPLICA_SET: Decoder(shapes.ListOf[shapes.ReplicaSet]),
+    Kind.POD: Decoder(shapes.ListOf[shapes.Pod]),
+    Kind.EVENT: Decoder(shapes.ListOf[shapes.Event]),
+}
+Given = ParamSpec("Given")
+Value = TypeVar("Value")
+
+
+def _decoding(read: Callable[Given, Value]) -> Callable[Given, Value]:
+    """Turn all that bytes can do to a reader into a `DecodeError`."""
+
+    @functools.wraps(read)
+    def reader(*args: Given.args, **kwargs: Given.kwargs) -> Value:
+        try:
+            return read(*args, **kwargs)
+        except RecursionError:
+            raise DecodeError("nested too deeply") from None
+        except ValueError as error:
+            raise DecodeError(clean_line(str(error))) from None
+
+    return reader
+
+
+@_decoding
+def watch_line(line: bytes) -> WatchEvent:
+    """Decode one line of a watch of any of the four kinds, at most `MAX_LINE_BYTES` long."""
+    event = _LINE.decode(_bounded(line, MAX_LINE_BYTES))
+    found = event.object
+    if isinstance(found, shapes.Status):
+        return WatchEvent(WatchType.ERROR, "", error=_server_error(found))
+    version = found.metadata.resource_version or ""
+    if event.type is WatchType.BOOKMARK:
+        return WatchEvent(event.type, version)
+    return WatchEvent(event.type, version, build.watched(found))
+
+
+@_decoding
+def listing(kind: Kind, body: bytes) -> Listing:
+    """Decode a list of one kind, at most `MAX_BODY_BYTES` long."""
+    page = _LISTS[kind].decode(_bounded(body))
+    meta = page.metadata or shapes.ListMeta()
+    return Listing(
+        objects=tuple(build.watched(item) for item in page.items or ()),
+        resource_version=meta.resource_version or "",
+        continue_token=meta.following or "",
+    )
+
+
+@_decoding
+def watched(body: bytes | Mapping[str, Any]) -> core.Watched:
+    """Decode an object of any of the four kinds, which it has to name."""
+    return build.watched(_WATCHED.decode(_json(body)))
+
+
+@_decoding
+def deployment(body: bytes | Mapping[str, Any]) -> core.Deployment:
+    """Decode an apps/v1 Deployment, from its JSON or from that as Python has it."""
+    return build.deployment(_DEPLOYMENT.decode(_json(body)))
+
+
+@_decoding
+def replica_set(body: bytes | Mapping[str, Any]) -> core.ReplicaSet:
+    """Decode an apps/v1 ReplicaSet likewise."""
+    return build.replica_set(_REPLICA_SET.decode(_json(body)))
+
+
+@_decoding
+def pod(body: bytes | Mapping[str, Any]) -> core.Pod:
+    """Decode a v1 Pod likewise."""
+    return build.pod(_POD.decode(_json(body)))
+
+
+@_decoding
+def live_object(body: bytes | Mapping[str, Any]) -> LiveObject:
+    """Decode an object of any kind as a read or a write returned it."""
+    return _live_object(_json(body))
+
+
+def _live_object(data: bytes) -> LiveObject:
+    found = _ANY_KIND.decode(data)
+    meta = found.metadata
+    if not all(_is_tree(entry.get("fieldsV1") or {}) for entry in meta.managed_fields or ()):
+        raise DecodeError("managed fields are no tree")
+    value = _JSON_OBJECT.decode(data)
+    value.pop("status", None)
+    value["metadata"].pop("managedFields", None)
+    names = (found.api_version, found.kind, meta.namespace or "", meta.name)
+    is_deployment = names[:2] == ("apps/v1", "Deployment")
+    return LiveObject(
+        ref=core.Ref(*map(clean_line, names)),
+        uid=meta.uid or "",
+        resource_version=meta.resource_version or "",
+        body=Body.of(value),
+        managed=Body.of({"managedFields": meta.managed_fields or []}),
+        deployment=build.deployment(_DEPLOYMENT.decode(data)) if is_deployment else None,
+    )
+
+
+def _is_tree(value: object, levels: int = _MOST_LEVELS) -> bool:
+    return (
+        levels > 0
+        and isinstance(value, dict)
+        and all(_is_tree(inner, levels - 1) for inner in value.values())
+    )
+
+
+def _server_error(found: shapes.Status) -> ServerError:
+    return ServerError(
+        found.code or 0, clean_line(found.reason or ""), clean_line(found.message or "")
+    )
+
+
+def _json(body: bytes | Mapping[str, Any]) -> bytes:
+    return _bounded(body if isinstance(body, bytes) else msgspec.json.encode(body))
+
+
+def _bounded(data: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
+    if len(data) > limit:
+        raise DecodeError(f"longer than {limit} bytes")
+    return data

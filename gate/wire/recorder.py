@@ -1,0 +1,182 @@
+"""Writes recordings: what the server said, masked, in the format of `gate.wire.trace`.
+
+Any thread may hand over what it heard, in raw bytes; the one thread that runs `run` masks and
+writes it, so that nobody waits for a disk. A recording never breaks the run that it records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.json import Decoder, encode
+
+from gate.errors import UsageError
+from gate.wire.masking import Masker
+from gate.wire.trace import LISTED, MAX_FILE_BYTES, VERSION
+
+_SCENARIO: Final = "recorded"
+
+Made = Mapping[str, Any]
+
+
+class _Line(Struct):
+    type: str
+    object: dict[str, Any]
+
+
+class _List(Struct, rename="camel"):
+    kind: str
+    api_version: str
+    metadata: dict[str, Any]
+    items: list[dict[str, Any]] | None = None
+
+
+_LINE: Final = Decoder(_Line)
+_LIST: Final = Decoder(_List)
+_OBJECT: Final = Decoder(dict[str, Any])
+
+
+class Recorder:
+    """Records one attempt to one file.
+
+    Lines that come before `header` are kept until the header is written: a watch may hear of an
+    apply before its answer is there.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        masker: Masker,
+        warn: Callable[[str], None],
+        *,
+        most_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
+        """Take the file to write to, and whom to tell what the recording lacks."""
+        self._file = file
+        self._masker = masker
+        self._warn = warn
+        self._left = most_bytes
+        self._applied_at = 0.0
+        self._skipped = 0
+        self._queue: SimpleQueue[tuple[bool, Callable[[], Made]] | None] = SimpleQueue()
+
+    @classmethod
+    def create(cls, path: Path, warn: Callable[[str], None]) -> Recorder:
+        """Open `path` anew, under a masking key of its own; UsageError where that fails."""
+        try:
+            return cls(path.open("wb"), Masker(), warn)
+        except OSError as error:
+            raise UsageError(f"{path}: cannot record to it: {error.strerror}") from error
+
+    # -- from any thread -----------------------------------------------------------------------
+
+    def header(
+        self,
+        at: float,
+        applied: Sequence[bytes],
+        *,
+        before: Sequence[bytes] = (),
+        kubernetes: str = "",
+        policy: Made | None = None,
+    ) -> None:
+        """Say once what was applied, at which monotonic second.
+
+        `applied` are the Deployments as the apply returned them, at least one. `before` are lists
+        as the server sent them, read before the apply. `policy` must hold no secret.
+        """
+        about = {"kubernetes": kubernetes, **({"policy": policy} if policy else {})}
+        self._queue.put((True, partial(self._header, at, about, before, applied)))
+
+    def line(self, at: float, line: bytes) -> None:
+        """Record a line of a watch, heard at that monotonic second."""
+        self._queue.put((False, partial(self._line, at, line)))
+
+    def listed(self, at: float, namespace: str, page: bytes) -> None:
+        """Record a page of the list that a watch of `namespace` begins with, or begins anew."""
+        self._queue.put((False, partial(self._listed, at, namespace, page)))
+
+    def finish(self) -> None:
+        """Let `run` return once all that was handed over is written."""
+        self._queue.put(None)
+
+    # -- in the recorder's own thread ----------------------------------------------------------
+
+    def run(self) -> None:
+        """Write until `finish`, and close the file; on trouble with it say so and stop."""
+        try:
+            with self._file:
+                for made in self._in_order():
+                    self._write(made)
+        except OSError as error:
+            self._warn(f"recording stopped: {error.strerror or error}")
+        if self._skipped:
+            self._warn(f"the recording lacks {self._skipped} lines that could not be masked")
+
+    def _in_order(self) -> Iterator[Made]:
+        early: list[Callable[[], Made]] | None = []
+        while (handed := self._queue.get()) is not None:
+            is_header, make = handed
+            if early is not None and not is_header:
+                early.append(make)
+                continue
+            yield from self._made(make, *(early or ()))
+            early = None
+
+    def _made(self, *makes: Callable[[], Made]) -> Iterator[Made]:
+        for make in makes:
+            try:
+                yield make()
+            except Exception:  # noqa: BLE001 - whatever a server sends, it must not end a run
+                self._skipped += 1
+
+    def _write(self, line: Made) -> None:
+        data = encode(line) + b"\n"
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError("it is as long as a recording may be")
+        self._file.write(data)
+        self._file.flush()
+
+    def _header(
+        self, at: float, about: Made, before: Sequence[bytes], applied: Sequence[bytes]
+    ) -> Made:
+        self._applied_at = at
+        first, *others = [self._masker.masked(_OBJECT.decode(body)) for body in applied]
+        return {
+            "trace": VERSION,
+            "scenario": _SCENARIO,
+            "namespace": first["metadata"]["namespace"],
+            "deployment": first["metadata"]["name"],
+            **about,
+            "before": [item for page in before for item in self._items(_LIST.decode(page))],
+            "applied": first,
+            **({"also_applied": others} if others else {}),
+        }
+
+    def _line(self, at: float, line: bytes) -> Made:
+        heard = _LINE.decode(line)
+        return {
+            "t": self._since(at),
+            "type": heard.type,
+            "object": self._masker.masked(heard.object),
+        }
+
+    def _listed(self, at: float, namespace: str, page: bytes) -> Made:
+        found = _LIST.decode(page)
+        metadata = {k: v for k, v in found.metadata.items() if k in {"resourceVersion", "continue"}}
+        frame = {"kind": found.kind, "apiVersion": found.api_version, "metadata": metadata}
+        body = {**frame, "items": self._items(found)}
+        return {"t": self._since(at), "type": LISTED, "namespace": namespace, "object": body}
+
+    def _items(self, found: _List) -> list[dict[str, Any]]:
+        """Mask the items of a list, which the server sends without their kind."""
+        kind = {"apiVersion": found.api_version, "kind": found.kind.removesuffix("List")}
+        return [self._masker.masked({**kind, **item}) for item in found.items or ()]
+
+    def _since(self, at: float) -> float:
+        return round(at - self._applied_at, 3)

@@ -1,0 +1,288 @@
+"""What of the API's JSON is read, as msgspec structs: apps/v1, v1 and the frames around them.
+
+Names are those of the API. Unknown fields are skipped unread, managed fields among them, and
+whatever the API may leave out or send as null may be None.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Raw, Struct
+
+
+class _Shape(Struct, rename="camel", gc=False):
+    pass
+
+
+class Owner(_Shape):
+    """An entry of `metadata.ownerReferences`."""
+
+    uid: str | None = None
+    controller: bool | None = None
+
+
+_ANNOTATIONS: Final = {
+    "revision": "deployment.kubernetes.io/revision",
+    "change_cause": "kubernetes.io/change-cause",
+}
+
+
+class Annotations(Struct, rename=_ANNOTATIONS, gc=False):
+    """The two annotations that are read; the others may be long."""
+
+    revision: str | None = None
+    change_cause: str | None = None
+
+
+class Meta(_Shape):
+    """ObjectMeta."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    generation: int | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    annotations: Annotations | None = None
+    owner_references: list[Owner] | None = None
+
+
+class Condition(_Shape):
+    """An entry of `status.conditions`, of any kind."""
+
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+class RollingUpdate(_Shape):
+    """IntOrString, both."""
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class Strategy(_Shape):
+    """DeploymentStrategy."""
+
+    type: str | None = None
+    rolling_update: RollingUpdate | None = None
+
+
+class DeploymentSpec(_Shape):
+    """The template stays bytes: it rarely changes and is costly to read."""
+
+    template: Raw = Raw()
+    replicas: int | None = None
+    paused: bool | None = None
+    min_ready_seconds: int | None = None
+    progress_deadline_seconds: int | None = None
+    strategy: Strategy | None = None
+
+
+class DeploymentStatus(_Shape):
+    """Counters that are 0 are left out by the server."""
+
+    observed_generation: int | None = None
+    replicas: int | None = None
+    updated_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
+    terminating_replicas: int | None = None
+    conditions: list[Condition] | None = None
+
+
+class Deployment(_Shape, tag_field="kind", tag="Deployment"):
+    """apps/v1 Deployment; that of a bookmark may lack its spec."""
+
+    metadata: Meta
+    spec: DeploymentSpec | None = None
+    status: DeploymentStatus | None = None
+
+
+class ReplicaSetSpec(_Shape):
+    """As a Deployment's spec."""
+
+    template: Raw = Raw()
+    replicas: int | None = None
+
+
+class ReplicaSet(_Shape, tag_field="kind", tag="ReplicaSet"):
+    """apps/v1 ReplicaSet."""
+
+    metadata: Meta
+    spec: ReplicaSetSpec | None = None
+    status: DeploymentStatus | None = None
+
+
+class Waiting(_Shape):
+    """ContainerStateWaiting."""
+
+    reason: str | None = None
+    message: str | None = None
+
+
+class Terminated(_Shape):
+    """ContainerStateTerminated."""
+
+    reason: str | None = None
+    exit_code: int | None = None
+    message: str | None = None
+    finished_at: str | None = None
+
+
+class Running(_Shape):
+    """ContainerStateRunning: that it is there says all."""
+
+
+class State(_Shape):
+    """ContainerState: at most one of the three."""
+
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Shape):
+    """ContainerStatus; `imageID` breaks the API's own rule for capitals."""
+
+    name: str | None = None
+    ready: bool | None = None
+    restart_count: int | None = None
+    state: State | None = None
+    last_state: State | None = None
+    imageID: str | None = None  # noqa: N815
+
+
+class PodStatus(_Shape):
+    """PodStatus."""
+
+    phase: str | None = None
+    reason: str | None = None
+    conditions: list[Condition] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+
+
+class Pod(_Shape, tag_field="kind", tag="Pod"):
+    """v1 Pod, without its spec: the template has it."""
+
+    metadata: Meta
+    status: PodStatus | None = None
+
+
+class Involved(_Shape):
+    """The object that an Event is about."""
+
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class Series(_Shape):
+    """EventSeries: how often, of events written through events.k8s.io."""
+
+    count: int | None = None
+    last_observed_time: str | None = None
+
+
+class Event(_Shape, tag_field="kind", tag="Event"):
+    """v1 Event."""
+
+    metadata: Meta
+    involved_object: Involved | None = None
+    type: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    count: int | None = None
+    first_timestamp: str | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    series: Series | None = None
+
+
+class Status(_Shape, tag_field="kind", tag="Status"):
+    """meta/v1 Status, the object of an ERROR."""
+
+    code: int | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+Watched = Deployment | ReplicaSet | Pod | Event
+
+
+class WatchType(enum.StrEnum):
+    """What a line of a watch says of its object (meta/v1 WatchEvent)."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+    BOOKMARK = "BOOKMARK"
+    ERROR = "ERROR"
+
+
+class Line(Struct, gc=False):
+    """One line of a watch."""
+
+    type: WatchType
+    object: Watched | Status
+
+
+class ListMeta(Struct, rename={"resource_version": "resourceVersion", "following": "continue"}):
+    """ListMeta; `following` is the token of the page after this one."""
+
+    resource_version: str | None = None
+    following: str | None = None
+
+
+Item = TypeVar("Item")
+
+
+class ListOf(Struct, Generic[Item]):
+    """A list, or one page of it; its items need not name their kind."""
+
+    metadata: ListMeta | None = None
+    items: list[Item] | None = None
+
+
+class TemplateContainer(_Shape):
+    """Container, of a pod template."""
+
+    name: str | None = None
+    image: str | None = None
+
+
+class PodSpec(_Shape):
+    """PodSpec, of a pod template."""
+
+    init_containers: list[TemplateContainer] | None = None
+    containers: list[TemplateContainer] | None = None
+
+
+class PodTemplate(_Shape):
+    """PodTemplateSpec."""
+
+    spec: PodSpec | None = None
+
+
+class NamedMeta(_Shape):
+    """What an object of any kind has to have, and who manages its fields."""
+
+    name: str
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    managed_fields: list[dict[str, Any]] | None = None
+
+
+class AnyObject(_Shape):
+    """An object of any kind."""
+
+    api_version: str
+    kind: str
+    metadata: NamedMeta

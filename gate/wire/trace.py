@@ -1,0 +1,187 @@
+"""Reads recordings of rollouts: what the watchers of a namespace saw, one JSON object a line.
+
+Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name
+of the first one), `before` (the objects listed just before the apply), `applied` (the Deployment
+that the apply returned) and, where there is more to say, `also_applied` (the attempt's other
+Deployments) and `policy` (flags of the judge, by name). Each further line has `t`, the seconds
+since the apply returned, and what a watch said, `type` and `object`; or the type LISTED, a
+`namespace`, and as `object` a page of the list that a watch began with.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from gate.core import objects as core
+from gate.core.events import Kind, Listed, LiveObject, Observed, Vanished
+from gate.errors import UsageError
+from gate.wire import decode
+from gate.wire.shapes import WatchType
+from gate.wire.untrusted import clean_line
+
+VERSION: Final = 1
+LISTED: Final = "LISTED"
+MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
+
+_KINDS: Final[Mapping[type[core.Watched], Kind]] = {
+    core.Deployment: Kind.DEPLOYMENT,
+    core.ReplicaSet: Kind.REPLICA_SET,
+    core.Pod: Kind.POD,
+    core.ClusterEvent: Kind.EVENT,
+}
+_UNREADABLE: Final = (ValueError, RecursionError)
+
+Heard = Observed | Vanished | Listed
+
+
+class _Header(Struct):
+    trace: int
+    namespace: str
+    deployment: str
+    applied: Raw
+    scenario: str | None = None
+    kubernetes: str | None = None
+    before: list[Raw] | None = None
+    also_applied: list[Raw] | None = None
+    policy: dict[str, Any] | None = None
+
+
+class _Line(Struct):
+    t: float
+    type: str
+    object: Raw
+    namespace: str | None = None
+
+
+class _OfKind(Struct):
+    kind: str
+
+
+_HEADER: Final = Decoder(_Header)
+_LINE: Final = Decoder(_Line)
+_OF_KIND: Final = Decoder(_OfKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recording whose header was read; its events are read from `path` as they are asked for.
+
+    `applied` holds at least one Deployment, in the order of the header; `policy` is empty where
+    the recording does not say.
+    """
+
+    path: Path
+    scenario: str
+    kubernetes: str
+    before: tuple[core.Watched, ...]
+    before_live: tuple[LiveObject, ...]
+    applied: tuple[LiveObject, ...]
+    policy: Mapping[str, Any]
+
+    def events(self) -> Iterator[Heard]:
+        """Read what was heard; `at` is seconds since the apply returned and never goes back.
+
+        Bookmarks and errors of watches say nothing of the rollout and are passed over.
+        UsageError with file and line where a line cannot be read.
+        """
+        at = 0.0
+        pages: dict[tuple[Kind, str], tuple[core.Watched, ...]] = {}
+        for number, line in itertools.islice(_lines(self.path), 1, None):
+            try:
+                found = _LINE.decode(line)
+                at = max(at, found.t)
+                if found.type == LISTED:
+                    heard = self._listed(at, found, pages)
+                else:
+                    heard = _watched(at, line)
+            except _UNREADABLE as error:
+                raise _unreadable(self.path, number, error) from None
+            yield from heard
+
+    def _listed(
+        self, at: float, line: _Line, pages: dict[tuple[Kind, str], tuple[core.Watched, ...]]
+    ) -> tuple[Heard, ...]:
+        """Put the pages of a list together; the last one is heard."""
+        body, namespace = bytes(line.object), line.namespace or ""
+        kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))
+        page = decode.listing(kind, body)
+        objects = pages.pop((kind, namespace), ()) + page.objects
+        if page.continue_token:
+            pages[kind, namespace] = objects
+            return ()
+        refs = [live.ref for live in self.applied if live.ref.namespace == namespace]
+        return tuple(Listed(at, kind, ref, objects) for ref in refs)
+
+
+def read(path: Path) -> Recording:
+    """Read the header of a recording; UsageError, with file and line, where it is none."""
+    with closing(_lines(path)) as lines:
+        number, line = next(lines, (1, b""))
+    try:
+        header = _HEADER.decode(line)
+        if header.trace != VERSION:
+            raise ValueError(f"a recording of version {header.trace}, not {VERSION}")
+        applied = [header.applied, *(header.also_applied or ())]
+        before = tuple(decode.watched(bytes(found)) for found in header.before or ())
+        return Recording(
+            path=path,
+            scenario=clean_line(header.scenario or ""),
+            kubernetes=clean_line(header.kubernetes or ""),
+            before=before,
+            before_live=tuple(
+                decode.live_object(bytes(raw))
+                for raw, found in zip(header.before or (), before, strict=True)
+                if isinstance(found, core.Deployment)
+            ),
+            applied=tuple(_deployment(bytes(found)) for found in applied),
+            policy=header.policy or {},
+        )
+    except _UNREADABLE as error:
+        raise _unreadable(path, number, error) from None
+
+
+def _deployment(body: bytes) -> LiveObject:
+    live = decode.live_object(body)
+    if live.deployment is None:
+        raise ValueError(f"{live.ref} was applied, and is no Deployment")
+    return live
+
+
+def _watched(at: float, line: bytes) -> tuple[Heard, ...]:
+    event = decode.watch_line(line)
+    if event.object is None:
+        return ()
+    if event.type is WatchType.DELETED:
+        return (Vanished(at, _KINDS[type(event.object)], event.object.uid),)
+    return (Observed(at, event.object),)
+
+
+def _lines(path: Path) -> Generator[tuple[int, bytes]]:
+    """Read a file line by line, within its caps; empty lines are passed over."""
+    left = MAX_FILE_BYTES
+    try:
+        with path.open("rb") as file:
+            for number in itertools.count(1):
+                line = file.readline(decode.MAX_BODY_BYTES + 1)
+                left -= len(line)
+                if left < 0 or len(line) > decode.MAX_BODY_BYTES:
+                    raise UsageError(f"{path}:{number}: too long for a recording")
+                if not line:
+                    return
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+
+
+def _unreadable(path: Path, number: int, error: Exception) -> UsageError:
+    why = "nested too deeply" if isinstance(error, RecursionError) else clean_line(str(error))
+    return UsageError(f"{path}:{number}: no line of a recording: {why}")

@@ -1,0 +1,218 @@
+"""Access reviews: what an attempt may need, what of it is missing, and the Role that grants it.
+
+One SelfSubjectRulesReview a namespace where the server's answer is complete; where an authorizer
+cannot list its rules (`incomplete`, as webhooks cannot), single SelfSubjectAccessReviews of what
+the known rules do not grant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from gate.core.objects import Ref
+from gate.kube.client import Client
+from gate.kube.failures import BadAnswer, NotFound
+from gate.kube.resources import (
+    ACCESS_REVIEWS,
+    DEPLOYMENTS,
+    EVENTS,
+    PODS,
+    REPLICA_SETS,
+    RULES_REVIEWS,
+    SELF_REVIEWS,
+    Resource,
+    Resources,
+)
+
+_ANY = "*"
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Permission:
+    """One verb on one resource; `resource` may be a subresource, as `pods/log`.
+
+    `namespace` is "" for cluster-scoped kinds, `name` where one object alone is meant.
+    """
+
+    namespace: str
+    group: str
+    resource: str
+    verb: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        """Return it in kubectl's words, as in `patch deployments.apps`."""
+        return f"{self.verb} {self.resource}" + (f".{self.group}" if self.group else "")
+
+
+def needed(
+    resources: Resources,
+    objects: Iterable[Ref],
+    *,
+    creates: Collection[Ref] | None = None,
+    deletes: Collection[Ref] = (),
+) -> tuple[Permission, ...]:
+    """Return what an attempt with these objects may need, its rollback included.
+
+    `creates` are those that do not exist yet, None where that is not known: a server-side apply
+    of a new object needs both create and patch. `deletes` are those that a rollback may delete.
+    """
+    wanted: set[Permission] = set()
+    for ref in objects:
+        resource = resources.of(ref.api_version, ref.kind)
+        namespace = ref.namespace if resource.namespaced else ""
+        verbs = ["get", "patch"]
+        verbs += ["create"] if creates is None or ref in creates else []
+        verbs += ["delete"] if ref in deletes else []
+        for verb in verbs:
+            name = "" if verb == "create" else ref.name
+            wanted.add(Permission(namespace, resource.group, resource.plural, verb, name))
+        if resource == DEPLOYMENTS:
+            wanted |= following(namespace)
+    return tuple(sorted(wanted))
+
+
+def following(namespace: str) -> set[Permission]:
+    """Return what following and judging a rollout takes, without a write."""
+
+    def on(resource: Resource, *verbs: str) -> set[Permission]:
+        return {Permission(namespace, resource.group, resource.plural, verb) for verb in verbs}
+
+    logs = Permission(namespace, "", "pods/log", "get")
+    watched = [on(kind, "list", "watch") for kind in (DEPLOYMENTS, REPLICA_SETS, PODS, EVENTS)]
+    return {logs}.union(on(DEPLOYMENTS, "get"), *watched)
+
+
+class Access:
+    """Asks the server what it would allow us. Raises ApiError where it does not say."""
+
+    def __init__(self, client: Client) -> None:
+        """Share the client's connections."""
+        self._client = client
+
+    def missing(self, needs: Iterable[Permission]) -> tuple[Permission, ...]:
+        """Return all that is not allowed, sorted."""
+        wanted = sorted(set(needs))
+        unmet: list[Permission] = []
+        for namespace in sorted({need.namespace for need in wanted}):
+            here = [need for need in wanted if need.namespace == namespace]
+            unmet += self._missing_in(namespace, here)
+        return tuple(unmet)
+
+    def subject(self) -> str:
+        """Return the name that the server knows us by, "" where it does not tell (before 1.28)."""
+        try:
+            status = self._review(SELF_REVIEWS, {})
+        except NotFound:
+            return ""
+        return str((status.get("userInfo") or {}).get("username") or "")
+
+    def _missing_in(self, namespace: str, needs: list[Permission]) -> list[Permission]:
+        # The rules of a namespace say nothing about cluster-scoped kinds.
+        complete, rules = self._rules(namespace) if namespace else (False, [])
+        unmet = [need for need in needs if not any(_grants(rule, need) for rule in rules)]
+        return unmet if complete else [need for need in unmet if not self._allowed(need)]
+
+    def _rules(self, namespace: str) -> tuple[bool, list[Mapping[str, Any]]]:
+        status = self._review(RULES_REVIEWS, {"namespace": namespace})
+        return not status.get("incomplete"), list(status.get("resourceRules") or [])
+
+    def _allowed(self, need: Permission) -> bool:
+        resource, _, subresource = need.resource.partition("/")
+        attributes = {
+            "namespace": need.namespace,
+            "verb": need.verb,
+            "group": need.group,
+            "resource": resource,
+            "subresource": subresource,
+            "name": need.name,
+        }
+        return bool(self._review(ACCESS_REVIEWS, {"resourceAttributes": attributes})["allowed"])
+
+    def _review(self, resource: Resource, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        review = {"apiVersion": resource.api_version, "kind": resource.kind, "spec": spec}
+        try:
+            status: Mapping[str, Any] = json.loads(self._client.review(resource.path(), review))[
+                "status"
+            ]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadAnswer(f"the answer to a {resource.kind} cannot be read") from error
+        return status
+
+
+def _grants(rule: Mapping[str, Any], need: Permission) -> bool:
+    """Tell whether a rule grants it, as the RBAC authorizer would (rbac/v1, PolicyRule)."""
+    subresource = need.resource.partition("/")[2]
+    names = rule.get("resourceNames") or []
+    return (
+        not {need.verb, _ANY}.isdisjoint(rule.get("verbs") or [])
+        and not {need.group, _ANY}.isdisjoint(rule.get("apiGroups") or [])
+        and not {need.resource, _ANY, f"*/{subresource}"}.isdisjoint(rule.get("resources") or [])
+        and (not names or need.name in names)
+    )
+
+
+def role_yaml(permissions: Iterable[Permission], subject: str = "") -> str:
+    """Return Roles that grant the permissions, each with its binding, as YAML for kubectl.
+
+    `subject` is the name that the server knows us by; without one a service account
+    `rollout-gate` of the same namespace stands in its place. Names of objects are left out.
+    """
+    wanted = set(permissions)
+    documents: list[Mapping[str, Any]] = []
+    for namespace in sorted({permission.namespace for permission in wanted}):
+        here = {permission for permission in wanted if permission.namespace == namespace}
+        documents += _role_and_binding(namespace, _rules_of(here), subject)
+    return yaml.safe_dump_all(documents, sort_keys=False, default_flow_style=None)
+
+
+def _rules_of(permissions: set[Permission]) -> list[dict[str, list[str]]]:
+    """Group by verbs, so that the Role is as short as one written by hand."""
+    verbs: dict[tuple[str, str], set[str]] = {}
+    for permission in permissions:
+        verbs.setdefault((permission.group, permission.resource), set()).add(permission.verb)
+    rules: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (group, resource), granted in sorted(verbs.items()):
+        rules.setdefault((group, tuple(sorted(granted))), []).append(resource)
+    return [
+        {"apiGroups": [group], "resources": plural, "verbs": list(granted)}
+        for (group, granted), plural in rules.items()
+    ]
+
+
+def _role_and_binding(
+    namespace: str, rules: list[dict[str, list[str]]], subject: str
+) -> list[Mapping[str, Any]]:
+    prefix = "" if namespace else "Cluster"
+    version = "rbac.authorization.k8s.io/v1"
+    metadata = {"name": "rollout-gate"} | ({"namespace": namespace} if namespace else {})
+    role = {"apiVersion": version, "kind": f"{prefix}Role", "metadata": metadata, "rules": rules}
+    binding = {
+        "apiVersion": version,
+        "kind": f"{prefix}RoleBinding",
+        "metadata": dict(metadata),
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": f"{prefix}Role",
+            "name": "rollout-gate",
+        },
+        "subjects": [_subject(namespace, subject)],
+    }
+    return [role, binding]
+
+
+def _subject(namespace: str, subject: str) -> dict[str, str]:
+    if subject and not subject.startswith(_SERVICE_ACCOUNT):
+        return {"kind": "User", "name": subject, "apiGroup": "rbac.authorization.k8s.io"}
+    account = subject.removeprefix(_SERVICE_ACCOUNT).partition(":")
+    return {
+        "kind": "ServiceAccount",
+        "name": account[2] or "rollout-gate",
+        "namespace": account[0] or namespace or "default",
+    }

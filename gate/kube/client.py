@@ -1,0 +1,290 @@
+"""Requests to the API server: time limits, size limits, and the one retry layer.
+
+`DynamicClient.request` of the official client sends them, without its discovery (requests, and a
+cache file in the temporary folder) and with `serialize=False`: the typed models cost a second of
+imports and forty times the decoding, and an unknown field would make them fail. Paths come from
+`resources`, bodies go out as JSON and come back as bytes.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import tenacity
+import urllib3
+from kubernetes.client.exceptions import ApiException
+from kubernetes.dynamic import DynamicClient
+
+from gate.clock import Clock
+from gate.kube import failures
+from gate.kube.connection import Connection
+from gate.kube.contact import Contact
+from gate.kube.failures import ApiError, BadAnswer, Cancelled, TimedOut, Unauthorized
+
+Query = tuple[tuple[str, str], ...]
+Result = TypeVar("Result")
+
+JSON = "application/json"
+APPLY_PATCH = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one request.
+
+    `answer_seconds` holds for the whole answer of a read, `write_seconds` for that of a write:
+    admission webhooks may take 30 s. `retry_seconds` bounds a request with its repetitions.
+    """
+
+    connect_seconds: float = 5.0
+    answer_seconds: float = 15.0
+    write_seconds: float = 35.0
+    retry_seconds: float = 30.0
+    first_pause_seconds: float = 0.2
+    longest_pause_seconds: float = 5.0
+    body_bytes: int = 64 << 20
+
+
+class Client:
+    """Sends requests for several threads over one pool of connections.
+
+    Every method raises leaves of `ApiError`. Reads are tried again after network errors, 429
+    and 5xx; writes only where the server surely did nothing. `cancel` ends the waiting between
+    tries. A 401 is tried once more with fresh credentials.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        clock: Clock,
+        *,
+        limits: Limits | None = None,
+        contact: Contact | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Share `contact` with the watches; `jitter` gives 0 to 1."""
+        self.connection = connection
+        self.limits = limits or Limits()
+        self.contact = contact
+        self._clock = clock
+        self.jitter = jitter
+        self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
+        self._sent: list[str] = []
+
+    @property
+    def requests(self) -> int:
+        """Return how many requests were sent, watches and repetitions included."""
+        return len(self._sent)
+
+    def get(
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        cancel: threading.Event | None = None,
+        seconds: float | None = None,
+        once: bool = False,
+    ) -> bytes:
+        """Read; `seconds` instead of the usual limit, `once` without repetition."""
+        limit = seconds or self.limits.answer_seconds
+
+        def attempt() -> bytes:
+            return self._exchange("GET", path, query, limit)
+
+        return attempt() if once else self._persist(attempt, lambda e: e.transient, cancel)
+
+    def review(self, path: str, body: Any, *, cancel: threading.Event | None = None) -> bytes:
+        """POST something that changes nothing (an access review): repeated as reads are."""
+
+        def attempt() -> bytes:
+            return self._exchange("POST", path, (), self.limits.answer_seconds, body)
+
+        return self._persist(attempt, lambda e: e.transient, cancel)
+
+    def write(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        query: Query = (),
+        content_type: str = JSON,
+        *,
+        cancel: threading.Event | None = None,
+    ) -> bytes:
+        """Write; sent again only where the server surely did nothing (429, no connection).
+
+        An error that is not `untouched` leaves open whether it was done.
+        """
+
+        def attempt() -> bytes:
+            return self._exchange(
+                method, path, query, self.limits.write_seconds, body, content_type
+            )
+
+        return self._persist(attempt, lambda e: e.transient and e.untouched, cancel)
+
+    def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
+        """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
+        return self._open("GET", path, query, silence_seconds)
+
+    def failure(self, error: Exception) -> ApiError:
+        """Name an error that sending or reading raised, and take note of it."""
+        named = failures.from_transport(error, self.connection.server)
+        self._unanswered(named)
+        return named
+
+    # -- one attempt ---------------------------------------------------------------------------
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        seconds: float,
+        body: Any = None,
+        content_type: str = JSON,
+    ) -> bytes:
+        deadline = self._clock.now() + seconds
+        response = self._open(method, path, query, seconds, body, content_type)
+        parts, size = [], 0
+        try:
+            for chunk in chunks(response):
+                parts.append(chunk)
+                size += len(chunk)
+                if size > self.limits.body_bytes:
+                    raise BadAnswer(f"the answer is larger than {self.limits.body_bytes} bytes")
+                if self._clock.now() > deadline:
+                    raise TimedOut(f"{self.connection.server} did not end its answer in time")
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self.failure(error) from error
+        finally:
+            # A connection that was read to its end has gone back to the pool by now.
+            response.close()
+        return b"".join(parts)
+
+    def _open(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
+        generation = self.connection.credentials.generation
+        try:
+            return self._send(method, path, query, *rest)
+        except Unauthorized:
+            if not self.connection.renew(generation):
+                raise
+            return self._send(method, path, query, *rest)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        seconds: float,
+        body: Any = None,
+        content_type: str = JSON,
+    ) -> urllib3.BaseHTTPResponse:
+        self._sent.append(method)
+        try:
+            response: urllib3.BaseHTTPResponse = self._dynamic.request(
+                method,
+                path,
+                body=body,
+                query_params=list(query),
+                content_type=content_type,
+                serialize=False,
+                _request_timeout=(min(seconds, self.limits.connect_seconds), seconds),
+            )
+        except ApiException as error:
+            raise self._named(error) from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self.failure(error) from error
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            response.close()
+            raise BadAnswer("the answer is encoded, although plain bytes were asked for")
+        self._answered()
+        return response
+
+    def _named(self, error: ApiException) -> ApiError:
+        if not error.status:  # TLS errors come without a status
+            return self.failure(error)
+        named = failures.from_answer(error.status, error.body, error.headers or {})
+        if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
+            self._unanswered(named)
+        else:
+            self._answered()
+        return named
+
+    def _answered(self) -> None:
+        if self.contact is not None:
+            self.contact.succeeded()
+
+    def _unanswered(self, error: ApiError) -> None:
+        if self.contact is not None:
+            self.contact.failed(error.message)
+
+    # -- several attempts ----------------------------------------------------------------------
+
+    def _persist(
+        self,
+        attempt: Callable[[], Result],
+        again: Callable[[ApiError], bool],
+        cancel: threading.Event | None,
+    ) -> Result:
+        """Repeat what may be repeated until the budget would be overdrawn."""
+        started = self._clock.now()
+
+        def spent(state: tenacity.RetryCallState) -> bool:
+            elapsed = self._clock.now() - started
+            return elapsed + state.upcoming_sleep > self.limits.retry_seconds
+
+        def pause(seconds: float) -> None:
+            if self._clock.wait(seconds, cancel):
+                raise Cancelled("not wanted any more")
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda e: isinstance(e, ApiError) and again(e)),
+            wait=self._pause_seconds,
+            stop=spent,
+            sleep=pause,
+            reraise=True,
+        )
+        return retrying(attempt)
+
+    def _pause_seconds(self, state: tenacity.RetryCallState) -> float:
+        """Double the pause from try to try, and never come before the server's Retry-After."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after_seconds if isinstance(error, ApiError) else None
+        return backoff_seconds(
+            state.attempt_number - 1,
+            self.limits.first_pause_seconds,
+            self.limits.longest_pause_seconds,
+            self.jitter(),
+            asked,
+        )
+
+
+def backoff_seconds(
+    tries: int, first: float, longest: float, jitter: float, asked: float | None = None
+) -> float:
+    """Return a pause that doubles with each try: its upper half by chance, `asked` at the least.
+
+    `jitter` is 0 to 1; what the server asked for is exceeded by up to a tenth, so that not all
+    who were told the same come back at once.
+    """
+    pause = min(longest, first * 2.0 ** min(tries, 30)) * (1 + jitter) / 2
+    return pause if asked is None else max(pause, asked * (1 + jitter / 10))
+
+
+def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield what arrives as it arrives, undecoded, until the answer ends."""
+    while data := response.read1(_CHUNK_BYTES, decode_content=False):
+        yield data
+
+
+def _no_discovery(*_: object) -> None:
+    """Stand in for the client's discoverer: paths come from `resources`."""

@@ -1,0 +1,65 @@
+"""Evidence: the last lines that a container wrote, now and before its last restart."""
+
+from __future__ import annotations
+
+import threading
+
+from gate.clock import Clock
+from gate.core.effects import Collect
+from gate.core.events import Collected, Evidence
+from gate.kube.client import Client, Query
+from gate.kube.failures import ApiError
+from gate.kube.resources import PODS
+from gate.wire.untrusted import clean
+
+BOUND_SECONDS = 2.0
+_LINES = 20
+_CHARACTERS = 4096
+_READ_BYTES = 1 << 16
+"""Asked for more than is kept: `limitBytes` cuts the end of the tail, and the end tells most."""
+
+
+class Collector:
+    """Collects logs, within a bound whatever the server does."""
+
+    def __init__(self, client: Client, clock: Clock, bound_seconds: float = BOUND_SECONDS) -> None:
+        """Share the client's connections."""
+        self._client = client
+        self._clock = clock
+        self._bound_seconds = bound_seconds
+
+    def perform(self, effect: Collect) -> Collected:
+        """Read the tails side by side, that of the last run first; what is late is left out."""
+        wanted = (True, False) if effect.previous else (False,)
+        found: dict[bool, Evidence] = {}
+        finished: list[bool] = []
+        complete = threading.Event()
+
+        def read(previous: bool) -> None:  # noqa: FBT001 - one of two readers
+            try:
+                self._read(effect, found, previous=previous)
+            finally:
+                finished.append(previous)
+                if len(finished) == len(wanted):
+                    complete.set()
+
+        for previous in wanted:
+            threading.Thread(target=read, args=(previous,), daemon=True).start()
+        self._clock.wait(self._bound_seconds, complete)
+        evidence = tuple(found[previous] for previous in wanted if previous in found)
+        return Collected(self._clock.now(), effect.effect_id, evidence)
+
+    def _read(self, effect: Collect, found: dict[bool, Evidence], *, previous: bool) -> None:
+        path = PODS.path(effect.ref.namespace, effect.pod, "log")
+        query: Query = (("tailLines", str(_LINES)), ("limitBytes", str(_READ_BYTES)))
+        if effect.container:
+            query += (("container", effect.container),)
+        if previous:
+            query += (("previous", "true"),)
+        try:
+            log = self._client.get(path, query, seconds=self._bound_seconds, once=True)
+        except ApiError:
+            return
+        text = clean(log, _READ_BYTES).strip()[-_CHARACTERS:]
+        if text:
+            found[previous] = Evidence("log", effect.pod, effect.container, clean(text), "")

@@ -1,0 +1,164 @@
+"""Kubeconfig files: found, read and merged as kubectl does, and one context chosen.
+
+Of several files the first that names an entry or the current context wins, and relative paths
+are those of the file that they stand in (client-go, clientcmd loading rules).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gate.errors import UsageError
+
+_FILE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A named cluster, user or context, with the file that it stands in."""
+
+    name: str
+    values: Mapping[str, Any]
+    file: Path
+
+    def text(self, key: str) -> str:
+        """Return a string, "" where there is none; UsageError where it is something else."""
+        value = self.values.get(key)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise UsageError(f"{self.file}: {key} of {self.name!r} is not a string")
+        return value
+
+    def path(self, key: str) -> str:
+        """Return a path, relative ones taken from the file's folder; "" where there is none."""
+        text = self.text(key)
+        return str(self.file.parent / Path(text).expanduser()) if text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """All files merged."""
+
+    files: tuple[Path, ...]
+    current: str
+    clusters: Mapping[str, Entry]
+    users: Mapping[str, Entry]
+    contexts: Mapping[str, Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One context with what it names; `user` is None where nobody is named."""
+
+    context: str
+    namespace: str
+    cluster: Entry
+    user: Entry | None
+
+
+def find(explicit: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files to read: the explicit one, those of `KUBECONFIG`, or the home's.
+
+    None at all means that nothing was configured; UsageError where what was asked for is not
+    there.
+    """
+    if explicit:
+        return _existing([explicit], f"kubeconfig {explicit}")
+    named = [name for name in environ.get("KUBECONFIG", "").split(os.pathsep) if name]
+    if named:
+        return _existing(named, f"KUBECONFIG={os.pathsep.join(named)}")
+    home = environ.get("HOME", "")
+    standard = Path(home) / ".kube" / "config"
+    return (standard,) if home and standard.is_file() else ()
+
+
+def _existing(names: list[str], what: str) -> tuple[Path, ...]:
+    paths = tuple(path for name in names if (path := Path(name).expanduser()).is_file())
+    if not paths:
+        raise UsageError(f"{what}: no such file")
+    return paths
+
+
+def load(files: tuple[Path, ...]) -> Kubeconfig:
+    """Read and merge; UsageError names the file, and the line where there is one."""
+    current = ""
+    merged: dict[str, dict[str, Entry]] = {"clusters": {}, "users": {}, "contexts": {}}
+    for file in files:
+        document = _document(file)
+        current = current or str(document.get("current-context") or "")
+        for section, entries in merged.items():
+            for entry in _entries(file, section, document.get(section)):
+                entries.setdefault(entry.name, entry)
+    return Kubeconfig(files, current, merged["clusters"], merged["users"], merged["contexts"])
+
+
+def _document(file: Path) -> Mapping[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+    if len(text) > _FILE_BYTES:
+        raise UsageError(f"{file}: larger than {_FILE_BYTES >> 20} MiB")
+    try:
+        document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{file}:{mark.line + 1}" if mark else str(file)
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise UsageError(f"{where}: not YAML: {problem}") from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise UsageError(f"{file}: not a kubeconfig: the document is no mapping")
+    return document
+
+
+def _entries(file: Path, section: str, listed: Any) -> list[Entry]:
+    """Read `clusters: [{name, cluster: {...}}]` and its two sisters."""
+    if listed is None:
+        return []
+    if not isinstance(listed, list):
+        raise UsageError(f"{file}: {section} is not a list")
+    entries = []
+    for index, item in enumerate(listed):
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"{file}: {section}[{index}] has no name")
+        values = item.get(section.removesuffix("s")) or {}
+        if not isinstance(values, dict):
+            raise UsageError(f"{file}: {section[:-1]} of {name!r} is no mapping")
+        entries.append(Entry(name, values, file))
+    return entries
+
+
+def choose(config: Kubeconfig, context: str) -> Choice:
+    """Return the named context, or the current one; UsageError lists those that exist."""
+    wanted = context or config.current
+    names = ", ".join(sorted(config.contexts)) or "none"
+    if not wanted:
+        raise UsageError(f"no context is current; the contexts are: {names}", hint="use --context")
+    found = config.contexts.get(wanted)
+    if found is None:
+        raise UsageError(f"no context {wanted!r}; the contexts are: {names}")
+    cluster = config.clusters.get(found.text("cluster"))
+    if cluster is None:
+        raise UsageError(f"context {wanted!r} names no cluster that exists", hint=str(found.file))
+    user_name = found.text("user")
+    user = config.users.get(user_name)
+    if user_name and user is None:
+        raise UsageError(f"context {wanted!r} names the user {user_name!r}, which does not exist")
+    return Choice(wanted, found.text("namespace"), cluster, user)
+
+
+def writable_by_others(file: Path) -> bool:
+    """Tell whether anybody on this machine may change the file."""
+    return bool(file.stat().st_mode & stat.S_IWOTH)

@@ -1,0 +1,40 @@
+"""Whole lists, read in pages of 500 and bounded."""
+
+from __future__ import annotations
+
+from gate.core.events import Kind
+from gate.core.objects import Watched
+from gate.kube.client import Client, Query
+from gate.kube.failures import BadAnswer
+from gate.kube.scope import RESOURCES
+from gate.wire import decode
+
+PAGE_OBJECTS = 500
+_LIST_OBJECTS = 50_000
+
+
+def list_all(
+    client: Client, kind: Kind, namespace: str, selection: Query, *, once: bool = False
+) -> decode.Listing:
+    """Read every page; the result's resourceVersion is where a watch goes on from.
+
+    No resourceVersion is sent: the answer is the newest there is. `once` without repetition.
+    Raises Gone where the list became too old between two pages, BadAnswer where it cannot be
+    read or does not end.
+    """
+    path = RESOURCES[kind].path(namespace)
+    objects: list[Watched] = []
+    token = ""
+    while True:
+        query = (*selection, ("limit", str(PAGE_OBJECTS)))
+        body = client.get(path, (*query, ("continue", token)) if token else query, once=once)
+        try:
+            page = decode.listing(kind, body)
+        except decode.DecodeError as error:
+            raise BadAnswer(f"a list of {kind}s cannot be read: {error}") from error
+        objects += page.objects
+        token = page.continue_token
+        if not token:
+            return decode.Listing(tuple(objects), page.resource_version, "")
+        if len(objects) > _LIST_OBJECTS or not page.objects:
+            raise BadAnswer(f"the list of {kind}s does not end")

@@ -1,0 +1,208 @@
+"""Exec plugins of a kubeconfig: programs that print a credential (client.authentication.k8s.io).
+
+Run as client-go runs them, but never interactively, never through a shell, within a time limit,
+with bounded output, and never from a kubeconfig that anybody may write.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import math
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from gate.core.outcome import Reason
+from gate.errors import RefusedError, UsageError
+from gate.kube.credentials import Credential, bearer
+from gate.kube.failures import Unauthorized
+from gate.kube.kubeconfig import Entry, writable_by_others
+from gate.wire.untrusted import clean_line
+
+PLUGIN_SECONDS = 30.0
+_OUTPUT_BYTES = 1 << 20
+_EARLY_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A program to run, as the kubeconfig's `exec` describes it."""
+
+    command: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    api_version: str
+    install_hint: str = ""
+    seconds: float = PLUGIN_SECONDS
+    renewable: bool = True
+
+    def load(self, now: float) -> Credential:
+        """Run the plugin and read what it printed; Unauthorized says what was wrong with it."""
+        return self._credential(self._status(self._run()), now)
+
+    def _failure(self, why: str) -> Unauthorized:
+        return Unauthorized(f"the credential plugin {self.command} {why}", hint=self.install_hint)
+
+    def _run(self) -> bytes:
+        """Return standard output; the whole process group is ended when the time is over."""
+        with self._started() as process:
+            late = threading.Event()
+            watchdog = threading.Timer(self.seconds, _end, (process, late))
+            complaint: list[bytes] = []
+            listener = threading.Thread(target=_drain, args=(process.stderr, complaint))
+            listener.daemon = watchdog.daemon = True
+            watchdog.start()
+            listener.start()
+            output = process.stdout.read(_OUTPUT_BYTES + 1) if process.stdout else b""
+            if len(output) > _OUTPUT_BYTES:
+                _end(process)
+            code = process.wait()
+            watchdog.cancel()
+            listener.join(1.0)
+        if late.is_set():
+            raise self._failure(f"did not end within {self.seconds:g} s")
+        if len(output) > _OUTPUT_BYTES:
+            raise self._failure(f"printed more than {_OUTPUT_BYTES >> 20} MiB")
+        if code != 0:
+            raise self._failure(f"ended with {code}{_last_line(complaint)}")
+        return output
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [self.command, *self.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **self.environment},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise self._failure(f"cannot be run: {error.strerror}") from error
+
+    def _status(self, output: bytes) -> Mapping[str, Any]:
+        try:
+            document = json.loads(output)
+        except ValueError as error:
+            raise self._failure("printed no JSON") from error
+        if not isinstance(document, dict) or document.get("kind") != "ExecCredential":
+            raise self._failure("printed no ExecCredential")
+        if document.get("apiVersion") != self.api_version:
+            raise self._failure(f"did not answer in {self.api_version}")
+        status = document.get("status")
+        if not isinstance(status, dict):
+            raise self._failure("printed no status")
+        return status
+
+    def _credential(self, status: Mapping[str, Any], now: float) -> Credential:
+        certificate = str(status.get("clientCertificateData") or "").encode()
+        key = str(status.get("clientKeyData") or "").encode()
+        token = str(status.get("token") or "")
+        if bool(certificate) != bool(key):
+            raise self._failure("printed a certificate without its key, or a key alone")
+        if not token and not certificate:
+            raise self._failure("printed neither a token nor a certificate")
+        header = bearer(token, f"plugin {self.command}") if token else ""
+        life = _seconds_left(status.get("expirationTimestamp"))
+        renew_at = now + life - min(_EARLY_SECONDS, life / 2)
+        return Credential(header, certificate, key, renew_at, now + life)
+
+
+def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
+    if late is not None:
+        late.set()
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _drain(stream: IO[bytes] | None, kept: list[bytes]) -> None:
+    """Keep the first 64 KiB and read on, so that the writer never blocks."""
+    if stream is not None:
+        kept.append(stream.read(1 << 16))
+        while stream.read(1 << 16):
+            pass
+
+
+def _last_line(complaint: list[bytes]) -> str:
+    lines = b"".join(complaint).decode("utf-8", "replace").strip().splitlines()
+    return f": {clean_line(lines[-1], 200)}" if lines else ""
+
+
+def _seconds_left(expiration: Any) -> float:
+    """Return the life of a credential; for ever without an `expirationTimestamp` (RFC 3339)."""
+    try:
+        until = datetime.fromisoformat(str(expiration))
+    except ValueError:
+        return math.inf
+    return (until - datetime.now(UTC)).total_seconds() if until.tzinfo else math.inf
+
+
+def plugin_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> Plugin:
+    """Read `exec` of a user; `allowed` are the only commands that may run, None for any.
+
+    UsageError where it is malformed, RefusedError where it must not run.
+    """
+    config = user.values["exec"]
+    if not isinstance(config, dict) or not config.get("command") or not config.get("apiVersion"):
+        raise UsageError(f"{user.file}: exec of {user.name!r} has no command or no apiVersion")
+    command = str(config["command"])
+    _guard(command, user, config, allowed)
+    own = {str(item["name"]): str(item["value"]) for item in config.get("env") or []}
+    return Plugin(
+        command if os.sep not in command else str(user.file.parent / command),
+        tuple(str(argument) for argument in config.get("args") or []),
+        own | {"KUBERNETES_EXEC_INFO": _exec_info(config, cluster)},
+        str(config["apiVersion"]),
+        clean_line(str(config.get("installHint") or "")),
+    )
+
+
+def _guard(
+    command: str, user: Entry, config: Mapping[str, Any], allowed: tuple[str, ...] | None
+) -> None:
+    if allowed is not None and command not in allowed:
+        raise RefusedError(
+            f"the credential plugin {command!r} is not one of those allowed",
+            reason=Reason.PROTECTED,
+            hint=f"--allow-exec-plugin {command}",
+        )
+    if writable_by_others(user.file):
+        raise RefusedError(
+            f"{user.file} names the plugin {command!r}, and anybody may write that file",
+            reason=Reason.PROTECTED,
+            hint=f"chmod o-w {user.file}",
+        )
+    if config.get("interactiveMode") == "Always":
+        raise RefusedError(
+            f"the credential plugin {command!r} needs a terminal", reason=Reason.UNAUTHORIZED
+        )
+
+
+def _exec_info(config: Mapping[str, Any], cluster: Entry) -> str:
+    """Build what the plugin finds in KUBERNETES_EXEC_INFO; the cluster where it asks for it."""
+    spec: dict[str, Any] = {"interactive": False}
+    if config.get("provideClusterInfo"):
+        known = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
+        spec["cluster"] = {key: cluster.values[key] for key in known if key in cluster.values}
+        spec["cluster"]["certificate-authority-data"] = _authority(cluster)
+        for extension in cluster.values.get("extensions") or []:
+            if extension.get("name") == "client.authentication.k8s.io/exec":
+                spec["cluster"]["config"] = extension.get("extension")
+    return json.dumps({"apiVersion": config["apiVersion"], "kind": "ExecCredential", "spec": spec})
+
+
+def _authority(cluster: Entry) -> str:
+    """Return the authority's certificate as base64, as client-go hands it on."""
+    path = cluster.path("certificate-authority")
+    data = cluster.text("certificate-authority-data")
+    if data or not path:
+        return data
+    return base64.b64encode(Path(path).read_bytes()).decode()

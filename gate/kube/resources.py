@@ -1,0 +1,164 @@
+"""Where kinds live: a static table of paths, and one question to the server for other kinds.
+
+Discovery of the whole server would cost a request a group; the table costs none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gate.core.objects import Ref
+from gate.kube.client import Client
+from gate.kube.failures import BadAnswer, NotFound, Rejected
+
+_SEGMENT = re.compile(r"(?!\.{1,2}$)[^/%?#\s]+")
+"""A path segment name: no `.`, `..`, `/`, `%` (apimachinery, IsValidPathSegmentName)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind as the API serves it; `group` is "" for the core group."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """Return `group/version`, or the version alone for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """Return the path of a collection, an object or its subresource.
+
+        Rejected where a name could change the path.
+        """
+        parts = ["/apis" if self.group else "/api", self.api_version]
+        if self.namespaced and namespace:
+            parts += ["namespaces", _segment(namespace)]
+        parts.append(self.plural)
+        parts += [_segment(name)] if name else []
+        parts += [subresource] if subresource else []
+        return "/".join(parts)
+
+
+def _segment(name: str) -> str:
+    if not _SEGMENT.fullmatch(name):
+        raise Rejected(f"{name!r} is no name of an object")
+    return name
+
+
+DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
+REPLICA_SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
+PODS = Resource("", "v1", "Pod", "pods")
+EVENTS = Resource("", "v1", "Event", "events")
+NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
+SECRETS = Resource("", "v1", "Secret", "secrets")
+LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
+AUTOSCALERS = Resource("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers")
+SCALED_OBJECTS = Resource("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects")
+_REVIEWS = ("authorization.k8s.io", "v1")
+RULES_REVIEWS = Resource(
+    *_REVIEWS, "SelfSubjectRulesReview", "selfsubjectrulesreviews", namespaced=False
+)
+ACCESS_REVIEWS = Resource(
+    *_REVIEWS, "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False
+)
+SELF_REVIEWS = Resource(
+    "authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", namespaced=False
+)
+
+_RBAC = ("rbac.authorization.k8s.io", "v1")
+KNOWN: Mapping[tuple[str, str], Resource] = {
+    (resource.api_version, resource.kind): resource
+    for resource in (
+        DEPLOYMENTS,
+        REPLICA_SETS,
+        PODS,
+        EVENTS,
+        NAMESPACES,
+        SECRETS,
+        LEASES,
+        AUTOSCALERS,
+        SCALED_OBJECTS,
+        Resource("", "v1", "ConfigMap", "configmaps"),
+        Resource("", "v1", "Service", "services"),
+        Resource("", "v1", "Endpoints", "endpoints"),
+        Resource("", "v1", "ServiceAccount", "serviceaccounts"),
+        Resource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+        Resource("", "v1", "LimitRange", "limitranges"),
+        Resource("", "v1", "ResourceQuota", "resourcequotas"),
+        Resource("", "v1", "PodTemplate", "podtemplates"),
+        Resource("", "v1", "ReplicationController", "replicationcontrollers"),
+        Resource("apps", "v1", "StatefulSet", "statefulsets"),
+        Resource("apps", "v1", "DaemonSet", "daemonsets"),
+        Resource("apps", "v1", "ControllerRevision", "controllerrevisions"),
+        Resource("autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+        Resource("batch", "v1", "Job", "jobs"),
+        Resource("batch", "v1", "CronJob", "cronjobs"),
+        Resource("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices"),
+        Resource("networking.k8s.io", "v1", "Ingress", "ingresses"),
+        Resource("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
+        Resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+        Resource(*_RBAC, "Role", "roles"),
+        Resource(*_RBAC, "RoleBinding", "rolebindings"),
+    )
+}
+
+
+class Resources:
+    """Finds the path of any object, asking the server at most once for an unknown group."""
+
+    def __init__(self, client: Client) -> None:
+        """Begin with the static table."""
+        self._client = client
+        self._known = dict(KNOWN)
+
+    def of(self, api_version: str, kind: str) -> Resource:
+        """Return where a kind lives; NotFound where this server has no such kind."""
+        found = self._known.get((api_version, kind))
+        if found is None:
+            self._known.update(self._asked(api_version, kind))
+            found = self._known.get((api_version, kind))
+        if found is None:
+            raise _no_kind(api_version, kind)
+        return found
+
+    def path(self, ref: Ref, subresource: str = "") -> str:
+        """Return the path of an object."""
+        resource = self.of(ref.api_version, ref.kind)
+        return resource.path(ref.namespace, ref.name, subresource)
+
+    def _asked(self, api_version: str, kind: str) -> dict[tuple[str, str], Resource]:
+        """Read the APIResourceList of one group and version (meta/v1)."""
+        group, _, version = api_version.rpartition("/")
+        prefix = "/apis" if group else "/api"
+        try:
+            body = self._client.get("/".join([prefix, *map(_segment, api_version.split("/"))]))
+        except NotFound as error:
+            raise _no_kind(api_version, kind) from error
+        return {
+            (api_version, str(entry["kind"])): Resource(
+                group, version, str(entry["kind"]), _segment(entry["name"]), entry["namespaced"]
+            )
+            for entry in _entries(body)
+        }
+
+
+def _entries(body: bytes) -> list[dict[str, Any]]:
+    """Return the entries that are resources, not subresources."""
+    try:
+        listed = json.loads(body)["resources"]
+        return [entry for entry in listed if "/" not in entry["name"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadAnswer("the server's list of resources cannot be read") from error
+
+
+def _no_kind(api_version: str, kind: str) -> NotFound:
+    return NotFound(f"no kind {kind} in {api_version} on this server")

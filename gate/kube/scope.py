@@ -1,0 +1,87 @@
+"""What is asked for: label selectors as the API takes them, and the scopes of watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gate.core.events import Kind
+from gate.core.objects import Ref
+from gate.kube.resources import DEPLOYMENTS, EVENTS, PODS, REPLICA_SETS, Resource
+
+Selector = Mapping[str, Any]
+"""A LabelSelector (meta/v1): `matchLabels` and `matchExpressions`."""
+
+
+def query_of(selector: Selector) -> str:
+    """Return the selector as `labelSelector`; "" selects everything."""
+    terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    terms += [_term(expression) for expression in selector.get("matchExpressions") or []]
+    return ",".join(sorted(terms))
+
+
+def _term(expression: Mapping[str, Any]) -> str:
+    key, values = expression["key"], ",".join(expression.get("values") or [])
+    match expression["operator"]:
+        case "In":
+            return f"{key} in ({values})"
+        case "NotIn":
+            return f"{key} notin ({values})"
+        case "Exists":
+            return str(key)
+        case _:
+            return f"!{key}"
+
+
+def _query_of_any(selectors: Sequence[Selector]) -> str:
+    """Return a query that selects whatever any of the selectors does, and perhaps more.
+
+    The API knows no `or`: of several selectors the keys that all of them match by value remain.
+    """
+    if len(selectors) == 1:
+        return query_of(selectors[0])
+    labels = [selector.get("matchLabels") or {} for selector in selectors]
+    shared = set(labels[0]).intersection(*labels[1:]) if labels else set()
+    return ",".join(
+        f"{key} in ({','.join(sorted({one[key] for one in labels}))})" for key in sorted(shared)
+    )
+
+
+RESOURCES: Mapping[Kind, Resource] = {
+    Kind.DEPLOYMENT: DEPLOYMENTS,
+    Kind.REPLICA_SET: REPLICA_SETS,
+    Kind.POD: PODS,
+    Kind.EVENT: EVENTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one watch looks at; `about` are the Deployments that its lists speak of."""
+
+    kind: Kind
+    namespace: str
+    about: tuple[Ref, ...]
+    label_selector: str = ""
+    field_selector: str = ""
+
+
+def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
+    """Plan as few watches as can be, four a namespace, for Deployments with their selectors.
+
+    One Deployment is watched by its name and selector, several by what their selectors share.
+    Of the Events only warnings are watched: the others say nothing that an object does not.
+    """
+    planned: list[Scope] = []
+    for namespace in sorted({ref.namespace for ref in followed}):
+        about = tuple(sorted(ref for ref in followed if ref.namespace == namespace))
+        labels = _query_of_any([followed[ref] for ref in about])
+        name = f"metadata.name={about[0].name}" if len(about) == 1 else ""
+        planned += [
+            Scope(Kind.DEPLOYMENT, namespace, about, field_selector=name),
+            Scope(Kind.REPLICA_SET, namespace, about, labels),
+            Scope(Kind.POD, namespace, about, labels),
+            Scope(Kind.EVENT, namespace, about, field_selector="type=Warning"),
+        ]
+    return tuple(planned)

@@ -1,0 +1,264 @@
+"""Watches, in three levels of generators: one connection, a position, for ever.
+
+`connection` yields the lines of one HTTP answer; `continuous` lists where there is no position
+and then follows from it; `infinite` pauses and begins again, whatever happened. Nothing that
+goes wrong here is a verdict: a watch is a hint, the read is the truth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import urllib3
+
+from gate.clock import Clock
+from gate.core.events import Kind, Listed, Observed, Vanished
+from gate.core.objects import Ref
+from gate.kube import failures
+from gate.kube.client import Client, Query, backoff_seconds, chunks
+from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, Unauthorized
+from gate.kube.lists import list_all
+from gate.kube.scope import RESOURCES, Scope, Selector, scopes_of
+from gate.wire import decode
+from gate.wire.shapes import WatchType
+
+Put = Callable[[Observed | Vanished | Listed], None]
+Tap = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchLimits:
+    """Bounds of a watch.
+
+    The server sends a bookmark about once a minute, so that more than `silence_seconds` without
+    a line means that the connection or the position is worth nothing. A connection that lived
+    for `healthy_seconds` resets the pauses; where connections come about but do not last, the
+    pause stays below `brief_pause_seconds`.
+    """
+
+    line_bytes: int = decode.MAX_LINE_BYTES
+    silence_seconds: float = 90.0
+    server_seconds: int = 600
+    healthy_seconds: float = 5.0
+    first_pause_seconds: float = 0.1
+    brief_pause_seconds: float = 1.0
+    longest_pause_seconds: float = 5.0
+
+
+class Watch:
+    """Follows one kind in one namespace from a thread of its own, until it is stopped.
+
+    Puts Listed, Observed and Vanished. Ends by itself only where asking is no use (401 with
+    fresh credentials too, 403), and says so through the client's Contact; warnings alone are
+    dispensable, and their 403 ends only their own watch.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        scope: Scope,
+        clock: Clock,
+        put: Put,
+        *,
+        tap: Tap | None = None,
+        limits: WatchLimits | None = None,
+    ) -> None:
+        """`tap` gets each raw line before it is decoded."""
+        self._client = client
+        self._scope = scope
+        self._clock = clock
+        self._put = put
+        self._tap = tap
+        self._limits = limits or WatchLimits()
+        self._path = RESOURCES[scope.kind].path(scope.namespace)
+        self._position = ""
+        self._opened = False
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(
+            target=self.run, name=f"watch-{scope.namespace}-{scope.kind}", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin in a daemon thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End at once, also in the middle of a read; does not wait for the thread."""
+        self._stopped.set()
+        response = self._response
+        if response is not None:
+            # Released, closed or never connected: then there is nothing to interrupt.
+            with contextlib.suppress(ValueError, RuntimeError, OSError):
+                response.shutdown()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the thread; return whether it ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def run(self) -> None:
+        """Put everything that is heard, until stopped."""
+        for event in self.infinite():
+            self._put(event)
+
+    # -- for ever ------------------------------------------------------------------------------
+
+    def infinite(self) -> Iterator[Observed | Vanished | Listed]:
+        """Begin again after every end, with pauses that grow while nothing lasts."""
+        brief = 0
+        while not self._stopped.is_set():
+            began_at, asked = self._clock.now(), None
+            self._opened = False
+            try:
+                yield from self.continuous()
+            except (Forbidden, Unauthorized) as error:
+                self._refused(error)
+                return
+            except ApiError as error:
+                asked = error.retry_after_seconds
+                if isinstance(error, Gone | TimedOut | BadAnswer):
+                    self._position = ""
+            lasted = self._clock.now() - began_at >= self._limits.healthy_seconds
+            self._clock.wait(self._pause_seconds(0 if lasted else brief, asked), self._stopped)
+            brief = 0 if lasted else brief + 1
+
+    def _pause_seconds(self, brief: int, asked: float | None) -> float:
+        limits = self._limits
+        longest = limits.brief_pause_seconds if self._opened else limits.longest_pause_seconds
+        return backoff_seconds(
+            brief, limits.first_pause_seconds, longest, self._client.jitter(), asked
+        )
+
+    def _refused(self, error: ApiError) -> None:
+        dispensable = self._scope.kind is Kind.EVENT and isinstance(error, Forbidden)
+        if self._client.contact is not None and not dispensable:
+            self._client.contact.ended(error.message)
+
+    # -- a position ----------------------------------------------------------------------------
+
+    def continuous(self) -> Iterator[Observed | Vanished | Listed]:
+        """List where there is no position, then follow from it to the end of one connection."""
+        if not self._position:
+            yield from self._listed()
+        for line in self.connection():
+            if self._tap is not None:
+                self._tap(line)
+            event = self._decoded(line)
+            if event is not None:
+                yield event
+
+    def _listed(self) -> Iterator[Listed]:
+        scope = self._scope
+        found = list_all(self._client, scope.kind, scope.namespace, self._selection(), once=True)
+        at = self._clock.now()
+        for about in scope.about:
+            yield Listed(at, scope.kind, about, found.objects)
+        self._position = found.resource_version
+
+    def _decoded(self, line: bytes) -> Observed | Vanished | None:
+        """Take the position from a line, and its event if it has one."""
+        try:
+            heard = decode.watch_line(line)
+        except decode.DecodeError as error:
+            raise BadAnswer(f"a line of the watch cannot be read: {error}") from error
+        if heard.error is not None:
+            self._position = ""
+            raise failures.from_status({"code": heard.error.code, "message": heard.error.message})
+        self._position = heard.resource_version or self._position
+        if heard.object is None:
+            return None
+        at = self._clock.now()
+        if heard.type is WatchType.DELETED:
+            return Vanished(at, self._scope.kind, heard.object.uid)
+        return Observed(at, heard.object)
+
+    # -- one connection ------------------------------------------------------------------------
+
+    def connection(self) -> Iterator[bytes]:
+        """Yield the lines of one answer from the position on, until it ends; a cut line is none.
+
+        TimedOut after too long a silence, BadAnswer for a line without end.
+        """
+        silence = self._limits.silence_seconds
+        response = self._client.stream(self._path, self._watch_query(), silence)
+        self._response, self._opened = response, True
+        heard_at, rest = self._clock.now(), b""
+        try:
+            for chunk in self._arriving(response):
+                *lines, rest = (rest + chunk).split(b"\n")
+                if lines:
+                    heard_at = self._clock.now()
+                    self._noted()
+                yield from (line for line in lines if line.strip())
+                if len(rest) > self._limits.line_bytes:
+                    raise BadAnswer("a line of the watch does not end")
+                if self._clock.now() - heard_at > silence:
+                    raise TimedOut("the watch says nothing any more")
+        finally:
+            self._response = None
+            response.close()
+
+    def _arriving(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        try:
+            if not self._stopped.is_set():
+                yield from chunks(response)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise TimedOut("the watch says nothing any more") from error
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+            if not self._stopped.is_set():
+                raise self._client.failure(error) from error
+
+    def _noted(self) -> None:
+        if self._client.contact is not None:
+            self._client.contact.succeeded()
+
+    def _selection(self) -> Query:
+        wanted = (
+            ("labelSelector", self._scope.label_selector),
+            ("fieldSelector", self._scope.field_selector),
+        )
+        return tuple(pair for pair in wanted if pair[1])
+
+    def _watch_query(self) -> Query:
+        return (
+            *self._selection(),
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", self._position),
+            ("timeoutSeconds", str(self._limits.server_seconds)),
+        )
+
+
+class Watches:
+    """All watches of an attempt."""
+
+    def __init__(self, watches: tuple[Watch, ...]) -> None:
+        """Take them before they are started."""
+        self._watches = watches
+
+    def start(self) -> None:
+        """Start every watch in its thread."""
+        for watch in self._watches:
+            watch.start()
+
+    def stop(self) -> None:
+        """End them at once; daemon threads, they hold nobody up."""
+        for watch in self._watches:
+            watch.stop()
+
+
+def watches_of(
+    client: Client,
+    followed: Mapping[Ref, Selector],
+    clock: Clock,
+    put: Put,
+    tap: Tap | None = None,
+) -> Watches:
+    """Plan the watches for `followed`, Deployments with their selectors; nothing is started."""
+    return Watches(
+        tuple(Watch(client, scope, clock, put, tap=tap) for scope in scopes_of(followed))
+    )

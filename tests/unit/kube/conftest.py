@@ -1,0 +1,113 @@
+"""The scene of the adapter's tests: a scripted server, a kubeconfig, a client."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.clock import Clock, VirtualClock
+from gate.kube.client import Client
+from gate.kube.connection import Options, connect
+from gate.kube.contact import Contact
+from gate.kube.resources import Resources
+from tests.unit.kube.scripted import ScriptedServer, serving
+
+MakeClient = Callable[..., Client]
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """Return a server that speaks plain HTTP."""
+    yield from serving()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a key and a certificate for 127.0.0.1, both made for this run."""
+    file = tmp_path_factory.mktemp("tls") / "server.pem"
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command = ["openssl", "req", "-x509", *kind, *subject, "-keyout", file, "-out", "-"]
+    made = subprocess.run(command, check=True, capture_output=True)
+    file.write_bytes(file.read_bytes() + made.stdout)
+    return file
+
+
+@pytest.fixture
+def tls_server(certificate: Path) -> Iterator[ScriptedServer]:
+    """Return a server that speaks TLS and asks for a client certificate where there is one."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    yield from serving(context)
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Callable[..., Path]:
+    """Return a writer of kubeconfig files with one cluster, one user and one context."""
+
+    def write(server: str, user: Any = None, *, name: str = "config", **cluster: Any) -> Path:
+        document = {
+            "current-context": "here",
+            "clusters": [{"name": "c", "cluster": {"server": server} | cluster}],
+            "users": [{"name": "ci", "user": {"token": "t0ken"} if user is None else user}],
+            "contexts": [
+                {"name": "here", "context": {"cluster": "c", "user": "ci", "namespace": "shop"}}
+            ],
+        }
+        file = tmp_path / name
+        file.write_text(json.dumps(document))
+        file.chmod(0o600)
+        return file
+
+    return write
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """Return a clock that waiting moves."""
+    return VirtualClock()
+
+
+@pytest.fixture
+def make_client(
+    server: ScriptedServer, kubeconfig: Callable[..., Path], clock: VirtualClock
+) -> Iterator[MakeClient]:
+    """Return a maker of clients of the scripted server, without chance in their pauses."""
+    made: list[Client] = []
+
+    def make(
+        user: Any = None, *, clock: Clock = clock, contact: Contact | None = None, **limits: Any
+    ) -> Client:
+        from gate.kube.client import Limits
+
+        options = Options(str(kubeconfig(server.url, user)), allow_insecure=True)
+        connection = connect(options, clock=clock)
+        client = Client(
+            connection, clock, limits=Limits(**limits), contact=contact, jitter=lambda: 1.0
+        )
+        made.append(client)
+        return client
+
+    yield make
+    for client in made:
+        client.connection.api.close()
+
+
+@pytest.fixture
+def client(make_client: MakeClient) -> Client:
+    """Return a client of the scripted server."""
+    return make_client()
+
+
+@pytest.fixture
+def resources(client: Client) -> Resources:
+    """Return the table of kinds."""
+    return Resources(client)

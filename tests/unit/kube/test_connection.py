@@ -1,0 +1,293 @@
+"""Connecting fails closed: contract of the installed client for headers, TLS and proxies too."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate import __version__
+from gate.clock import SystemClock, VirtualClock
+from gate.core.outcome import Reason
+from gate.errors import RefusedError, UsageError
+from gate.kube.client import Client
+from gate.kube.connection import Connection, Options, connect
+from gate.kube.failures import TlsFailure, Unauthorized
+from tests.unit.kube.scripted import ScriptedServer, as_json, as_status
+
+Kubeconfig = Callable[..., Path]
+V1 = "client.authentication.k8s.io/v1"
+
+
+def _get(connection: Connection, path: str = "/version") -> bytes:
+    try:
+        return Client(connection, SystemClock()).get(path)
+    finally:
+        connection.api.close()
+
+
+@pytest.fixture(autouse=True)
+def _answers(server: ScriptedServer) -> None:
+    server.on("GET", "/version", as_json({}))
+
+
+def _exec_user(tmp_path: Path, text: str) -> dict[str, Any]:
+    plugin = tmp_path / "plugin"
+    plugin.write_text(f"#!{sys.executable}\n{text}\n")
+    plugin.chmod(0o700)
+    return {"exec": {"command": str(plugin), "apiVersion": V1}}
+
+
+def _printing(token: str) -> str:
+    document = {"apiVersion": V1, "kind": "ExecCredential", "status": {"token": token}}
+    return f"print({json.dumps(document)!r})"
+
+
+def test_a_token_of_the_kubeconfig_is_sent(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """Every request carries the token and the gate's name and version."""
+    connection = connect(Options(str(kubeconfig(server.url)), allow_insecure=True))
+    _get(connection)
+    [seen] = server.seen
+    assert seen.header("Authorization") == "Bearer t0ken"
+    assert seen.header("User-Agent") == f"rollout-gate/{__version__}"
+    assert seen.header("Accept-Encoding") == "identity"
+    assert (connection.server, connection.context) == (server.url, "here")
+    assert (connection.namespace, connection.user) == ("shop", "ci")
+    assert connection.insecure
+
+
+def test_a_token_of_a_plugin_is_sent(
+    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+) -> None:
+    """A plugin's token is sent, and the plugin is named."""
+    user = _exec_user(tmp_path, _printing("from-plugin"))
+    connection = connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
+    _get(connection)
+    assert server.seen[0].header("Authorization") == "Bearer from-plugin"
+    assert connection.plugin == str(tmp_path / "plugin")
+
+
+def test_a_failing_plugin_sends_nothing(
+    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+) -> None:
+    """Where the client would go on anonymously, the gate refuses before the first request."""
+    user = _exec_user(tmp_path, "raise SystemExit(1)")
+    with pytest.raises(Unauthorized, match="ended with 1"):
+        connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
+    assert server.connections == 0
+
+
+def test_in_cluster(tls_server: ScriptedServer, certificate: Path, tmp_path: Path) -> None:
+    """A Pod's token, authority and namespace are used where nothing was configured."""
+    tls_server.on("GET", "/version", as_json({}))
+    (tmp_path / "token").write_text("pod-token")
+    (tmp_path / "namespace").write_text("shop\n")
+    (tmp_path / "ca.crt").write_bytes(certificate.read_bytes())
+    host, port = tls_server.url.removeprefix("https://").split(":")
+    environ = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+    connection = connect(Options(), environ=environ, service_account=str(tmp_path))
+    _get(connection)
+    assert tls_server.seen[0].header("Authorization") == "Bearer pod-token"
+    assert (connection.namespace, connection.context) == ("shop", "")
+    assert not connection.insecure
+
+
+def test_nothing_configured_is_said() -> None:
+    """Neither kubeconfig nor Pod is a usage error, as is a context without a kubeconfig."""
+    with pytest.raises(UsageError, match="no kubeconfig, and this is no Pod"):
+        connect(Options(), environ={})
+    with pytest.raises(UsageError, match="no kubeconfig to look for the context 'prod' in"):
+        connect(Options(context="prod"), environ={})
+
+
+@pytest.mark.parametrize(
+    ("user", "leaf", "said"),
+    [
+        ({}, Unauthorized, "the user 'ci' has no credentials"),
+        ({"token": ""}, Unauthorized, "the user 'ci' has no credentials"),
+        ({"token": "a b"}, Unauthorized, "empty or not printable"),
+        ({"username": "u"}, Unauthorized, "the user 'ci' has no credentials"),
+        ({"tokenFile": "missing"}, Unauthorized, "cannot be read"),
+        ({"client-certificate-data": "eA=="}, UsageError, "without its key"),
+        ({"client-certificate-data": "?"}, UsageError, "client-certificate of the user 'ci'"),
+        ({"client-key": "missing"}, UsageError, "client-key of the user 'ci' cannot be read"),
+        ({"auth-provider": {"name": "oidc"}}, UsageError, "auth-provider"),
+        ({"token": 3}, UsageError, "token of 'ci' is not a string"),
+        ({"token": "a", "exec": {"command": "x"}}, UsageError, "both a token and an exec plugin"),
+        ({"token": "a", "as-groups": ["g"]}, UsageError, "impersonates groups without a user"),
+    ],
+)
+def test_users_without_a_usable_credential(
+    kubeconfig: Kubeconfig, user: Any, leaf: type[Exception], said: str
+) -> None:
+    """Whatever would end in an anonymous or half-authenticated request refuses."""
+    with pytest.raises(leaf, match=said):
+        connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
+
+
+def test_a_context_without_a_user(kubeconfig: Kubeconfig) -> None:
+    """Nobody named means anonymous, and that is refused with a hint."""
+    file = kubeconfig("https://127.0.0.1:1")
+    file.write_text(file.read_text().replace('"user": "ci", ', ""))
+    with pytest.raises(Unauthorized, match="names no user") as caught:
+        connect(Options(str(file)))
+    assert caught.value.reason is Reason.UNAUTHORIZED
+    assert "never asks anonymously" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("server_url", "cluster", "said"),
+    [
+        ("http://127.0.0.1:1", {}, "is plain HTTP"),
+        ("https://127.0.0.1:1", {"insecure-skip-tls-verify": True}, "is not to be verified"),
+    ],
+)
+def test_unverified_servers_need_a_flag(
+    kubeconfig: Kubeconfig, server_url: str, cluster: dict[str, Any], said: str
+) -> None:
+    """A token goes to a verified server alone, unless the caller says otherwise."""
+    file = str(kubeconfig(server_url, **cluster))
+    with pytest.raises(RefusedError, match=said) as caught:
+        connect(Options(file))
+    assert caught.value.hint == "--allow-insecure"
+    assert connect(Options(file, allow_insecure=True)).insecure
+
+
+@pytest.mark.parametrize("server_url", ["", "ftp://x", "https://", "s"])
+def test_servers_that_are_none(kubeconfig: Kubeconfig, server_url: str) -> None:
+    """A server that is no URL is named with its file."""
+    with pytest.raises(UsageError, match="has no usable server"):
+        connect(Options(str(kubeconfig(server_url))))
+
+
+def test_impersonation_is_sent(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """`as` and its sisters become headers, one for each group: the client ignores them."""
+    user = {
+        "token": "t",
+        "as": "deployer",
+        "as-uid": "7",
+        "as-groups": ["a", "b"],
+        "as-user-extra": {"acme.com/scope": ["x"]},
+    }
+    connection = connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
+    _get(connection)
+    [seen] = server.seen
+    sent = [pair for pair in seen.headers if pair[0].startswith("Impersonate")]
+    assert sent == [
+        ("Impersonate-User", "deployer"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Group", "a"),
+        ("Impersonate-Group", "b"),
+        ("Impersonate-Extra-acme.com%2Fscope", "x"),
+    ]
+    assert connection.user == "ci (as deployer)"
+
+
+def test_basic_authentication(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """User name and password are sent as RFC 7617 says."""
+    user = {"username": "u", "password": "p"}
+    _get(connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True)))
+    assert server.seen[0].header("Authorization") == "Basic dTpw"
+
+
+def test_an_authority_is_trusted(
+    tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path
+) -> None:
+    """A server is verified by the kubeconfig's authority, from a file or from data."""
+    tls_server.on("GET", "/version", as_json({}))
+    by_file = kubeconfig(tls_server.url, **{"certificate-authority": str(certificate)})
+    _get(connect(Options(str(by_file))))
+    pem = certificate.read_text()
+    public = pem[pem.index("-----BEGIN CERTIFICATE") :].encode()
+    data = base64.b64encode(public).decode()
+    _get(connect(Options(str(kubeconfig(tls_server.url, **{"certificate-authority-data": data})))))
+    assert len(tls_server.seen) == 2
+
+
+def test_a_server_that_is_not_trusted(tls_server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """Without its authority a server is refused in clear words, at once, and gets no token."""
+    with pytest.raises(TlsFailure, match="is not trusted: self-signed certificate"):
+        _get(connect(Options(str(kubeconfig(tls_server.url)))))
+    assert tls_server.seen == []
+
+
+def test_a_server_without_tls(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """An https URL to a plain port is said to be that."""
+    url = server.url.replace("http:", "https:")
+    with pytest.raises(TlsFailure, match="does not speak TLS"):
+        _get(connect(Options(str(kubeconfig(url)))))
+
+
+def test_tls_off_works_when_asked_for(tls_server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
+    """With the flag an unverified server is asked."""
+    tls_server.on("GET", "/version", as_json({}))
+    file = kubeconfig(tls_server.url, **{"insecure-skip-tls-verify": True})
+    connection = connect(Options(str(file), allow_insecure=True))
+    assert _get(connection) == b"{}"
+
+
+def test_a_client_certificate_is_presented(
+    tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path
+) -> None:
+    """A certificate alone is a credential, and nothing of it is left on the disk."""
+    tls_server.on("GET", "/version", as_json({}))
+    pem = base64.b64encode(certificate.read_bytes()).decode()
+    user = {"client-certificate-data": pem, "client-key-data": pem}
+    file = kubeconfig(tls_server.url, user, **{"certificate-authority": str(certificate)})
+    connection = connect(Options(str(file)))
+    _get(connection)
+    assert tls_server.seen[0].header("Authorization") is None
+    assert connection.api.configuration.key_file.startswith("/proc/self/fd/")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        ({"certificate-authority": "missing.crt"}, "missing.crt: no such certificate authority"),
+        ({"certificate-authority-data": "?"}, "certificate-authority-data of 'c' is not base64"),
+    ],
+)
+def test_broken_authorities(kubeconfig: Kubeconfig, cluster: dict[str, str], said: str) -> None:
+    """An authority that cannot be read is a usage error, never no verification."""
+    with pytest.raises(UsageError, match=said):
+        connect(Options(str(kubeconfig("https://127.0.0.1:1", **cluster))))
+
+
+def test_a_proxy_of_the_kubeconfig_holds(
+    server: ScriptedServer, kubeconfig: Kubeconfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`proxy-url` is used whatever NO_PROXY says, as kubectl does."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    file = kubeconfig("http://api.invalid", **{"proxy-url": server.url})
+    _get(connect(Options(str(file), allow_insecure=True)))
+    assert server.seen[0].header("Host") == "api.invalid"
+
+
+def test_an_expired_token_is_replaced_once(
+    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+) -> None:
+    """A 401 is tried again with what the plugin gives now; a second 401 is the end."""
+    count = tmp_path / "count"
+    say = "n = c.stat().st_size if c.exists() else 0; c.write_text('x' * (n + 1))"
+    text = f"import json, pathlib; c = pathlib.Path({str(count)!r}); {say}\n"
+    text += _printing("token-N").replace("print(", "print((", 1) + ".replace('N', str(n)))"
+    connection = connect(
+        Options(str(kubeconfig(server.url, _exec_user(tmp_path, text))), allow_insecure=True)
+    )
+    server.on("GET", "/version", as_status(401), as_json({}))
+    client = Client(connection, VirtualClock())
+    client.get("/version")
+    assert [seen.header("Authorization") for seen in server.seen] == [
+        "Bearer token-0",
+        "Bearer token-1",
+    ]
+    server.on("GET", "/version", as_status(401))
+    with pytest.raises(Unauthorized):
+        client.get("/version")
+    assert len(server.seen) == 4
+    connection.api.close()

@@ -1,0 +1,207 @@
+"""Errors of the API server become one leaf each, with one clean line and the right reason.
+
+The documents are what kube-apiserver 1.36 answered.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import urllib3
+
+from gate.core.outcome import Reason
+from gate.kube import failures
+from gate.kube.failures import (
+    AlreadyExists,
+    ApiError,
+    BadAnswer,
+    ContactBroken,
+    FieldConflict,
+    FieldManagerConflict,
+    FieldProblem,
+    Forbidden,
+    Gone,
+    Invalid,
+    NotFound,
+    Rejected,
+    ResourceVersionConflict,
+    ServerFailure,
+    TimedOut,
+    TlsFailure,
+    TooManyRequests,
+    UidMismatch,
+    Unauthorized,
+    Unreachable,
+)
+
+MODIFIED = (
+    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; '
+    "please apply your changes to the latest version and try again"
+)
+GONE_UID = (
+    'Operation cannot be fulfilled on deployments.apps "web": uid mismatch: the provided object '
+    "specified uid 1, and no existing object was found"
+)
+OTHER_UID = (
+    'Operation cannot be fulfilled on Deployment.apps "web": the UID in the precondition (1) does '
+    "not match the UID in record (2). The object might have been deleted and then recreated"
+)
+IMMUTABLE_UID = {
+    "reason": "FieldValueInvalid",
+    "message": 'Invalid value: "1": field is immutable',
+    "field": "metadata.uid",
+}
+TYPED_PATCH = (
+    "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): "
+    '.spec.template.spec.containers[name="c"].env: duplicate entries for key [name="A"]'
+)
+NO_RIGHT = (
+    'deployments.apps "web" is forbidden: User "dev" cannot patch resource "deployments" in API '
+    'group "apps" in the namespace "default"'
+)
+QUOTA = 'pods "web-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2'
+
+
+def _status(code: int, message: str = "", reason: str = "", **details: Any) -> str:
+    document = {"kind": "Status", "message": message, "reason": reason, "details": details}
+    return json.dumps(document | {"code": code})
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "reason", "causes", "leaf", "means"),
+    [
+        (401, "Unauthorized", "Unauthorized", [], Unauthorized, Reason.UNAUTHORIZED),
+        (403, NO_RIGHT, "Forbidden", [], Forbidden, Reason.FORBIDDEN),
+        (403, QUOTA, "Forbidden", [], Rejected, Reason.REJECTED),
+        (404, 'pods "x" not found', "NotFound", [], NotFound, Reason.NOT_FOUND),
+        (409, MODIFIED, "Conflict", [], ResourceVersionConflict, Reason.CONFLICT),
+        (409, GONE_UID, "Conflict", [], UidMismatch, Reason.DELETED),
+        (409, OTHER_UID, "Conflict", [], UidMismatch, Reason.DELETED),
+        (409, 'leases "x" already exists', "AlreadyExists", [], AlreadyExists, Reason.CONFLICT),
+        (410, "too old resource version", "Expired", [], Gone, Reason.UNREACHABLE),
+        (422, "is invalid", "Invalid", [IMMUTABLE_UID] * 2, UidMismatch, Reason.DELETED),
+        (422, "is invalid", "Invalid", [], Invalid, Reason.REJECTED),
+        (429, "shed", "TooManyRequests", [], TooManyRequests, Reason.UNREACHABLE),
+        (500, TYPED_PATCH, "", [], Rejected, Reason.REJECTED),
+        (500, "etcd is down", "InternalError", [], ServerFailure, Reason.UNREACHABLE),
+        (504, "timed out", "Timeout", [], ServerFailure, Reason.UNREACHABLE),
+        (413, "too large", "RequestEntityTooLarge", [], Rejected, Reason.REJECTED),
+    ],
+)
+def test_each_answer_has_its_leaf(
+    code: int, message: str, reason: str, causes: list[Any], leaf: type[ApiError], means: Reason
+) -> None:
+    """Status and body decide the class, the reason and whether trying again is of use."""
+    error = failures.from_answer(code, _status(code, message, reason, causes=causes), {})
+    assert type(error) is leaf
+    assert error.reason is means
+    assert message in error.message
+    assert error.transient is (leaf in (Gone, TooManyRequests, ServerFailure))
+    assert error.untouched is (leaf is not ServerFailure)
+
+
+def test_forbidden_names_verb_and_resource() -> None:
+    """The authorizer's refusal says what is missing."""
+    error = failures.from_answer(403, _status(403, NO_RIGHT), {})
+    assert isinstance(error, Forbidden)
+    assert (error.verb, error.resource) == ("patch", "deployments.apps")
+
+
+def test_field_conflicts_name_managers_and_paths() -> None:
+    """A field manager's conflict lists each field with its owner."""
+    path = '.spec.template.spec.containers[name="c"].image'
+    causes = [
+        {
+            "reason": "FieldManagerConflict",
+            "message": 'conflict with "kubectl-edit" using apps/v1',
+            "field": path,
+        }
+    ]
+    error = failures.from_answer(409, _status(409, "Apply failed", "Conflict", causes=causes), {})
+    assert isinstance(error, FieldManagerConflict)
+    assert error.conflicts == (FieldConflict("kubectl-edit", path),)
+
+
+def test_field_problems_come_once() -> None:
+    """Invalid fields are listed in order; the server repeats some, we do not."""
+    cause = {"field": "spec.replicas", "message": "must be greater than or equal to 0"}
+    error = failures.from_answer(422, _status(422, "invalid", causes=[cause, cause]), {})
+    assert isinstance(error, Invalid)
+    assert error.problems == (FieldProblem("spec.replicas", cause["message"]),)
+
+
+@pytest.mark.parametrize(
+    ("headers", "details", "seconds"),
+    [
+        ({"Retry-After": "7"}, {}, 7.0),
+        ({}, {"retryAfterSeconds": 3}, 3.0),
+        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, {}, None),
+        ({"Retry-After": "-5"}, {}, 0.0),
+        ({}, {}, None),
+    ],
+)
+def test_retry_after(
+    headers: dict[str, str], details: dict[str, Any], seconds: float | None
+) -> None:
+    """What the server asks for is read from the header, else from the Status."""
+    error = failures.from_answer(429, _status(429, **details), headers)
+    assert error.retry_after_seconds == seconds
+
+
+def test_pages_of_proxies_are_cut_and_cleaned() -> None:
+    """An HTML body becomes a few words on one line, without escapes and scripts."""
+    page = "<html><script>x()</script><h1>Bad\x1b[31m Gateway</h1>\r\n" + "<p>word</p>" * 500
+    error = failures.from_answer(502, page, {})
+    assert type(error) is ServerFailure
+    assert error.message.startswith("the server answered 502: Bad Gateway word word")
+    assert len(error.message) < 200
+
+
+def test_a_page_with_403_is_forbidden_and_one_with_409_no_conflict_of_fields() -> None:
+    """Bodies that are no Status are taken by their HTTP status alone."""
+    assert type(failures.from_answer(403, "<h1>blocked</h1>", {})) is Forbidden
+    assert type(failures.from_answer(409, "", {})) is ResourceVersionConflict
+
+
+@pytest.mark.parametrize(
+    ("error", "leaf", "said"),
+    [
+        (
+            urllib3.exceptions.SSLError("certificate verify failed: self-signed certificate (_x)"),
+            TlsFailure,
+            "the certificate of https://s is not trusted: self-signed certificate",
+        ),
+        (
+            urllib3.exceptions.SSLError("[SSL: WRONG_VERSION_NUMBER] wrong version number"),
+            TlsFailure,
+            "https://s does not speak TLS",
+        ),
+        (urllib3.exceptions.ConnectTimeoutError(), Unreachable, "no connection in time"),
+        (
+            urllib3.exceptions.ReadTimeoutError(
+                urllib3.HTTPConnectionPool("s"), "/", "Read timed out."
+            ),
+            TimedOut,
+            "did not answer in time",
+        ),
+        (
+            urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "x")),
+            ContactBroken,
+            "the connection to https://s broke",
+        ),
+        (OSError(24, "Too many open files"), ContactBroken, "broke"),
+    ],
+)
+def test_transport_errors(error: Exception, leaf: type[ApiError], said: str) -> None:
+    """Errors below HTTP say what happened, and whether the server can have acted."""
+    named = failures.from_transport(error, "https://s")
+    assert type(named) is leaf
+    assert said in named.message
+    assert named.untouched is (leaf in (Unreachable, TlsFailure))
+
+
+def test_every_leaf_ends_with_three() -> None:
+    """Before the first write any of them refuses: exit 3."""
+    assert BadAnswer("x").exit_code == Unreachable("x").exit_code == 3

@@ -1,0 +1,115 @@
+"""Kubeconfig files are found, merged and chosen from as kubectl does; faults name their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gate.errors import UsageError
+from gate.kube import kubeconfig
+
+ONE = """
+current-context: one
+clusters: [{name: c, cluster: {server: "https://one", certificate-authority: ca.crt}}]
+users: [{name: u, user: {token: a}}]
+contexts: [{name: one, context: {cluster: c, user: u, namespace: shop}}]
+"""
+TWO = """
+current-context: two
+clusters: [{name: c, cluster: {server: "https://other"}}, {name: d, cluster: {server: "https://d"}}]
+contexts: [{name: two, context: {cluster: d, user: u}}, {name: lost, context: {cluster: e}}]
+"""
+
+
+def _load(tmp_path: Path, *texts: str) -> kubeconfig.Kubeconfig:
+    files = []
+    for number, text in enumerate(texts):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files.append(folder / "config")
+        files[-1].write_text(text)
+    return kubeconfig.load(tuple(files))
+
+
+def test_the_first_file_wins(tmp_path: Path) -> None:
+    """Of several files the first that names an entry or the current context decides."""
+    config = _load(tmp_path, ONE, TWO)
+    assert config.current == "one"
+    assert config.clusters["c"].text("server") == "https://one"
+    assert set(config.contexts) == {"one", "two", "lost"}
+
+
+def test_relative_paths_are_those_of_their_file(tmp_path: Path) -> None:
+    """A relative path is taken from the folder of the file that it stands in."""
+    config = _load(tmp_path, TWO.replace("name: c,", "name: x,"), ONE)
+    assert config.clusters["c"].path("certificate-authority") == str(tmp_path / "1" / "ca.crt")
+
+
+def test_a_context_is_chosen(tmp_path: Path) -> None:
+    """The named context is chosen, the current one without a name; users cross files."""
+    config = _load(tmp_path, ONE, TWO)
+    assert kubeconfig.choose(config, "").namespace == "shop"
+    chosen = kubeconfig.choose(config, "two")
+    assert (chosen.cluster.name, chosen.user and chosen.user.name) == ("d", "u")
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ("three", "no context 'three'; the contexts are: lost, one, two"),
+        ("lost", "context 'lost' names no cluster that exists"),
+    ],
+)
+def test_a_wrong_context_lists_those_that_exist(tmp_path: Path, context: str, said: str) -> None:
+    """A context that does not exist, or names no cluster, is a usage error that helps."""
+    config = _load(tmp_path, ONE, TWO)
+    with pytest.raises(UsageError, match=said):
+        kubeconfig.choose(config, context)
+
+
+def test_no_current_context(tmp_path: Path) -> None:
+    """Without a current context one has to be named."""
+    config = _load(tmp_path, ONE.replace("current-context: one", ""))
+    with pytest.raises(UsageError, match="no context is current; the contexts are: one") as caught:
+        kubeconfig.choose(config, "")
+    assert caught.value.hint == "use --context"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: b: c", "config:1: not YAML: mapping values are not allowed"),
+        ("clusters:\n- {name: [\n", r"config:\d: not YAML"),
+        ("- a", "not a kubeconfig"),
+        ("clusters: 3", "clusters is not a list"),
+        ("users: [{user: {}}]", r"users\[0\] has no name"),
+        ("users: [{name: a, user: 3}]", "user of 'a' is no mapping"),
+        ("x: !!python/object/apply:os.getcwd []", "config:1: not YAML"),
+    ],
+)
+def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None:
+    """What cannot be read is a usage error with the file, and the line where there is one."""
+    with pytest.raises(UsageError, match=said):
+        _load(tmp_path, text)
+
+
+def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
+    """A flag goes before KUBECONFIG, KUBECONFIG before the home's file."""
+    for name in ("flag", "env", ".kube/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    environ = {"HOME": str(tmp_path), "KUBECONFIG": f"{tmp_path / 'env'}:{tmp_path / 'missing'}"}
+    assert kubeconfig.find(str(tmp_path / "flag"), environ) == (tmp_path / "flag",)
+    assert kubeconfig.find("", environ) == (tmp_path / "env",)
+    assert kubeconfig.find("", {"HOME": str(tmp_path)}) == (tmp_path / ".kube" / "config",)
+    assert kubeconfig.find("", {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("explicit", "environ"), [("missing", {}), ("", {"KUBECONFIG": "missing:gone"})]
+)
+def test_files_asked_for_must_exist(explicit: str, environ: dict[str, str]) -> None:
+    """A file that was named and is not there is an error, never a fall-back."""
+    with pytest.raises(UsageError, match=r"missing.*no such file"):
+        kubeconfig.find(explicit, environ)

@@ -1,0 +1,182 @@
+"""Exec plugins give a credential or an Unauthorized that says why; never silence, never a shell."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.errors import GateError, RefusedError, UsageError
+from gate.kube.failures import Unauthorized
+from gate.kube.kubeconfig import Entry
+from gate.kube.plugin import Plugin, plugin_of
+
+V1 = "client.authentication.k8s.io/v1"
+Script = Callable[[str], str]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """Return a writer of executable Python scripts."""
+
+    def write(text: str) -> str:
+        file = tmp_path / "plugin"
+        file.write_text(f"#!{sys.executable}\nimport json, os, sys\n{text}\n")
+        file.chmod(0o700)
+        return str(file)
+
+    return write
+
+
+def _plugin(command: str, *, seconds: float = 30.0) -> Plugin:
+    return Plugin(command, (), {}, V1, "install it", seconds)
+
+
+def _printing(**status: Any) -> str:
+    document = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
+    return f"print({json.dumps(document)!r})"
+
+
+def test_a_token_is_used(script: Script) -> None:
+    """The token becomes the Authorization header; without an expiry it holds for ever."""
+    credential = _plugin(script(_printing(token="abc"))).load(5.0)
+    assert credential.authorization == "Bearer abc"
+    assert credential.expires_at == float("inf")
+    assert "abc" not in repr(credential)
+
+
+def test_a_certificate_is_used(script: Script) -> None:
+    """A client certificate needs no token."""
+    data = {"clientCertificateData": "CERT", "clientKeyData": "KEY"}
+    credential = _plugin(script(_printing(**data))).load(0.0)
+    assert (credential.certificate, credential.key) == (b"CERT", b"KEY")
+    assert credential.authorization == ""
+
+
+@pytest.mark.parametrize(("life", "early"), [(3600.0, 60.0), (40.0, 20.0)])
+def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: float) -> None:
+    """A credential is renewed a minute before it expires, a short-lived one at half its life."""
+    until = (datetime.now(UTC) + timedelta(seconds=life)).isoformat()
+    text = _printing(token="abc", expirationTimestamp=until)
+    credential = _plugin(script(text)).load(1000.0)
+    assert credential.expires_at == pytest.approx(1000.0 + life, abs=5)
+    assert credential.expires_at - credential.renew_at == pytest.approx(early, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "sys.stderr.write('warn\\nno \\x1b[31msession\\n'); sys.exit(3)",
+            "ended with 3: no session",
+        ),
+        ("print('{')", "printed no JSON"),
+        ("print('[]')", "printed no ExecCredential"),
+        ("print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'v0'}))", "did not answer in"),
+        (f"print(json.dumps({{'kind': 'ExecCredential', 'apiVersion': '{V1}'}}))", "no status"),
+        (_printing(), "printed neither a token nor a certificate"),
+        (_printing(token=""), "printed neither a token nor a certificate"),
+        (_printing(token="a\r\nX-Evil: 1"), "empty or not printable"),
+        (_printing(clientCertificateData="x"), "without its key"),
+        ("print('x' * (2 << 20)); sys.stdout.flush(); sys.stdin.read()", "more than 1 MiB"),
+        ("sys.stderr.write('y' * (1 << 20)); sys.exit(1)", "ended with 1"),
+    ],
+)
+def test_a_failing_plugin_is_unauthorized(script: Script, text: str, said: str) -> None:
+    """Whatever a plugin does wrong refuses the run, with its own words where it said any."""
+    with pytest.raises(Unauthorized, match=said) as caught:
+        _plugin(script(text)).load(0.0)
+    assert caught.value.exit_code == 3
+
+
+def test_a_plugin_that_hangs_is_ended(script: Script) -> None:
+    """The whole process group goes, so that a child which holds the pipe does not hold us."""
+    text = (
+        "import subprocess; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    )
+    with pytest.raises(Unauthorized, match=r"did not end within 0\.3 s"):
+        _plugin(script(text), seconds=0.3).load(0.0)
+
+
+def test_a_plugin_that_is_not_there(tmp_path: Path) -> None:
+    """A missing program is Unauthorized and hands on the kubeconfig's hint how to install it."""
+    with pytest.raises(Unauthorized, match="cannot be run: No such file") as caught:
+        _plugin(str(tmp_path / "missing")).load(0.0)
+    assert caught.value.hint == "install it"
+
+
+def _users(tmp_path: Path, **config: Any) -> tuple[Entry, Entry]:
+    file = tmp_path / "config"
+    file.touch(mode=0o600)
+    (tmp_path / "ca.crt").write_text("CA")
+    values = {"server": "https://s", "certificate-authority": "ca.crt", "extensions": []}
+    return Entry("ci", {"exec": config}, file), Entry("c", values, file)
+
+
+def test_the_environment_of_a_plugin(script: Script, tmp_path: Path) -> None:
+    """A plugin finds its own variables and the cluster that it asked for, and no terminal."""
+    say = "print(json.dumps({'apiVersion': os.environ['V'], 'kind': 'ExecCredential', "
+    say += "'status': {'token': str(len(sys.argv)) + os.environ['KUBERNETES_EXEC_INFO'].replace(' ', '')}}))"
+    script(say)
+    user, cluster = _users(
+        tmp_path,
+        command="./plugin",
+        apiVersion=V1,
+        args=["a", "b"],
+        env=[{"name": "V", "value": V1}],
+        provideClusterInfo=True,
+    )
+    header = plugin_of(user, cluster, None).load(0.0).authorization
+    assert header.startswith("Bearer 3{")
+    info = json.loads(header.removeprefix("Bearer 3"))
+    assert info["spec"] == {
+        "interactive": False,
+        "cluster": {"server": "https://s", "certificate-authority-data": "Q0E="},
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "allowed", "said", "leaf"),
+    [
+        ({"command": "x", "apiVersion": V1}, ("aws",), "not one of those allowed", RefusedError),
+        (
+            {"command": "./aws", "apiVersion": V1},
+            ("aws",),
+            "not one of those allowed",
+            RefusedError,
+        ),
+        (
+            {"command": "x", "apiVersion": V1, "interactiveMode": "Always"},
+            None,
+            "needs a terminal",
+            RefusedError,
+        ),
+        ({"command": "x"}, None, "no apiVersion", UsageError),
+        ({"apiVersion": V1}, None, "no command", UsageError),
+    ],
+)
+def test_plugins_that_must_not_run(
+    tmp_path: Path,
+    config: dict[str, str],
+    allowed: tuple[str, ...] | None,
+    said: str,
+    leaf: type[GateError],
+) -> None:
+    """A plugin outside of the list, an interactive one and a malformed one are refused."""
+    with pytest.raises(leaf, match=said):
+        plugin_of(*_users(tmp_path, **config), allowed)
+
+
+def test_a_kubeconfig_that_anybody_may_write_runs_nothing(tmp_path: Path) -> None:
+    """A plugin of a world-writable kubeconfig is code of whoever wrote it last."""
+    user, cluster = _users(tmp_path, command="aws", apiVersion=V1)
+    assert plugin_of(user, cluster, ("aws",)).command == "aws"
+    user.file.chmod(user.file.stat().st_mode | stat.S_IWOTH)
+    with pytest.raises(RefusedError, match="anybody may write"):
+        plugin_of(user, cluster, None)

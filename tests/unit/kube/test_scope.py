@@ -1,0 +1,65 @@
+"""Selectors are written as the API reads them, and watches are as few as can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.events import Kind
+from gate.core.objects import deployment_ref
+from gate.kube.scope import Scope, query_of, scopes_of
+
+WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
+
+
+@pytest.mark.parametrize(
+    ("selector", "query"),
+    [
+        ({}, ""),
+        ({"matchLabels": {"b": "2", "a": "1"}}, "a=1,b=2"),
+        (
+            {"matchExpressions": [{"key": "t", "operator": "In", "values": ["x", "y"]}]},
+            "t in (x,y)",
+        ),
+        ({"matchExpressions": [{"key": "t", "operator": "NotIn", "values": ["x"]}]}, "t notin (x)"),
+        ({"matchExpressions": [{"key": "t", "operator": "Exists"}]}, "t"),
+        ({"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]}, "!t"),
+    ],
+)
+def test_a_selector_as_a_query(selector: dict[str, object], query: str) -> None:
+    """All four operators and labels become terms of labelSelector."""
+    assert query_of(selector) == query
+
+
+def test_one_deployment_is_watched_by_name_and_selector() -> None:
+    """Four watches: the Deployment by name, its parts by label, warnings of the namespace."""
+    scopes = scopes_of({WEB: {"matchLabels": {"app": "web"}}})
+    assert scopes == (
+        Scope(Kind.DEPLOYMENT, "shop", (WEB,), field_selector="metadata.name=web"),
+        Scope(Kind.REPLICA_SET, "shop", (WEB,), "app=web"),
+        Scope(Kind.POD, "shop", (WEB,), "app=web"),
+        Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning"),
+    )
+
+
+def test_several_deployments_share_their_watches() -> None:
+    """What all selectors match by value bounds the lists; nothing that one selects is left out."""
+    web = {"matchLabels": {"app": "web", "part-of": "shop", "tier": "front"}}
+    api = {"matchLabels": {"app": "api", "part-of": "shop"}}
+    scopes = scopes_of({WEB: web, API: api})
+    assert [scope.kind for scope in scopes] == list(Kind)
+    assert {scope.about for scope in scopes} == {(API, WEB)}
+    assert scopes[0].field_selector == ""
+    assert scopes[1].label_selector == "app in (api,web),part-of in (shop)"
+
+
+def test_selectors_without_a_common_key_select_all() -> None:
+    """Where nothing is shared the whole namespace is watched."""
+    scopes = scopes_of({WEB: {"matchLabels": {"a": "1"}}, API: {"matchLabels": {"b": "1"}}})
+    assert scopes[2].label_selector == ""
+
+
+def test_namespaces_are_watched_apart() -> None:
+    """Each namespace has its own four watches."""
+    other = deployment_ref("other", "web")
+    scopes = scopes_of({WEB: {"matchLabels": {"a": "1"}}, other: {"matchLabels": {"a": "1"}}})
+    assert [scope.namespace for scope in scopes] == ["other"] * 4 + ["shop"] * 4

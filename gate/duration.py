@@ -29,7 +29,7 @@ def parse_seconds(text: str) -> float:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return `1m30s` for 90: tenths below a minute, whole seconds above; `parse_seconds` reads it."""
+    """Return `1m30s` for 90: tenths below a minute, whole seconds from there on."""
     if seconds < 0:
         return f"-{format_seconds(-seconds)}"
     tenths = round(seconds, 1)

@@ -1,0 +1,31 @@
+"""The containers of an object that makes pods, wherever its kind keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.manifests.manifest import ManifestObject, value_at
+
+
+def containers(
+    item: ManifestObject, body: Mapping[str, Any] | None = None, *, init: bool = True
+) -> list[dict[str, Any]]:
+    """Return the containers of the pod template, those of `initContainers` too unless not `init`.
+
+    They are parts of `body`, by default the object's own: change only those of a copy. What has
+    not the form of a container is left to the server to complain about.
+    """
+    kind = item.known_kind
+    if kind is None or not kind.pod_spec:
+        return []
+    spec = value_at(item.body if body is None else body, *kind.pod_spec)
+    lists = ("initContainers", "containers") if init else ("containers",)
+    found = [value_at(spec, name) for name in lists]
+    return [
+        container
+        for entries in found
+        if isinstance(entries, list)
+        for container in entries
+        if isinstance(container, dict) and isinstance(container.get("name"), str)
+    ]

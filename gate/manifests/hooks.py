@@ -1,0 +1,48 @@
+"""Helm hooks in rendered charts: tests are left out, other hooks are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from gate.manifests.manifest import ManifestObject, Skipped, value_at
+from gate.manifests.source import ManifestError, shown
+
+_ANNOTATION: Final = "helm.sh/hook"
+_TESTS: Final = frozenset({"test", "test-success", "test-failure"})
+_HINT: Final = "render with `helm template --no-hooks` and run them as steps of their own"
+
+
+def without_tests(
+    objects: Iterable[ManifestObject],
+) -> tuple[list[ManifestObject], tuple[Skipped, ...]]:
+    """Part what is applied from test hooks; ManifestError naming all hooks of other kinds.
+
+    `helm install` runs a `pre-upgrade` Job before and a `post-install` one after the rest, and
+    waits for each: an apply of all at once would not do what the chart means.
+    """
+    kept: list[ManifestObject] = []
+    skipped: list[Skipped] = []
+    refused: list[ManifestObject] = []
+    for item in objects:
+        hooks = _hooks(item)
+        if not hooks:
+            kept.append(item)
+        elif hooks <= _TESTS:
+            skipped.append(Skipped(item, "a Helm test hook"))
+        else:
+            refused.append(item)
+    if refused:
+        named = ", ".join(f"{item} ({_shown(item)}, {item.source})" for item in refused)
+        raise ManifestError(refused[0].source, f"Helm hooks are not run: {named}", hint=_HINT)
+    return kept, tuple(skipped)
+
+
+def _hooks(item: ManifestObject) -> frozenset[str]:
+    """Return the events that the object is a hook of: the annotation's list, split at commas."""
+    value = value_at(item.body, "metadata", "annotations", _ANNOTATION)
+    return frozenset(hook.strip() for hook in str(value or "").split(",") if hook.strip())
+
+
+def _shown(item: ManifestObject) -> str:
+    return shown(", ".join(sorted(_hooks(item))), 80)

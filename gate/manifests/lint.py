@@ -1,0 +1,143 @@
+"""What is legal in a Deployment and still makes its rollouts unsafe or hard to judge: warnings."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gate.errors import UsageError
+from gate.manifests.containers import containers
+from gate.manifests.images import is_pinned
+from gate.manifests.manifest import Manifest, ManifestObject, value_at
+from gate.manifests.source import shown
+
+DEFAULT_DEADLINE_SECONDS: Final = 600
+"""apps/v1 `progressDeadlineSeconds`, where the manifest has none."""
+
+NO_DEADLINE_SECONDS: Final = 2147483647
+MARGIN_SECONDS: Final = 5
+"""How much later than its deadline the controller may write the condition, and some to spare."""
+
+_SCALERS: Final = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+
+
+class LintCode(enum.StrEnum):
+    """The warnings, by the name that silences them."""
+
+    MUTABLE_TAG = "mutable-tag"
+    NO_READINESS_PROBE = "no-readiness-probe"
+    NO_MIN_READY_SECONDS = "no-min-ready-seconds"
+    ONE_REPLICA = "one-replica"
+    TIMEOUT_BEFORE_DEADLINE = "timeout-before-deadline"
+
+
+@dataclass(frozen=True, slots=True)
+class Lint:
+    """One warning about one Deployment; `message` is a line for people, without the object."""
+
+    code: LintCode
+    object: ManifestObject
+    message: str
+
+    def __str__(self) -> str:
+        """Return the whole line, with the place and the name that silences it."""
+        return f"{self.object.source}: {self.object}: {self.message} [{self.code}]"
+
+
+def silenced(names: Iterable[str]) -> frozenset[LintCode]:
+    """Read the codes to be silent about, `all` of them included; UsageError for unknown ones."""
+    wanted = set(names)
+    unknown = sorted(wanted - {"all", *LintCode})
+    if unknown:
+        hint = f"one of {', '.join(LintCode)}, all"
+        raise UsageError(f"no such warning: {shown(', '.join(unknown))}", hint=hint)
+    return frozenset(LintCode) if "all" in wanted else frozenset(LintCode(name) for name in wanted)
+
+
+def lint(
+    manifest: Manifest,
+    *,
+    timeout_seconds: float | None = None,
+    silent: frozenset[LintCode] = frozenset(),
+) -> tuple[Lint, ...]:
+    """Return the warnings about the Deployments, in their order; `timeout_seconds` None is auto."""
+    scaled = _scaled(manifest)
+    return tuple(
+        found
+        for item in manifest.deployments
+        for found in _findings(item, timeout_seconds, scaled=(item.namespace, item.name) in scaled)
+        if found.code not in silent
+    )
+
+
+def _findings(
+    item: ManifestObject, timeout_seconds: float | None, *, scaled: bool
+) -> Iterator[Lint]:
+    rules = (
+        (LintCode.MUTABLE_TAG, _mutable_tags(item)),
+        (LintCode.NO_READINESS_PROBE, _unprobed(item)),
+        (LintCode.NO_MIN_READY_SECONDS, _hasty(item)),
+        (LintCode.ONE_REPLICA, "" if scaled else _lonely(item)),
+        (LintCode.TIMEOUT_BEFORE_DEADLINE, _impatient(item, timeout_seconds)),
+    )
+    yield from (Lint(code, item, message) for code, message in rules if message)
+
+
+def _mutable_tags(item: ManifestObject) -> str:
+    images = [str(container.get("image") or "") for container in containers(item)]
+    mutable = sorted({shown(image) for image in images if image and not is_pinned(image)})
+    if not mutable:
+        return ""
+    return f"{', '.join(mutable)} can become another image: name a version or a digest"
+
+
+def _unprobed(item: ManifestObject) -> str:
+    names = [
+        shown(container["name"], 80)
+        for container in containers(item, init=False)
+        if not container.get("readinessProbe")
+    ]
+    if not names:
+        return ""
+    return f"no readiness probe on {', '.join(names)}: a pod counts as ready once it runs"
+
+
+def _hasty(item: ManifestObject) -> str:
+    if value_at(item.body, "spec", "minReadySeconds"):
+        return ""
+    return "minReadySeconds is 0: a pod that crashes a moment later counts as available"
+
+
+def _lonely(item: ManifestObject) -> str:
+    replicas = value_at(item.body, "spec", "replicas")
+    if replicas is None:
+        return "replicas is not set: one pod, unless something scales it"
+    return "one replica: its node takes the service down" if replicas == 1 else ""
+
+
+def _impatient(item: ManifestObject, timeout_seconds: float | None) -> str:
+    deadline = value_at(item.body, "spec", "progressDeadlineSeconds")
+    if not isinstance(deadline, int):
+        deadline = DEFAULT_DEADLINE_SECONDS
+    patient = timeout_seconds is None or timeout_seconds > deadline + MARGIN_SECONDS
+    if patient or deadline == NO_DEADLINE_SECONDS:
+        return ""
+    longer = f"{MARGIN_SECONDS} s longer than progressDeadlineSeconds, {deadline} s"
+    return f"a timeout of {timeout_seconds:g} s is not more than {longer}"
+
+
+def _scaled(manifest: Manifest) -> frozenset[tuple[Any, Any]]:
+    """Return namespace and name of the Deployments that an autoscaler of the manifest targets."""
+    targets = (
+        (item.namespace, value_at(item.body, "spec", "scaleTargetRef"))
+        for item in manifest.objects
+        if (item.group, item.kind) in _SCALERS
+    )
+    return frozenset(
+        (namespace, str(value_at(target, "name")))
+        for namespace, target in targets
+        # A ScaledObject may leave the kind out: Deployment is its default.
+        if (value_at(target, "kind") or "Deployment") == "Deployment"
+    )

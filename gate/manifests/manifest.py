@@ -1,0 +1,107 @@
+"""The values that a load gives: objects with their place and identity, in order of application."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gate.core.objects import Ref
+from gate.manifests.kinds import Kind, Rank, find
+from gate.manifests.source import ManifestError, Source
+
+DEPLOYMENTS: Final = ("apps", "Deployment")
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestObject:
+    """One object as the manifest gives it; its identity was checked, its spec was not.
+
+    `body` is plain JSON and shared: read it, change a `body_copy()`. It is in no repr, since it
+    may hold secrets. `namespace` is None where the manifest names none.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str | None
+    name: str
+    body: Mapping[str, Any] = field(repr=False, hash=False)
+    source: Source
+
+    @property
+    def group(self) -> str:
+        """The API group, "" for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def ref(self) -> Ref:
+        """The identity that the core knows it by."""
+        return Ref(self.api_version, self.kind, self.namespace or "", self.name)
+
+    @property
+    def known_kind(self) -> Kind | None:
+        """The row of its kind, None for a custom one."""
+        return find(self.group, self.kind)
+
+    @property
+    def rank(self) -> Rank:
+        """Its place in the order of application."""
+        return self.known_kind.rank if self.known_kind else Rank.CUSTOM
+
+    @property
+    def judged(self) -> bool:
+        """Whether its rollout is followed to a verdict: Deployments alone."""
+        return (self.group, self.kind) == DEPLOYMENTS
+
+    def body_copy(self) -> dict[str, Any]:
+        """Return a body that the caller may change."""
+        return copy.deepcopy(dict(self.body))
+
+    def __str__(self) -> str:
+        """Return what people call it, as in `deployment/web`."""
+        return str(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An object of the manifest that is not applied, and why, for people."""
+
+    object: ManifestObject
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """`objects` in the order of application, no two of one identity, at least one."""
+
+    objects: tuple[ManifestObject, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def deployments(self) -> tuple[ManifestObject, ...]:
+        """The objects that are judged."""
+        return tuple(item for item in self.objects if item.judged)
+
+
+def in_order(objects: Iterable[ManifestObject]) -> tuple[ManifestObject, ...]:
+    """Sort by rank; what has one rank keeps the manifest's order."""
+    return tuple(sorted(objects, key=lambda item: item.rank))
+
+
+def refuse_duplicates(objects: Iterable[ManifestObject]) -> None:
+    """Raise ManifestError where two objects share group, kind, namespace and name."""
+    seen: dict[tuple[str, str, str, str], ManifestObject] = {}
+    for item in objects:
+        key = (item.group, item.kind, item.namespace or "", item.name)
+        if key in seen:
+            problem = f"{item} stands in the manifest twice, first at {seen[key].source}"
+            raise ManifestError(item.source, problem)
+        seen[key] = item
+
+
+def value_at(body: Any, *path: str) -> Any:
+    """Return the value at `path`, None where a step is missing or no mapping."""
+    for step in path:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body

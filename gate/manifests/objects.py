@@ -1,0 +1,85 @@
+"""Nodes to objects: lists are taken apart, and each object has to say what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
+from gate.manifests.manifest import ManifestObject, value_at
+from gate.manifests.source import ManifestError, Source, shown
+
+_HOST: Final = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+_API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
+_KIND: Final = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
+"""What all kinds allow together (roles have colons); nothing that means more in a URL's path."""
+
+_NAMESPACE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+_KUSTOMIZE_HINT: Final = "that file is for kustomize: kustomize build DIR | rollout-gate ... -f -"
+
+
+def objects(root: Node) -> Iterator[ManifestObject]:
+    """Yield the objects of a document; a `List` (or a typed list) stands for its items."""
+    yield from _objects(root, {})
+
+
+def _objects(node: Node, inherited: dict[str, str]) -> Iterator[ManifestObject]:
+    if not isinstance(node, MapNode):
+        what = "a list" if isinstance(node, ListNode) else "text"
+        raise ManifestError(node.at, f"{what} where a Kubernetes object should stand")
+    items = _items(node)
+    if items is None:
+        yield _object(node.at, inherited | plain(node))
+        return
+    own = {key: plain(node.entries[key]) for key in ("apiVersion", "kind") if key in node.entries}
+    item_kind = own["kind"].removesuffix("List")
+    for item in items:
+        # kubectl: the items of a ConfigMapList need not repeat what they are.
+        yield from _objects(item, own | {"kind": item_kind} if item_kind else {})
+
+
+def _items(node: MapNode) -> tuple[Node, ...] | None:
+    kind, items = node.entries.get("kind"), node.entries.get("items")
+    if not isinstance(kind, Scalar) or not str(kind.value).endswith("List"):
+        return None
+    if isinstance(items, Scalar) and items.value is None:
+        return ()
+    return items.items if isinstance(items, ListNode) else None
+
+
+def _object(at: Source, body: dict[str, Any]) -> ManifestObject:
+    _refuse_missing(at, body)
+    api_version = _text(at, body, _API_VERSION, "apiVersion")
+    kind = _text(at, body, _KIND, "kind")
+    name = _text(at, body, _NAME, "metadata", "name")
+    namespace = None
+    if value_at(body, "metadata", "namespace") not in (None, ""):
+        namespace = _text(at, body, _NAMESPACE, "metadata", "namespace")
+    return ManifestObject(api_version, kind, namespace, name, body, Source(at.file, at.line))
+
+
+def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
+    paths = (("apiVersion",), ("kind",), ("metadata", "name"))
+    missing = [".".join(path) for path in paths if value_at(body, *path) in (None, "")]
+    if not missing:
+        return
+    hint = ""
+    if value_at(body, "metadata", "generateName"):
+        hint = "metadata.generateName makes an object at each apply: give it a name"
+    elif str(body.get("apiVersion")).startswith("kustomize.config.k8s.io/"):
+        hint = _KUSTOMIZE_HINT
+    raise ManifestError(Source(at.file, at.line), f"{', '.join(missing)} missing", hint=hint)
+
+
+def _text(at: Source, body: dict[str, Any], form: re.Pattern[str], *path: str) -> str:
+    value, field = value_at(body, *path), ".".join(path)
+    if not isinstance(value, str):
+        problem = f"{field} is no text but {shown(str(value), 40)}"
+        raise ManifestError(Source(at.file, at.line), problem, hint="put it in quotes")
+    if not form.fullmatch(value):
+        problem = f'{field} "{shown(value, 80)}" is not valid'
+        raise ManifestError(Source(at.file, at.line), problem)
+    return value

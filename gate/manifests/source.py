@@ -1,0 +1,37 @@
+"""Where a piece of a manifest stands, and the error that names the place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from gate.errors import UsageError
+
+
+def shown(text: str, most: int = 200) -> str:
+    """Return `text` fit for one line of a message: cut, and escaped where it does not print."""
+    cut = text if len(text) <= most else f"{text[:most]}..."
+    return cut if cut.isprintable() else json.dumps(cut)[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place in a manifest; `line` and `column` count from 1, and are 0 where none is known."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Return `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`."""
+        numbers = (str(number) for number in (self.line, self.column) if number)
+        return ":".join((shown(self.file), *numbers))
+
+
+class ManifestError(UsageError):
+    """Something is wrong with a manifest; the message begins with the place. Exit 2."""
+
+    def __init__(self, source: Source, problem: str, *, hint: str = "") -> None:
+        """Put `source` before `problem`, which is one line."""
+        super().__init__(f"{source}: {problem}", hint=hint)
+        self.source = source

@@ -1,0 +1,315 @@
+"""YAML and JSON: what a document means, what is refused with its place, what it may cost."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gate.manifests.bounds import Budget, Limits
+from gate.manifests.documents import documents, plain
+from gate.manifests.source import ManifestError
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + level)}: &{chr(98 + level)} [{', '.join([f'*{chr(97 + level)}'] * 9)}]\n"
+    for level in range(20)
+)
+
+
+def values(text: str | bytes, limits: Limits | None = None) -> list[Any]:
+    """Read all documents of `text` as plain values."""
+    content = text.encode() if isinstance(text, str) else text
+    roots = documents("m.yaml", content, Budget(limits or Limits()))
+    return [plain(root) for root in roots]
+
+
+def refusal(text: str | bytes, limits: Limits | None = None) -> ManifestError:
+    """Read text that is wrong, and return the error."""
+    with pytest.raises(ManifestError) as refused:
+        values(text, limits)
+    return refused.value
+
+
+def test_documents_are_separated_and_empty_ones_are_none() -> None:
+    """Comments, blank and null documents stand for nothing."""
+    text = (
+        "# Source: chart/a.yaml\n---\na: 1\n---\n# nothing\n---\n\n--- # here\nb: 2\n...\n---\n~\n"
+    )
+    assert values(text) == [{"a": 1}, {"b": 2}]
+
+
+def test_json_is_read_with_tabs_and_escapes() -> None:
+    """A JSON file is one document; pairs of surrogates are one character."""
+    text = '{\n\t"a":\t"\\ud83d\\ude00\\/\\u00e9",\n\t"b":[1,-0.5,1e3,true,null]}'
+    assert values(text) == [json.loads(text)]
+
+
+def test_an_escaped_backslash_before_a_pair_is_no_escape() -> None:
+    """What follows a backslash that is itself escaped is plain letters."""
+    text = '{"a": "\\\\ud83d\\\\ude00", "b": "\\\\\\ud83d\\ude00"}'
+    assert values(text) == [json.loads(text)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_with_a_byte_order_mark_is_read(encoding: str) -> None:
+    """What PowerShell's `>` writes is UTF-16 with a mark; kubectl reads it too."""
+    assert values("a: größe\n".encode(encoding)) == [{"a": "größe"}]
+
+
+@pytest.mark.contract("B217")
+def test_merge_keys_bring_in_what_does_not_stand_there() -> None:
+    """What follows `<<` wins over it, and of several mappings an earlier one."""
+    text = """
+base: &base {image: web, tag: 1}
+more: &more {tag: 2, port: 80}
+one:
+  <<: *base
+  tag: 3
+two:
+  <<: [*base, *more]
+three: {"<<": {a: 1}}
+"""
+    (value,) = values(text)
+    assert value["one"] == {"image": "web", "tag": 3}
+    assert value["two"] == {"image": "web", "tag": 1, "port": 80}
+    assert value["three"] == {"<<": {"a": 1}}
+
+
+def test_aliases_are_copies() -> None:
+    """What is changed in one place is not changed in another."""
+    (value,) = values("a: &x {k: [1]}\nb: *x\n")
+    value["a"]["k"].append(2)
+    assert value["b"] == {"k": [1]}
+
+
+def test_anchors_hold_within_their_document() -> None:
+    """An alias never reaches into another object."""
+    assert refusal("a: &x 1\n---\nb: *x\n").source.line == 3
+
+
+@pytest.mark.contract("B217")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("!!str 12", "12"),
+        ("! 12", "12"),
+        ('!!int "3"', 3),
+        ("!!float 15", 15),
+        ("!!bool yes", True),
+        ('!!null ""', None),
+        ("!!map {a: 1}", {"a": 1}),
+        ("!!seq [1]", [1]),
+    ],
+)
+def test_tags_of_plain_data_are_honoured(text: str, value: object) -> None:
+    """The core tags say what a scalar is taken for."""
+    assert values(f"a: {text}\n") == [{"a": value}]
+
+
+@pytest.mark.contract("B217")
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("!!python/object/apply:os.system [id]", "!!python/object/apply:os.system"),
+        ("!!binary aGk=", "!!binary"),
+        ("!!set {a, b}", "!!set"),
+        ("!Ref web", "!Ref"),
+        ("!<tag:example.com,2024:x> 1", "tag:example.com,2024:x"),
+        ("!!map [a]", "!!map"),
+    ],
+)
+def test_other_tags_are_errors(text: str, tag: str) -> None:
+    """No tag builds an object, and none is silently ignored."""
+    error = refusal(f"a: 1\nb: {text}\n")
+    assert error.message == f"m.yaml:2:4: unknown tag {tag}"
+    assert error.hint == "manifests hold plain data only"
+
+
+@pytest.mark.contract("B212", "B213", "B217")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\na: 2\n", '2:1: duplicate key "a", first in line 1'),
+        ("s:\n  t: {k: 1,\n   k: 2}\n", '3:4: duplicate key "k", first in line 2'),
+        ('1: a\n"1": b\n', '2:1: duplicate key "1", first in line 1'),
+        ("<<: {a: 1}\n<<: {b: 1}\n", '2:1: duplicate key "<<", first in line 1'),
+        ('{"a": {"b": 1, "b": 2}}', '1:16: duplicate key "b", first in line 1'),
+        (
+            "x: &x {k: 1}\ny:\n  k: 2\n  <<: *x\n",
+            '3:3: duplicate key "k": << in line 4 holds it too',
+        ),
+        ('"\\e[31m": 1\n"\\e[31m": 1\n', '2:1: duplicate key "\\u001b[31m", first in line 1'),
+        ("<<: 3\n", "1:5: << takes a mapping or a list of mappings"),
+        ("<<: [{a: 1}, 2]\n", "1:14: << takes a mapping or a list of mappings"),
+        ("a: *b\n", "1:4: *b stands for nothing complete before it"),
+        ("a: &a [*a]\n", "1:8: *a stands for nothing complete before it"),
+        ("a: &x 1\nb: &x [*x]\n", "2:8: *x stands for nothing complete before it"),
+        ("? [a]\n: 1\n", "1:3: a list or a mapping cannot be a key"),
+        ("~: 1\n", "1:1: null is no key"),
+        ("a: .inf\n", "1:4: infinity and NaN are no JSON numbers"),
+        ("a: !!int x\n", "1:4: the value is no int"),
+        ("a: b: c\n", "1:5: not valid YAML: mapping values are not allowed in this context"),
+        ('a:\n  "b\n', "3:1: not valid YAML: found unexpected end of stream"),
+        ("%TAG !e! tag:x,2000:\n---\na: 1\n", "1:1: %TAG has no place in a manifest"),
+        ("a: b\n\x07", "2:1: \\u0007 has no place in a manifest"),
+        ("a: 1\n\ufeffb: 2\n", "2:1: \\ufeff has no place in a manifest"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_its_place(text: str, message: str) -> None:
+    """Line and column count from 1; text of the file is escaped where it does not print."""
+    error = refusal(text)
+    assert error.message == f"m.yaml:{message}"
+    assert error.message.isprintable()
+
+
+@pytest.mark.contract("B212")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x7fELF\0\0", "m.yaml: is binary, neither YAML nor JSON"),
+        (b"a: 1\nb: gr\xf6\xdfe\n", "m.yaml:2:6: is not UTF-8 text"),
+        ("a: ü\nb: ".encode() + b"\xff", "m.yaml:2:4: is not UTF-8 text"),
+        (b"\xef\xbb\xbfa: \xff", "m.yaml:1:4: is not UTF-8 text"),
+        (b"\xff\xfea\0:\0 \0b", "m.yaml:1:4: is not UTF-16 text"),
+    ],
+)
+def test_what_is_no_text_is_one_line(content: bytes, message: str) -> None:
+    """A wrong encoding has its place, a binary file has none."""
+    assert refusal(content).message == message
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a: {{ .Values.x }}\n", "this looks like a template"),
+        ("{{- if .Values.x }}\na: 1\n{{- end }}\n", "this looks like a template"),
+        ("a:\n\tb: 1\n", "indented with spaces"),
+        ('{"a": 1}\n{"b": 2}\n', "several JSON objects need a line ---"),
+    ],
+)
+def test_common_mistakes_have_a_hint(text: str, hint: str) -> None:
+    """A chart that was not rendered, tabs, and JSON lines are what people really pipe in."""
+    assert hint in refusal(text).hint
+
+
+@pytest.mark.contract("B215")
+def test_an_alias_bomb_costs_what_its_text_costs() -> None:
+    """Nine to the twentieth values are counted, never made."""
+    tracemalloc.start()
+    try:
+        error = refusal(BOMB)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert error.message == "m.yaml:6:12: more than 200000 values, aliases expanded"
+    assert peak < 2**20
+
+
+@pytest.mark.contract("B215")
+def test_a_bomb_of_merge_keys_is_counted_too() -> None:
+    """What `<<` copies is paid for as what an alias stands for."""
+    wide = "a: &a {" + ", ".join(f"k{number}: 1" for number in range(100)) + "}\n"
+    text = wide + "".join(f"m{number}: {{<<: *a}}\n" for number in range(100))
+    assert values(text, Limits(nodes=21_000))
+    assert "values, aliases expanded" in refusal(text, Limits(nodes=20_000)).message
+
+
+@pytest.mark.contract("B215")
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[\n"])
+def test_deep_nesting_is_refused_at_once(opening: str) -> None:
+    """A million brackets are refused at the 65th, in any style."""
+    assert refusal(opening * 1_000_000).message.endswith(": nested deeper than 64 levels")
+
+
+@pytest.mark.contract("B215")
+def test_aliases_count_with_their_depth() -> None:
+    """Short documents whose aliases stack up are as deep as what they stand for."""
+    text = "a: &a0 [x]\n" + "".join(f"b{n}: &a{n + 1} [*a{n}]\n" for n in range(70))
+    assert refusal(text).message == "m.yaml:63:12: nested deeper than 64 levels"
+    assert values(text.split("b61")[0])
+
+
+@pytest.mark.contract("B215")
+@pytest.mark.parametrize(
+    ("text", "limits", "message"),
+    [
+        ("- a\n" * 10, Limits(nodes=10), "10:3: more than 10 values, aliases expanded"),
+        ("---\n" * 4, Limits(documents=3), "4:1: more than 3 documents"),
+        ("a: &a 1\nb: [*a, *a, *a]", Limits(aliases=2), "2:13: more than 2 aliases"),
+        ("[[[a]]]", Limits(depth=3), "1:4: nested deeper than 3 levels"),
+    ],
+)
+def test_each_limit_is_named_where_it_is_passed(text: str, limits: Limits, message: str) -> None:
+    """The error says which limit, and where the text went over it."""
+    assert refusal(text, limits).message == f"m.yaml:{message}"
+
+
+def test_limits_are_of_all_files_together() -> None:
+    """One budget pays for each file of a load."""
+    budget = Budget(Limits(documents=2))
+    for name in ("a", "b"):
+        list(documents(name, b"x: 1\n", budget))
+    with pytest.raises(ManifestError, match=r"^c:1:1: more than 2 documents$"):
+        list(documents("c", b"x: 1\n", budget))
+
+
+def test_a_million_values_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded by the values that are allowed, not by those that stand in the file."""
+    tracemalloc.start()
+    try:
+        refusal("- a\n" * 1_000_000, Limits(nodes=1_000))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * 4_000_000 + 2**20, "more than the text and its encoded copy"
+
+
+def values_or_error(content: bytes) -> list[Any] | ManifestError:
+    """Read what may or may not be a document."""
+    try:
+        return values(content, Limits(nodes=500))
+    except ManifestError as error:
+        return error
+
+
+YAMLISH = st.text(alphabet="ab1:-[]{}&*!|>'\"#%@`,?~<.\n \t\\\x00é\ud7ff\U0001f600", max_size=60)
+
+
+@given(st.binary(max_size=200) | YAMLISH.map(str.encode))
+@example(BOMB.encode())
+@example(b"\xff\xfe")
+@example(b"\xef\xbb\xbf")
+@example(b'{"a": "\\ud83d"}')
+@example(b"a: " + b"1" * 5000)
+@example(b"a: 0x" + b"f" * 5000)
+@example(b"? *a")
+@example(b"%YAML 9.9\n---\n")
+def test_any_bytes_are_values_or_a_manifest_error(content: bytes) -> None:
+    """Nothing that a file may hold raises anything else, and what is read is JSON."""
+    read = values_or_error(content)
+    if isinstance(read, ManifestError):
+        assert read.message.isprintable()
+        assert read.message.startswith("m.yaml")
+    else:
+        json.dumps(read, allow_nan=False)
+
+
+KEYS = st.text(max_size=80)
+"""Escaped, a key stays below the 1,024 characters that YAML allows it."""
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(-1e6, 1e6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(KEYS, JSON, min_size=1, max_size=4), st.booleans())
+def test_json_that_python_writes_is_read_as_it_was(value: dict[str, Any], indented: bool) -> None:
+    """Escaped JSON round-trips, floats without a fraction as whole numbers."""
+    text = json.dumps(value, indent="\t" if indented else None)
+    assert values(text) == [value]

@@ -1,0 +1,222 @@
+"""`--image`: which containers it sets, and which references it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.errors import UsageError
+from gate.manifests.containers import containers
+from gate.manifests.images import ImageOverride, is_pinned, is_reference, with_images
+from gate.manifests.manifest import Manifest
+
+Loaded = Callable[[str], Manifest]
+
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+
+SHOP = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      initContainers: [{name: migrate, image: "old:1"}]
+      containers: [{name: app, image: "old:1"}, {name: proxy, image: "old:1"}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: worker}
+spec: {template: {spec: {containers: [{name: app, image: "old:1"}]}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: web}
+spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: app, image: "old:1"}]}}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: shell}
+spec: {containers: [{name: shell}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {image: "$(app)"}
+"""
+
+
+def images(manifest: Manifest) -> dict[str, Any]:
+    """Return the image of each container of a manifest by its path."""
+    return {
+        f"{item}/{container['name']}": container.get("image")
+        for item in manifest.objects
+        for container in containers(item)
+    }
+
+
+def overridden(manifest: Manifest, *texts: str) -> dict[str, Any]:
+    """Return what the overrides changed."""
+    before = images(manifest)
+    after = images(with_images(manifest, [ImageOverride.parse(text) for text in texts]))
+    return {path: image for path, image in after.items() if image != before[path]}
+
+
+@pytest.mark.contract("B227")
+@pytest.mark.parametrize(
+    ("texts", "changed"),
+    [
+        (["migrate=n:2"], {"deployment/web/migrate": "n:2"}),
+        (
+            ["app=n:2"],
+            dict.fromkeys(
+                ["deployment/web/app", "deployment/worker/app", "cronjob/web/app"], "n:2"
+            ),
+        ),
+        (["web/app=n:2"], {"deployment/web/app": "n:2"}),
+        (["shell=n:2"], {"pod/shell/shell": "n:2"}),
+        (
+            ["worker/app=n:3", "app=n:2"],
+            {"deployment/web/app": "n:2", "deployment/worker/app": "n:3", "cronjob/web/app": "n:2"},
+        ),
+        (
+            [f"proxy=r.io:5000/a/b:1@{DIGEST}"],
+            {"deployment/web/proxy": f"r.io:5000/a/b:1@{DIGEST}"},
+        ),
+        (["app=old:1"], {}),
+        ([], {}),
+    ],
+)
+def test_an_override_sets_the_containers_that_it_names(
+    loaded: Loaded, texts: list[str], changed: dict[str, str]
+) -> None:
+    """By name in every workload, in one Deployment where it is chosen; the exact one wins."""
+    assert overridden(loaded(SHOP), *texts) == changed
+
+
+def test_the_manifest_given_stays_as_it_was(loaded: Loaded) -> None:
+    """The result is a new manifest; what is not named is the same object."""
+    manifest = loaded(SHOP)
+    changed = with_images(manifest, [ImageOverride.parse("worker/app=n:2")])
+    assert set(images(manifest).values()) == {"old:1", None}
+    same = [old is new for old, new in zip(manifest.objects, changed.objects, strict=True)]
+    assert same.count(False) == 1
+
+
+@pytest.mark.contract("B227")
+@pytest.mark.parametrize("target", ["api", "web/api", "shell/shell", "other/app"])
+def test_a_name_that_no_container_has_names_those_that_exist(loaded: Loaded, target: str) -> None:
+    """A slip in the name would otherwise deploy the old image; a Pod is no Deployment."""
+    with pytest.raises(UsageError) as refused:
+        overridden(loaded(SHOP), f"{target}=n:2")
+    assert refused.value.message == f"--image {target}: no container of that name in the manifest"
+    assert refused.value.hint == (
+        "there are cronjob/web: app, deployment/web: app, deployment/web: migrate,"
+        " deployment/web: proxy, deployment/worker: app, pod/shell: shell"
+    )
+
+
+def test_one_target_given_twice_is_an_error(loaded: Loaded) -> None:
+    """Which one is meant cannot be known."""
+    with pytest.raises(UsageError, match=r"^--image app: given twice$"):
+        overridden(loaded(SHOP), "app=n:2", "app=n:3")
+
+
+@pytest.mark.contract("B227")
+@pytest.mark.parametrize("reference", ["$(TAG)", "{{ .Values.image }}", "${IMAGE}"])
+def test_nothing_is_expanded(loaded: Loaded, reference: str) -> None:
+    """Text that looks like a variable stays text in a manifest, and is no reference in the flag."""
+    manifest = loaded(SHOP)
+    assert manifest.objects[0].body["data"] == {"image": "$(app)"}
+    with pytest.raises(UsageError, match="is no image reference"):
+        ImageOverride.parse(f"app={reference}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "app", "=n:2", "App=n:2", "a/b/c=n:2", "/app=n:2", "app =n:2"]
+)
+def test_an_override_needs_a_container(text: str) -> None:
+    """The hint shows both forms."""
+    with pytest.raises(UsageError, match=r"^--image .*: names no container$") as refused:
+        ImageOverride.parse(text)
+    assert "DEPLOYMENT/CONTAINER=REF" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        *("nginx", "nginx:1.27", "library/nginx", "r.example.com/a/b_c/d.e-f:v1.0_x-2"),
+        *("localhost/a", "localhost:5000/a:1", "REG.Example.com/a", "[::1]:5000/a", "10.0.0.1/a"),
+        *(f"a@{DIGEST}", f"a:1@{DIGEST}", "a__b/c--d", "a" * 255),
+    ],
+)
+def test_references_that_a_runtime_takes(reference: str) -> None:
+    """Registry, path, tag, digest."""
+    assert is_reference(reference)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        *("", " nginx", "nginx ", "ng inx", "Nginx", "nginx:", "nginx:a b", ":1", "a@sha256:12"),
+        *("https://r.io/a", "a//b", "a/", "/a", "a:1:2", f"a:1@{DIGEST}@{DIGEST}", "a\n", "ä"),
+        *("a" * 256, "a:" + "1" * 129, "-a", "a:-1", "a" * 10_000),
+    ],
+)
+def test_references_that_none_takes(reference: str) -> None:
+    """A kubelet would answer InvalidImageName minutes later."""
+    assert not is_reference(reference)
+    with pytest.raises(UsageError, match="is no image reference"):
+        ImageOverride.parse(f"app={reference}")
+
+
+@pytest.mark.parametrize(
+    ("reference", "pinned"),
+    [
+        ("a", False),
+        ("a:latest", False),
+        ("r:5000/a", False),
+        ("a:1", True),
+        (f"a@{DIGEST}", True),
+        (f"a:latest@{DIGEST}", True),
+    ],
+)
+def test_an_image_is_pinned_by_a_version_or_a_digest(reference: str, pinned: bool) -> None:
+    """A registry's port is no tag."""
+    assert is_pinned(reference) is pinned
+
+
+def override_or_error(text: str) -> ImageOverride | UsageError:
+    """Read what may or may not be an override."""
+    try:
+        return ImageOverride.parse(text)
+    except UsageError as error:
+        return error
+
+
+@given(st.text(max_size=60) | st.text(alphabet="a/=:@.-_", max_size=60))
+def test_any_text_is_an_override_or_a_usage_error(text: str) -> None:
+    """Nothing else is raised, and the error is one printable line."""
+    override = override_or_error(text)
+    if isinstance(override, UsageError):
+        assert override.message.isprintable()
+    else:
+        assert f"{override.target}={override.reference}" == text
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("~", "[]", "1", "{template: ~}", "{template: {spec: [1]}}"),
+        *("{template: {spec: {containers: {a: 1}}}}", "{template: {spec: {containers: [1, {}]}}}"),
+        "{template: {spec: {containers: [{name: 1}], initContainers: ~}}}",
+    ],
+)
+def test_a_malformed_spec_has_no_containers(loaded: Loaded, spec: str) -> None:
+    """What is wrong with it is the server's to say, by field."""
+    text = f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a}}, spec: {spec}}}"
+    assert containers(loaded(text).objects[0]) == []

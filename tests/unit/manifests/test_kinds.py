@@ -1,0 +1,147 @@
+"""The table of kinds, and which of them a manifest may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gate.errors import UsageError
+from gate.manifests.allowed import require_allowed
+from gate.manifests.kinds import KINDS, Rank, find
+from gate.manifests.manifest import Manifest
+
+Loaded = Callable[[str], Manifest]
+
+USUAL = {
+    *("ConfigMap", "CronJob", "DaemonSet", "Deployment", "HorizontalPodAutoscaler", "Ingress"),
+    *("Job", "NetworkPolicy", "PersistentVolumeClaim", "Pod", "PodDisruptionBudget", "ReplicaSet"),
+    *("ReplicationController", "ResourceClaim", "ResourceClaimTemplate", "Secret", "Service"),
+    *("ServiceAccount", "StatefulSet"),
+}
+
+WIDENING = """
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: b}}
+---
+{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: a}}
+"""
+
+
+def test_the_usual_kinds_are_those_that_a_developer_may_write() -> None:
+    """What the ClusterRole `edit` may create in Kubernetes v1.36, without Lease and Event."""
+    assert {kind.name for kind in KINDS if kind.usual} == USUAL
+    assert all(kind.namespaced for kind in KINDS if kind.usual)
+
+
+def test_rows_are_unique_and_ranked() -> None:
+    """A kind has one row and one plural within its group, and cluster scope is never a workload."""
+    assert len({(kind.group, kind.name) for kind in KINDS}) == len(KINDS)
+    assert len({(kind.group, kind.plural) for kind in KINDS}) == len(KINDS)
+    assert all(kind.plural == kind.plural.lower() for kind in KINDS)
+    assert {kind.name for kind in KINDS if kind.pod_spec} == {
+        kind.name for kind in KINDS if kind.rank is Rank.WORKLOADS
+    }
+
+
+def test_a_row_names_its_newest_version() -> None:
+    """The core group has no slash."""
+    hpa, secret = find("autoscaling", "HorizontalPodAutoscaler"), find("", "Secret")
+    assert hpa is not None
+    assert (hpa.api_version, hpa.versions) == ("autoscaling/v2", ("v2", "v1"))
+    assert secret is not None
+    assert (secret.api_version, secret.plural) == ("v1", "secrets")
+    assert find("example.com", "Secret") is None
+
+
+@pytest.mark.contract("B15")
+def test_only_deployments_are_judged(loaded: Loaded) -> None:
+    """Other kinds are applied and listed as not judged, one of the same name too."""
+    manifest = loaded("""
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}
+---
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}}
+---
+{apiVersion: example.com/v1, kind: Deployment, metadata: {name: a}}
+""")
+    assert [item.api_version for item in manifest.objects if item.judged] == ["apps/v1"]
+    assert len(manifest.deployments) == 1
+
+
+@pytest.mark.contract("B221")
+def test_all_unusual_kinds_are_named_at_once_with_the_flags_for_them(loaded: Loaded) -> None:
+    """Each kind once, with its first place, and the line that admits them all."""
+    with pytest.raises(UsageError) as refused:
+        require_allowed(loaded(WIDENING))
+    assert refused.value.message == (
+        "<stdin>:10: outside the usual kinds of a deployment: Namespace (<stdin>:10),"
+        " Role (<stdin>:4 and 1 more), Widget.example.com (<stdin>:8)"
+    )
+    assert refused.value.hint == (
+        "if they are meant: --allow-kind Namespace --allow-kind Role"
+        " --allow-kind Widget.example.com"
+    )
+
+
+@pytest.mark.contract("B221")
+@pytest.mark.parametrize(
+    "role", ["Role", "role", "Role.rbac.authorization.k8s.io", "ROLE.RBAC.authorization.k8s.io"]
+)
+def test_the_flags_admit_what_they_name(loaded: Loaded, role: str) -> None:
+    """With or without the group, in any case of letters."""
+    require_allowed(loaded(WIDENING), [role, "Widget.example.com", "Namespace"])
+
+
+@pytest.mark.contract("B221")
+@pytest.mark.parametrize(
+    "name", ["Widget", "Widget.example.org", "Role.example.com", "example.com"]
+)
+def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
+    """A custom kind needs its group: a name alone could be anybody's."""
+    with pytest.raises(UsageError) as refused:
+        require_allowed(loaded(WIDENING), [name, "Namespace", "Role"])
+    assert refused.value.hint == "if they are meant: --allow-kind Widget.example.com"
+
+
+def test_a_custom_kind_named_as_a_usual_one_is_not_usual(loaded: Loaded) -> None:
+    """The group counts, and `--allow-kind Secret` does not admit it either."""
+    manifest = loaded("{apiVersion: example.com/v1, kind: Secret, metadata: {name: a}}")
+    with pytest.raises(UsageError, match=r"Secret\.example\.com"):
+        require_allowed(manifest, ["Secret"])
+
+
+@pytest.mark.parametrize(
+    ("old", "flag", "usual"),
+    [
+        ("extensions/v1beta1 Deployment", "Deployment.extensions", "apps/v1"),
+        ("policy/v1beta1 PodDisruptionBudget", "PodDisruptionBudget", "policy/v1"),
+        (
+            "autoscaling/v2beta2 HorizontalPodAutoscaler",
+            "HorizontalPodAutoscaler",
+            "autoscaling/v2",
+        ),
+    ],
+)
+def test_versions_that_servers_have_dropped_name_their_successor(
+    loaded: Loaded, old: str, flag: str, usual: str
+) -> None:
+    """A manifest from years ago is told what to write instead."""
+    version, kind = old.split()
+    manifest = loaded(f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}")
+    with pytest.raises(UsageError) as refused:
+        require_allowed(manifest)
+    assert refused.value.message.endswith(f"{flag} (<stdin>:1, {version} instead of {usual})")
+    require_allowed(manifest, [flag])
+
+
+@pytest.mark.parametrize("name", ["", "Role Widget", "a/b", ".example.com", "Role.", "--x", "\x1b"])
+def test_nonsense_for_a_kind_is_a_usage_error(loaded: Loaded, name: str) -> None:
+    """Also where nothing in the manifest needs it."""
+    manifest = loaded("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+    with pytest.raises(UsageError, match=r"^--allow-kind .*: not KIND or KIND\.GROUP$"):
+        require_allowed(manifest, [name])

@@ -1,0 +1,174 @@
+"""The lint: each warning, when it is due, and how it is silenced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gate.errors import UsageError
+from gate.manifests.lint import Lint, LintCode, lint, silenced
+from gate.manifests.manifest import Manifest
+
+Loaded = Callable[[str], Manifest]
+
+CAREFUL = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  minReadySeconds: 5
+  progressDeadlineSeconds: 120
+  template:
+    spec:
+      initContainers: [{name: migrate, image: "shop/migrate:3"}]
+      containers:
+      - {name: app, image: "shop/web:1.2", readinessProbe: {httpGet: {port: 80}}}
+"""
+
+CARELESS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+      - {name: app, image: shop/web}
+      - {name: proxy, image: "proxy:latest", readinessProbe: {exec: {}}}
+"""
+
+AUTOSCALER = """
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: %s}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: web}}
+"""
+
+SCALED_OBJECT = """
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: s, namespace: shop}
+spec: {scaleTargetRef: {name: web}}
+"""
+
+
+def codes(found: tuple[Lint, ...]) -> set[str]:
+    """Return the names of the warnings."""
+    return {str(warning.code) for warning in found}
+
+
+@pytest.mark.contract("B229")
+def test_a_careful_deployment_has_no_warnings(loaded: Loaded) -> None:
+    """Pinned, probed, two replicas, a settling time, and a timeout beyond the deadline."""
+    assert lint(loaded(CAREFUL), timeout_seconds=126) == ()
+    assert lint(loaded(CAREFUL)) == ()
+
+
+@pytest.mark.contract("B229")
+def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
+    """Each has a line for people; pinned and probed containers are not named."""
+    found = lint(loaded(CARELESS), timeout_seconds=600)
+    assert [warning.message for warning in found] == [
+        "proxy:latest, shop/web can become another image: name a version or a digest",
+        "no readiness probe on app: a pod counts as ready once it runs",
+        "minReadySeconds is 0: a pod that crashes a moment later counts as available",
+        "one replica: its node takes the service down",
+        "a timeout of 600 s is not more than 5 s longer than progressDeadlineSeconds, 600 s",
+    ]
+    assert {warning.code for warning in found} == set(LintCode)
+
+
+def test_a_warning_names_the_place_the_object_and_what_silences_it(loaded: Loaded) -> None:
+    """Its text is the whole line."""
+    (warning,) = lint(loaded(CAREFUL.replace("replicas: 2", "replicas: 1")))
+    assert str(warning) == (
+        "<stdin>:2: deployment/web: one replica: its node takes the service down [one-replica]"
+    )
+
+
+@pytest.mark.contract("B229")
+def test_warnings_are_silenced_one_by_one_or_all(loaded: Loaded) -> None:
+    """By the names that the warnings carry."""
+    manifest = loaded(CARELESS)
+    some = lint(manifest, silent=silenced(["mutable-tag", "one-replica"]))
+    assert codes(some) == {"no-readiness-probe", "no-min-ready-seconds"}
+    assert lint(manifest, timeout_seconds=1, silent=silenced(["all"])) == ()
+    assert silenced([]) == frozenset()
+
+
+def test_an_unknown_name_is_a_usage_error() -> None:
+    """A slip would silence nothing, unseen."""
+    with pytest.raises(UsageError, match=r"^no such warning: latest, mutable$") as refused:
+        silenced(["mutable", "latest", "mutable-tag"])
+    assert "mutable-tag" in refused.value.hint
+
+
+@pytest.mark.contract("B108", "B229")
+@pytest.mark.parametrize(
+    ("deadline", "timeout_seconds", "warned"),
+    [
+        ("120", 126.0, False),
+        ("120", 125.0, True),
+        ("120", 60.0, True),
+        ("120", None, False),
+        ("~", 605.5, False),
+        ("~", 605.0, True),
+        ("2147483647", 60.0, False),
+    ],
+)
+def test_the_timeout_has_to_outlast_the_deadline(
+    loaded: Loaded, deadline: str, timeout_seconds: float | None, warned: bool
+) -> None:
+    """By more than 5 s; without a deadline, or without a timeout given, it always does."""
+    text = CAREFUL.replace("progressDeadlineSeconds: 120", f"progressDeadlineSeconds: {deadline}")
+    found = lint(loaded(text), timeout_seconds=timeout_seconds)
+    assert codes(found) == ({"timeout-before-deadline"} if warned else set())
+
+
+@pytest.mark.parametrize(
+    ("replicas", "autoscaler", "warned"),
+    [
+        ("replicas: 1", "", True),
+        ("replicas: 0", "", False),
+        ("paused: false", "", True),
+        ("replicas: 1", AUTOSCALER % ("shop", "Deployment"), False),
+        ("replicas: 1", AUTOSCALER % ("shop", "StatefulSet"), True),
+        ("replicas: 1", AUTOSCALER % ("other", "Deployment"), True),
+        (
+            "paused: false",
+            SCALED_OBJECT,
+            False,
+        ),
+    ],
+)
+def test_one_replica_is_no_matter_where_an_autoscaler_decides(
+    loaded: Loaded, replicas: str, autoscaler: str, warned: bool
+) -> None:
+    """It has to be in the manifest and target this Deployment."""
+    found = lint(loaded(CAREFUL.replace("replicas: 2", replicas) + autoscaler))
+    assert codes(found) == ({"one-replica"} if warned else set())
+
+
+def test_only_deployments_are_linted(loaded: Loaded) -> None:
+    """What is not judged is not warned of."""
+    assert lint(loaded(CARELESS.replace("kind: Deployment", "kind: StatefulSet"))) == ()
+
+
+def test_each_deployment_has_its_own_warnings(loaded: Loaded) -> None:
+    """In the order of the manifest."""
+    second = CARELESS.replace("name: web", "name: worker")
+    found = lint(loaded(f"{CARELESS}\n---\n{second}"))
+    assert [warning.object.name for warning in found] == ["web"] * 4 + ["worker"] * 4
+
+
+def test_what_a_manifest_says_cannot_break_the_line(loaded: Loaded) -> None:
+    """Images and names are text from outside."""
+    text = CAREFUL.replace("shop/web:1.2", "x\\n::error::y").replace("name: app", 'name: "a\\e[0m"')
+    found = lint(loaded(text.replace("readinessProbe", "livenessProbe")))
+    assert codes(found) == {"mutable-tag", "no-readiness-probe"}
+    assert all(str(warning).isprintable() for warning in found)

@@ -1,0 +1,428 @@
+"""What a load makes of whole manifests: objects, their identity, their order, and refusals."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.core.objects import deployment_ref
+from gate.errors import UsageError
+from gate.manifests.bounds import Limits
+from gate.manifests.load import load
+from gate.manifests.manifest import Manifest
+from gate.manifests.namespaces import in_namespace
+
+Loaded = Callable[[str], Manifest]
+Complaint = Callable[[str], UsageError]
+
+
+def config_map(name: str, namespace: str | None = None) -> str:
+    """Return a small object, as one line of YAML."""
+    metadata = f"{{name: {name}, namespace: {namespace}}}" if namespace else f"{{name: {name}}}"
+    return f"{{apiVersion: v1, kind: ConfigMap, metadata: {metadata}}}"
+
+
+def hooked(name: str, hooks: str) -> str:
+    """Return a Job that is a Helm hook, as one line of YAML."""
+    metadata = f'{{name: {name}, annotations: {{helm.sh/hook: "{hooks}"}}}}'
+    return f"{{apiVersion: batch/v1, kind: Job, metadata: {metadata}}}"
+
+
+RENDERED_CHART = """---
+# Source: shop/templates/configmap.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: shop
+  labels:
+    app.kubernetes.io/managed-by: Helm
+data:
+  on: "yes"
+---
+# Source: shop/templates/hpa.yaml
+---
+# Source: shop/templates/ingress.yaml
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: shop
+spec:
+  defaultBackend: {service: {name: shop, port: {number: 80}}}
+---
+# Source: shop/templates/deployment.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: shop
+spec:
+  selector: &labels
+    matchLabels: {app: shop}
+  template:
+    metadata: {labels: {app: shop}}
+    spec:
+      containers: [{name: app, image: "registry.example.com/shop:1.2"}]
+---
+# Source: shop/templates/tests/test-connection.yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: shop-test
+  annotations:
+    "helm.sh/hook": test
+spec:
+  containers: [{name: wget, image: busybox}]
+"""
+
+BUILT_BY_KUSTOMIZE = """apiVersion: v1
+data:
+  mode: production
+kind: ConfigMap
+metadata:
+  name: settings-b5m7t9hg2k
+  namespace: shop
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: prod-web
+  namespace: shop
+spec:
+  ports:
+  - port: 80
+  selector: {app: web}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: prod-web
+  namespace: shop
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - envFrom:
+        - configMapRef:
+            name: settings-b5m7t9hg2k
+        image: shop/web@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+        name: web
+"""
+
+
+@pytest.mark.contract("B224", "B226")
+def test_a_rendered_chart_is_applied_without_its_tests(loaded: Loaded) -> None:
+    """What `helm template` prints: comments, an empty document, a test hook, any order."""
+    manifest = loaded(RENDERED_CHART)
+    assert [str(item) for item in manifest.objects] == [
+        "configmap/shop",
+        "deployment/shop",
+        "ingress/shop",
+    ]
+    assert [(str(skip.object), skip.why) for skip in manifest.skipped] == [
+        ("pod/shop-test", "a Helm test hook")
+    ]
+    assert manifest.objects[0].body["data"] == {"true": "yes"}
+
+
+@pytest.mark.contract("B224")
+def test_what_kustomize_builds_is_applied_as_it_is(loaded: Loaded) -> None:
+    """Objects with their namespaces, in their own order within a rank, digests untouched."""
+    manifest = loaded(BUILT_BY_KUSTOMIZE)
+    assert [item.ref.namespace for item in manifest.objects] == ["shop"] * 3
+    (deployment,) = manifest.deployments
+    assert deployment.ref == deployment_ref("shop", "prod-web")
+    assert deployment.source.line == 19
+
+
+@pytest.mark.contract("B224")
+@pytest.mark.parametrize("hook", ["test", "test-success", "test-failure", "test-success,test"])
+def test_test_hooks_are_skipped(loaded: Loaded, hook: str) -> None:
+    """All three names that Helm has had for them."""
+    manifest = loaded(f"{hooked('t', hook)}\n---\n{config_map('a')}\n")
+    assert [item.name for item in manifest.objects] == ["a"]
+    assert [skip.object.name for skip in manifest.skipped] == ["t"]
+
+
+@pytest.mark.contract("B224")
+def test_other_hooks_are_refused_by_name_all_at_once(complaint: Complaint) -> None:
+    """An apply cannot run a migration before the rest: it says so instead of pretending."""
+    hooks = {
+        "migrate": "pre-install, pre-upgrade",
+        "crds": "crd-install",
+        "mixed": "test,post-install",
+    }
+    text = "\n---\n".join(hooked(name, hook) for name, hook in hooks.items())
+    error = complaint(text)
+    assert error.message == (
+        "<stdin>:1: Helm hooks are not run: job/migrate (pre-install, pre-upgrade, <stdin>:1),"
+        " job/crds (crd-install, <stdin>:3), job/mixed (post-install, test, <stdin>:5)"
+    )
+    assert error.hint == "render with `helm template --no-hooks` and run them as steps of their own"
+
+
+def test_a_chart_of_tests_alone_holds_nothing_to_apply(complaint: Complaint) -> None:
+    """Skipping everything is no success."""
+    assert (
+        complaint(hooked("t", "test")).message == "<stdin>: holds Helm tests and nothing to apply"
+    )
+
+
+@pytest.mark.contract("B210")
+def test_lists_stand_for_their_items(loaded: Loaded) -> None:
+    """Lists in lists, typed lists whose items do not repeat their kind, and empty ones."""
+    manifest = loaded(f"""
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: List
+  items:
+  - {config_map("a")}
+  - kind: List
+    apiVersion: v1
+    items: []
+- apiVersion: v1
+  kind: ConfigMapList
+  metadata: {{}}
+  items:
+  - metadata: {{name: b}}
+  - metadata:
+      name: c
+- {{apiVersion: v1, kind: SecretList, items: null}}
+""")
+    assert [(item.name, item.kind, item.source.line) for item in manifest.objects] == [
+        ("a", "ConfigMap", 8),
+        ("b", "ConfigMap", 16),
+        ("c", "ConfigMap", 17),
+    ]
+    assert manifest.objects[1].body == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "b"},
+    }
+
+
+def test_a_kind_that_only_sounds_like_a_list_is_an_object(loaded: Loaded) -> None:
+    """Custom kinds may end in List and have no items."""
+    text = "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: a}, spec: {}}"
+    assert loaded(text).objects[0].kind == "AllowList"
+
+
+@pytest.mark.contract("B212")
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "<stdin>: holds no Kubernetes object", "before the pipe"),
+        ("# nothing\n---\n", "<stdin>: holds no Kubernetes object", "before the pipe"),
+        ("hello", "<stdin>:1:1: text where a Kubernetes object should stand", ""),
+        ("\n- a", "<stdin>:2:1: a list where a Kubernetes object should stand", ""),
+        ("a: 1", "<stdin>:1: apiVersion, kind, metadata.name missing", ""),
+        ("kind: [x]\nmetadata: x", "<stdin>:1: apiVersion, metadata.name missing", ""),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}",
+            "<stdin>:1: metadata.name missing",
+            "give it a name",
+        ),
+        (
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
+            "<stdin>:1: metadata.name missing",
+            "kustomize build",
+        ),
+        (
+            "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod}]}",
+            "<stdin>:1: metadata.name missing",
+            "",
+        ),
+        (
+            "apiVersion: v1\nkind: List\nitems:\n- a",
+            "<stdin>:4:3: text where a Kubernetes object should stand",
+            "",
+        ),
+        (
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {name: 12}",
+            "<stdin>:2: metadata.name is no text but 12",
+            "put it in quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: on}",
+            "<stdin>:1: metadata.name is no text but True",
+            "put it in quotes",
+        ),
+    ],
+)
+def test_what_is_no_object_is_one_line(
+    complaint: Complaint, text: str, message: str, hint: str
+) -> None:
+    """Everything that is missing is named at once, where the object begins."""
+    error = complaint(text)
+    assert error.message == message
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("apiVersion: v1/../x\nkind: Pod\nmetadata: {name: a}", 'apiVersion "v1/../x"'),
+        ('apiVersion: v1\nkind: "Pod\\n::error::"\nmetadata: {name: a}', r'kind "Pod\n::error::"'),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: ../../x}", 'metadata.name "../../x"'),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a%2fb}", 'metadata.name "a%2fb"'),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: .}", 'metadata.name "."'),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: a/b}",
+            'metadata.namespace "a/b"',
+        ),
+    ],
+)
+def test_an_identity_cannot_lead_elsewhere(complaint: Complaint, text: str, what: str) -> None:
+    """Names become parts of URLs and lines of output: what could change either is refused."""
+    assert complaint(text).message == f"<stdin>:1: {what} is not valid"
+
+
+def test_names_with_colons_are_legal(loaded: Loaded) -> None:
+    """Roles have them."""
+    text = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'system:x'}"
+    assert loaded(text).objects[0].name == "system:x"
+
+
+@pytest.mark.contract("B213")
+def test_two_objects_of_one_identity_name_both_places(tmp_path: Path) -> None:
+    """Also in two files, and in two versions of the API."""
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    meta = "metadata: {name: web, namespace: shop}\n"
+    first.write_text(f"\napiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\n{meta}")
+    second.write_text(f"apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n{meta}")
+    with pytest.raises(UsageError) as refused:
+        load([str(first), str(second)])
+    assert refused.value.message == (
+        f"{second}:1: horizontalpodautoscaler/web stands in the manifest twice, first at {first}:2"
+    )
+
+
+def test_one_name_in_two_namespaces_or_groups_is_two_objects(loaded: Loaded) -> None:
+    """The identity is group, kind, namespace and name together."""
+    other = "{apiVersion: example.com/v1, kind: ConfigMap, metadata: {name: a}}"
+    text = "\n---\n".join([config_map("a", "one"), config_map("a", "two"), config_map("a"), other])
+    assert len(loaded(text).objects) == 4
+
+
+@pytest.mark.contract("B226")
+def test_configuration_comes_before_workloads_in_one_fixed_order(loaded: Loaded) -> None:
+    """Within a rank the manifest's order stays."""
+    kinds = {
+        "networking.k8s.io/v1": ["Ingress"],
+        "autoscaling/v2": ["HorizontalPodAutoscaler"],
+        "apps/v1": ["StatefulSet", "Deployment"],
+        "v1": ["Service", "Secret", "ConfigMap", "ServiceAccount", "Namespace", "ResourceQuota"],
+        "example.com/v1": ["Widget"],
+        "admissionregistration.k8s.io/v1": ["ValidatingWebhookConfiguration"],
+        "apiextensions.k8s.io/v1": ["CustomResourceDefinition"],
+    }
+    text = "\n---\n".join(
+        f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"
+        for version, names in kinds.items()
+        for kind in names
+    )
+    assert [item.kind for item in loaded(text).objects] == [
+        *("Namespace", "CustomResourceDefinition", "ResourceQuota", "ServiceAccount"),
+        *("Secret", "ConfigMap", "Widget", "Service", "StatefulSet", "Deployment"),
+        *("HorizontalPodAutoscaler", "Ingress", "ValidatingWebhookConfiguration"),
+    ]
+
+
+@pytest.mark.contract("B252")
+def test_a_body_is_in_no_repr(loaded: Loaded) -> None:
+    """Secrets do not reach logs by way of a value that is printed."""
+    text = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {key: canary-1234}}"
+    assert "canary" not in repr(loaded(text))
+
+
+def test_a_body_copy_is_the_callers_own(loaded: Loaded) -> None:
+    """Changing it leaves the manifest as it was."""
+    item = loaded(BUILT_BY_KUSTOMIZE).objects[0]
+    item.body_copy()["data"]["mode"] = "changed"
+    assert item.body["data"]["mode"] == "production"
+
+
+def test_a_namespace_is_filled_where_none_stands(loaded: Loaded) -> None:
+    """As with kubectl: the default of the context contradicts nobody."""
+    cluster = "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"
+    text = "\n---\n".join(
+        [config_map("a"), config_map("b", "other"), config_map("c", '""'), cluster]
+    )
+    manifest = in_namespace(loaded(text), "shop", enforced=False)
+    assert {item.name: item.namespace for item in manifest.objects} == {
+        "a": "shop",
+        "b": "other",
+        "c": "shop",
+        "shop": None,
+    }
+    bodies = {item.name: item.body["metadata"].get("namespace") for item in manifest.objects}
+    assert bodies == {"a": "shop", "b": "other", "c": "shop", "shop": None}
+
+
+@pytest.mark.contract("B231")
+def test_a_namespace_that_contradicts_the_flag_is_an_error(loaded: Loaded) -> None:
+    """`-n` means every object, and no object is moved silently."""
+    with pytest.raises(UsageError) as refused:
+        in_namespace(loaded(f"\n{config_map('a', 'other')}"), "shop", enforced=True)
+    assert refused.value.message == "<stdin>:2: configmap/a belongs to namespace other, not to shop"
+    assert "--namespace other" in refused.value.hint
+    same = in_namespace(loaded(config_map("a", "shop")), "shop", enforced=True)
+    assert same.objects[0].namespace == "shop"
+
+
+def test_filling_a_namespace_may_show_two_of_one_identity(loaded: Loaded) -> None:
+    """One object that names the namespace and one that is given it are the same."""
+    manifest = loaded(f"{config_map('a', 'shop')}\n---\n{config_map('a')}")
+    with pytest.raises(UsageError, match=r"^<stdin>:3: configmap/a stands in the manifest twice"):
+        in_namespace(manifest, "shop", enforced=False)
+
+
+def test_custom_kinds_have_a_namespace_unless_the_server_says_otherwise(loaded: Loaded) -> None:
+    """Discovery alone knows their scope."""
+    manifest = loaded("{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}}")
+    assert in_namespace(manifest, "shop", enforced=True).objects[0].namespace == "shop"
+    scoped = frozenset({("example.com", "Widget")})
+    cluster = in_namespace(manifest, "shop", enforced=True, cluster_scoped=scoped)
+    assert cluster.objects[0].namespace is None
+
+
+def manifest_or_error(content: bytes) -> Manifest | UsageError:
+    """Load what may or may not be a manifest."""
+    try:
+        manifest = load(["-"], stdin=io.BytesIO(content), limits=Limits(nodes=1_000))
+        return in_namespace(manifest, "shop", enforced=False)
+    except UsageError as error:
+        return error
+
+
+FIELDS = st.sampled_from(
+    ["apiVersion", "kind", "metadata", "items", "name", "namespace", "annotations", "helm.sh/hook"]
+)
+LEAVES = st.sampled_from(["v1", "apps/v1", "List", "PodList", "Deployment", "web", "~", "1", "[]"])
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.dictionaries(FIELDS, inner, max_size=5).map(
+            lambda pairs: "{" + ", ".join(f"{key}: {value}" for key, value in pairs.items()) + "}"
+        )
+        | st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+    ),
+    max_leaves=15,
+)
+
+
+@given(st.lists(TREES, max_size=3).map("\n---\n".join) | st.binary(max_size=100))
+def test_any_input_is_a_manifest_or_a_usage_error(text: str | bytes) -> None:
+    """Whatever has the look of objects, lists and hooks, nothing else is raised."""
+    content = text.encode() if isinstance(text, str) else text
+    manifest = manifest_or_error(content)
+    if isinstance(manifest, UsageError):
+        assert manifest.message.isprintable()
+    else:
+        assert manifest.objects

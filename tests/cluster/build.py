@@ -1,0 +1,176 @@
+"""The control plane's binaries: found where somebody has them, else built once and kept.
+
+Run it as `python -m tests.cluster.build`: it prints the folder of each binary. The versions are
+those of `go.mod` and `go.sum` beside this file, whose hash names the folder in the cache.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+MODULE = Path(__file__).parent
+NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+KUBERNETES_COMMANDS = "k8s.io/kubernetes/cmd/"
+ETCD_PACKAGE = "go.etcd.io/etcd/server/v3"
+
+
+class BuildError(Exception):
+    """The binaries are neither there nor can they be built; the message names the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """Where each program of the control plane stands."""
+
+    etcd: Path
+    kube_apiserver: Path
+    kube_controller_manager: Path
+    kubectl: Path
+
+
+def binaries() -> Binaries:
+    """Return the programs: those of `KUBEBUILDER_ASSETS` first, the rest from the cache.
+
+    What is in neither place is built, which needs Go and, the first time, minutes. Raises
+    `BuildError` where that cannot be done.
+    """
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    given = {name: Path(assets) / name for name in NAMES} if assets else {}
+    found = {name: path for name, path in given.items() if path.is_file()}
+    if missing := [name for name in NAMES if name not in found]:
+        folder = cache_folder()
+        _build_once(folder, missing)
+        found |= {name: folder / name for name in missing}
+    return Binaries(**{name.replace("-", "_"): path.absolute() for name, path in found.items()})
+
+
+def cache_folder() -> Path:
+    """Return the folder that holds the binaries of exactly these module files."""
+    if chosen := os.environ.get("ROLLOUT_GATE_CLUSTER_BIN"):
+        return Path(chosen)
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    digest = hashlib.sha256()
+    for name in ("go.mod", "go.sum"):
+        digest.update((MODULE / name).read_bytes())
+    return base / "rollout-gate" / "cluster" / digest.hexdigest()[:16]
+
+
+def _build_once(folder: Path, names: Sequence[str]) -> None:
+    """Build what `folder` lacks of `names`; of several processes one builds, the others wait."""
+    if _missing(folder, names):
+        with _locked(folder):
+            if missing := _missing(folder, names):
+                _build(folder, missing)
+
+
+def _missing(folder: Path, names: Sequence[str]) -> list[str]:
+    return [name for name in names if not (folder / name).is_file()]
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock file beside `folder`; the kernel releases it with the process."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(folder.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build(folder: Path, names: Sequence[str]) -> None:
+    """Compile `names` in a folder of their own and move them in whole, one rename each."""
+    _check_toolchain()
+    print(
+        f"building {', '.join(names)} {kubernetes_version()} into {folder}: the first time this"
+        " takes about five minutes on two cores and 4 GB of Go's caches",
+        file=sys.stderr,
+        flush=True,
+    )
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".build-") as workplace:
+        for name in names:
+            _go("build", "-trimpath", *_build_arguments(name, Path(workplace) / name))
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            (Path(workplace) / name).rename(folder / name)
+
+
+def _build_arguments(name: str, output: Path) -> list[str]:
+    if name == "etcd":
+        return ["-o", str(output), ETCD_PACKAGE]
+    return ["-ldflags", _version_flags(), "-o", str(output), KUBERNETES_COMMANDS + name]
+
+
+def _version_flags() -> str:
+    """Return the linker's flags without which the server calls itself v0.0.0-master."""
+    version = kubernetes_version()
+    major, minor, _ = version.removeprefix("v").split(".", 2)
+    stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
+    return " ".join(f"-X k8s.io/component-base/version.{key}={val}" for key, val in stamps.items())
+
+
+def kubernetes_version() -> str:
+    """Return the version that `go.mod` pins, like `v1.36.3`."""
+    return _pinned(r"^\s*k8s\.io/kubernetes (v\S+)")
+
+
+def _pinned(pattern: str) -> str:
+    match = re.search(pattern, (MODULE / "go.mod").read_text(), re.MULTILINE)
+    if match is None:
+        raise BuildError(f"{MODULE / 'go.mod'} has no line like {pattern}")
+    return match[1]
+
+
+def _check_toolchain() -> None:
+    """Refuse early, and with the remedy, where Go is missing or older than `go.mod` asks."""
+    wanted = _pinned(r"^go (\S+)")
+    remedy = (
+        f"install Go {wanted} or newer (https://go.dev/dl, or a Debian package golang-1.NN-go,"
+        " from backports where the release has an older one), or set KUBEBUILDER_ASSETS to a"
+        f" folder with {', '.join(NAMES)}"
+    )
+    if shutil.which("go") is None:
+        raise BuildError(f"the control plane is built with Go, and there is no `go` here: {remedy}")
+    # In the module's folder an older Go fetches the right toolchain itself, unless told not to.
+    answer = subprocess.run(
+        ["go", "env", "GOVERSION"], cwd=MODULE, capture_output=True, text=True, check=False
+    )
+    if answer.returncode != 0 or _version(answer.stdout) < _version(wanted):
+        said = (answer.stdout + answer.stderr).strip()
+        raise BuildError(f"Go is too old or does not run ({said}): {remedy}")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:3])
+
+
+def _go(*arguments: str) -> None:
+    environment = os.environ | {"CGO_ENABLED": "0"}
+    command = ["go", *arguments]
+    if subprocess.run(command, cwd=MODULE, env=environment, check=False).returncode != 0:
+        raise BuildError(f"`{' '.join(command)}` failed; its own words stand above")
+
+
+def main() -> int:
+    """Build what is missing and print where each program stands."""
+    try:
+        found = binaries()
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    for path in (found.etcd, found.kube_apiserver, found.kube_controller_manager, found.kubectl):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

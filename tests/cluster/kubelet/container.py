@@ -1,0 +1,136 @@
+"""One container while its script runs: its state now, its last end, its restarts, its status."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.kubelet.scripts import Note, Part, Running, Script, Step, Terminated, Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A step with the wall times that a status tells (RFC 3339)."""
+
+    step: Step
+    started_at: str
+    ended_at: str = ""
+
+
+class Container:
+    """Follows one script, on the clock that `advance` is given."""
+
+    def __init__(self, part: Part, waiting_for: str) -> None:
+        self.part = part
+        self.restart_count = 0
+        self.due = math.inf
+        self._script: Script = iter(())
+        self._now = Phase(Step(Waiting(waiting_for)), "")
+        self._last_end: Phase | None = None
+        self._started_at = ""
+
+    @property
+    def state(self) -> Waiting | Running | Terminated:
+        """What the container does now."""
+        return self._now.step.state
+
+    @property
+    def ready(self) -> bool:
+        """Whether it runs and its readiness probe says yes."""
+        return isinstance(self.state, Running) and self.state.ready
+
+    @property
+    def completed(self) -> bool:
+        """Whether it ended well and for good."""
+        return self.ended and isinstance(self.state, Terminated) and self.state.exit_code == 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended for good, well or not."""
+        return isinstance(self.state, Terminated) and math.isinf(self.due)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it ran at least once."""
+        return bool(self._started_at)
+
+    @property
+    def last_end(self) -> Terminated | None:
+        """The end of the attempt before this one."""
+        state = self._last_end.step.state if self._last_end else None
+        return state if isinstance(state, Terminated) else None
+
+    def start(self, now: float) -> None:
+        """Make the first step due."""
+        self.due = now
+
+    def follow(self, script: Script) -> None:
+        """Take the steps from `script` from now on."""
+        self._script = script
+
+    def advance(self, now: float, wall: str) -> list[Note]:
+        """Take the next step if it is due, return what is to be said about it.
+
+        One step a call, and its time counts from the call: a busy machine makes a state late,
+        but never unseen.
+        """
+        if self.due > now:
+            return []
+        step = next(self._script)
+        self.due = now + step.seconds
+        self._enter(step, wall)
+        return list(step.notes)
+
+    def evict(self, wall: str) -> None:
+        """End the container from outside, for good."""
+        self.due = math.inf
+        self._enter(Step(Terminated(137, "Error")), wall)
+
+    def _enter(self, step: Step, wall: str) -> None:
+        before = self._now
+        if isinstance(before.step.state, Terminated) and not isinstance(step.state, Terminated):
+            self._last_end = before
+        if isinstance(step.state, Running) and not isinstance(before.step.state, Running):
+            self._started_at = wall
+            self.restart_count += self._last_end is not None
+        ended_at = wall if isinstance(step.state, Terminated) else ""
+        self._now = Phase(step, self._started_at or wall, ended_at)
+
+    def status(self) -> JSON:
+        """Return the entry of `containerStatuses`."""
+        return {
+            "name": self.part.name,
+            "state": self._rendered(self._now),
+            "lastState": self._rendered(self._last_end) if self._last_end else {},
+            "ready": self.ready,
+            "restartCount": self.restart_count,
+            "image": self.part.image,
+            "imageID": _image_id(self.part.image) if self._started_at else "",
+            "containerID": self._container_id() if self._started_at else "",
+            "started": isinstance(self.state, Running),
+        }
+
+    def _rendered(self, phase: Phase) -> JSON:
+        state = phase.step.state
+        if isinstance(state, Running):
+            return {"running": {"startedAt": phase.started_at}}
+        if isinstance(state, Waiting):
+            return {"waiting": _without_empty(reason=state.reason, message=state.message)}
+        ended = _without_empty(reason=state.reason, message=state.message)
+        times = {"startedAt": phase.started_at, "finishedAt": phase.ended_at}
+        return {"terminated": {"exitCode": state.exit_code, **ended, **times}}
+
+    def _container_id(self) -> str:
+        unique = f"{self.part.pod}/{self.part.name}/{self.restart_count}"
+        return f"containerd://{hashlib.sha256(unique.encode()).hexdigest()}"
+
+
+def _image_id(image: str) -> str:
+    repository = image.partition("@")[0].rpartition(":")[0] or image
+    return f"docker.io/{repository}@sha256:{hashlib.sha256(image.encode()).hexdigest()}"
+
+
+def _without_empty(**fields: str) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value}

@@ -1,0 +1,175 @@
+"""The gate as a user runs it, every run held against the invariants when it has ended."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import yaml
+
+from tests.cluster.audit import Trail
+from tests.cluster.cluster import Cluster
+from tests.cluster.command import END_SECONDS, LINE_SECONDS, Program, Result, Running
+from tests.cluster.kubelet.api import JSON
+from tests.e2e.history import History
+from tests.e2e.invariants import Run, hold
+
+_READABLE_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run takes place: its cluster and its namespace."""
+
+    cluster: Cluster
+    namespace: str
+    history: History
+
+
+class CheckedGate:
+    """The gate's program with the same calls; runs of one test do not overlap."""
+
+    def __init__(self, program: Program, place: Place) -> None:
+        self._program = program
+        self._place = place
+        text = Path(program.env["KUBECONFIG"]).read_text()
+        users = (yaml.safe_load(text) or {}).get("users", [])
+        self._tokens = tuple(each["user"]["token"] for each in users if "token" in each["user"])
+
+    @property
+    def cwd(self) -> Path:
+        """The folder that it runs in."""
+        return self._program.cwd
+
+    def __call__(
+        self,
+        *arguments: str | Path,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        check: bool = False,
+        timeout_seconds: float = END_SECONDS,
+    ) -> Result:
+        """Run to the end; with `check`, an exit code other than 0 raises `AssertionError`."""
+        with self.start(*arguments, stdin=stdin, env=env) as running:
+            result = running.wait(timeout_seconds)
+        assert not check or result.exit_code == 0, str(result)
+        return result
+
+    def start(
+        self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None
+    ) -> CheckedRun:
+        """Start a command and return at once."""
+        words = tuple(map(str, arguments))
+        manifest = tuple(self._manifest(words, stdin))
+        audit = self._place.cluster.audit
+        trail = Trail(audit, audit.mark()) if audit else None
+
+        def check(result: Result) -> None:
+            run = Run(
+                arguments=words,
+                manifest=manifest,
+                namespace=self._place.namespace,
+                result=result,
+                document=_document(result),
+                requests=trail.requests() if trail else None,
+                written=tuple(self._written(words)),
+                secrets=self._tokens,
+            )
+            objects = self._place.cluster.objects(self._place.namespace)
+            hold(run, objects, self._place.history)
+
+        return CheckedRun(self._program.start(*arguments, stdin=stdin, env=env), check)
+
+    def _manifest(self, words: tuple[str, ...], stdin: str) -> list[JSON]:
+        """Return the objects of the `-f` arguments, none of what cannot be read."""
+        texts: list[str] = []
+        for option, value in zip(words, words[1:], strict=False):
+            if option == "-f" and value == "-":
+                texts.append(stdin)
+            elif option == "-f":
+                texts += [path.read_text() for path in _files(self.cwd / value)]
+        return [item for text in texts for item in _objects(text)]
+
+    def _written(self, words: tuple[str, ...]) -> list[Path]:
+        """Return the files that the arguments ask the gate to write."""
+        paths = []
+        for option, value in zip(words, words[1:], strict=False):
+            if option in ("--record", "--report", "--metrics-textfile"):
+                paths.append(self.cwd / value.rpartition("=")[2])
+        return [path for path in paths if path.is_file()]
+
+
+class CheckedRun:
+    """A run that goes on; `wait` returns only what has kept the invariants."""
+
+    def __init__(self, running: Running, check: Callable[[Result], None]) -> None:
+        self._running = running
+        self._check = check
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Kill the gate unless it has ended."""
+        self._running.kill()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._running.pid
+
+    def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> re.Match[str]:
+        """Return the first match of `pattern` in what it says, as soon as it says it."""
+        return self._running.wait_for_line(pattern, timeout_seconds)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._running.send(number)
+
+    def kill(self) -> None:
+        """End it as a vanished machine would."""
+        self._running.kill()
+
+    def wait(self, timeout_seconds: float = END_SECONDS) -> Result:
+        """Return the result when it ends."""
+        result = self._running.wait(timeout_seconds)
+        self._check(result)
+        return result
+
+
+def _document(result: Result) -> JSON | None:
+    try:
+        document = json.loads(result.stdout)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = [each for each in path.iterdir() if each.suffix in (".yaml", ".yml", ".json")]
+        return [file for each in sorted(found) for file in _files(each) if each.is_file()]
+    is_readable = path.is_file() and path.stat().st_size < _READABLE_BYTES
+    return [path] if is_readable else []
+
+
+def _objects(text: str) -> list[JSON]:
+    try:
+        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))  # noqa: S506 - it is safe
+    except yaml.YAMLError:
+        return []
+    whole = [each for each in documents if isinstance(each, dict) and "kind" in each]
+    items = [item for each in whole for item in each.get("items", [each])]
+    return [item for item in items if item.get("metadata", {}).get("name")]

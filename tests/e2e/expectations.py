@@ -1,0 +1,65 @@
+"""How a run ended, asserted in one line: exit code, outcome, reason, cause, and what runs."""
+
+from __future__ import annotations
+
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects, is_complete
+
+GOOD = "shop/web:1"
+REVISION = "deployment.kubernetes.io/revision"
+
+
+def assert_ended(
+    result: Result, code: int, outcome: str, reason: str, *, running: str = "", cause: str = ""
+) -> JSON:
+    """Assert how a run with `--output json` ended; return the document of its first Deployment.
+
+    `cause` is the reason of the first cause; "" asserts nothing about causes.
+    """
+    document: JSON = result.document
+    found = (result.exit_code, document["outcome"], document["reason"])
+    assert found == (code, outcome, reason), str(result)
+    assert document["deployments"], str(result)
+    deployment: JSON = document["deployments"][0]
+    assert not running or deployment["running"] == running, str(result)
+    causes = [each["reason"] for each in deployment["causes"]]
+    assert not cause or causes[:1] == [cause], str(result)
+    return deployment
+
+
+def assert_refused(result: Result, reason: str, *words: str, code: int = 3) -> None:
+    """Assert a refusal (3) or a usage error (2): its reason, and words of its one line."""
+    lines = [line for line in result.stderr.splitlines() if f"(exit {code}, {reason})" in line]
+    assert (result.exit_code, len(lines)) == (code, 1), str(result)
+    missing = [word for word in words if word not in lines[0]]
+    assert not missing, f"{missing} are not in the line\n{result}"
+
+
+def assert_runs(objects: Objects, image: str, *, replicas: int = 2, revision: int = 0) -> JSON:
+    """Assert that a Deployment `web` runs `image` completely, and return it.
+
+    Its own counters, its ReplicaSet and its pods all have to say so; `revision` 0 is any.
+    """
+    live = objects.get("deployments", "web")
+    assert is_complete(live), live
+    assert (images(live), live["spec"]["replicas"]) == ([image], replicas)
+    assert not revision or live["metadata"]["annotations"][REVISION] == str(revision), live
+    pods = [pod for pod in objects.list_all("pods", "app=web") if not is_going(pod)]
+    assert [each["spec"]["containers"][0]["image"] for each in pods] == [image] * replicas
+    return live
+
+
+def is_going(pod: JSON) -> bool:
+    """Whether a pod is being deleted."""
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def images(deployment: JSON) -> list[str]:
+    """Return the images of a Deployment's template."""
+    return [each["image"] for each in deployment["spec"]["template"]["spec"]["containers"]]
+
+
+def warned(result: Result, *words: str) -> bool:
+    """Whether one warning of the document has all these words."""
+    return any(all(word in each for word in words) for each in result.document["warnings"])

@@ -1,0 +1,50 @@
+"""Every version that the Deployments of the cluster went through: one watch for the whole run."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+
+from tests.cluster.kubelet.api import JSON, Api
+from tests.cluster.kubelet.watch import Change, Watch
+
+SEEN_SECONDS = 10.0
+
+
+class History:
+    """What the watch has brought, by namespace and name; a deletion is one more version."""
+
+    def __init__(self, api: Api) -> None:
+        self._versions: dict[tuple[str, str], list[JSON]] = defaultdict(list)
+        self._grown = threading.Condition()
+        self._watch = Watch(api, "/apis/apps/v1/deployments", self._take)
+
+    def start(self) -> None:
+        """Watch from now on, in a thread that ends with the process."""
+        threading.Thread(target=self._watch.run, name="history", daemon=True).start()
+
+    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+        """Return the versions so far, resource version `until` and all before it among them.
+
+        Raises `TimeoutError` where the watch does not bring that one.
+        """
+
+        def is_there() -> bool:
+            return bool(found) and version_of(found[-1]) >= until
+
+        with self._grown:
+            found = self._versions[namespace, name]
+            if not self._grown.wait_for(is_there, SEEN_SECONDS):
+                raise TimeoutError(f"{namespace}/{name} was never seen at version {until}")
+            return list(found)
+
+    def _take(self, change: Change) -> None:
+        metadata = change.object["metadata"]
+        with self._grown:
+            self._versions[metadata["namespace"], metadata["name"]].append(change.object)
+            self._grown.notify_all()
+
+
+def version_of(item: JSON) -> int:
+    """Return an object's resource version: the cluster's count of writes."""
+    return int(item["metadata"]["resourceVersion"])

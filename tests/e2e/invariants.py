@@ -1,0 +1,250 @@
+"""What holds for every run of the gate, whatever its test is about.
+
+S1: `verified` is true of the cluster at the end. S2: a rollback is written only over what the gate
+itself had written. S3: there is at most one for each object. S5: no secret is in any output.
+S6: only what the manifest names is written. S7: nothing is written after what a verdict asks for.
+And each write says which uid and version it is meant for, takes nothing by force unasked, and goes
+by the gate's own field manager.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.audit import Request, Requests
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects, is_complete
+from tests.e2e.history import History, version_of
+
+CANARY = "sesame-8d1f2c7a90"
+"""What every secret that a test plants has in it; base64 of it is told apart, too."""
+
+FIELD_MANAGERS = ("rollout-gate", "rollout-gate-restart")
+WRITING_COMMANDS = frozenset({"apply", "undo", "pause", "resume", "restart"})
+_JUDGING_COMMANDS = frozenset({"apply", "verify", "undo", "resume", "restart"})
+_UNTOUCHED = frozenset({2, 3})
+_FORWARD_ONLY = frozenset({"verified", "inconclusive", "failed"})
+_BESIDE_ALL_PODS = ("--require", "--tolerate", "--observe", "--dry-run")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An object as the API's paths name it."""
+
+    resource: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the gate that has ended: what it was given, what it said, what it asked for.
+
+    `manifest` are the objects that it was given, with their namespace filled in; `requests` is
+    None where the cluster's audit log cannot be read; `written` are the files that it wrote.
+    """
+
+    arguments: tuple[str, ...]
+    manifest: tuple[JSON, ...]
+    namespace: str
+    result: Result
+    document: JSON | None
+    requests: Requests | None
+    written: tuple[Path, ...]
+    secrets: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """The subcommand."""
+        return next((word for word in self.arguments if not word.startswith("-")), "")
+
+    @property
+    def targets(self) -> set[Key]:
+        """What the command names: the manifest's objects, or a Deployment by its name."""
+        named = {key_of(item, self.namespace) for item in self.manifest}
+        if self.manifest or self.command not in WRITING_COMMANDS:
+            return named
+        words = [word for word in self.arguments if not word.startswith("-")][1:2]
+        return {Key("deployments", self.namespace, word.rpartition("/")[2]) for word in words}
+
+    @property
+    def changes(self) -> list[Request]:
+        """Its successful writes of objects, in their order; what it keeps for itself aside."""
+        writes = self.requests.writes() if self.requests else ()
+        return [each for each in writes if each.succeeded and not each.is_own]
+
+
+def key_of(item: JSON, namespace: str) -> Key:
+    """Return where an object of a manifest is found."""
+    kind = str(item["kind"]).lower()
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind[-1] == 's' else 's'}"
+    metadata = item["metadata"]
+    return Key(plural, metadata.get("namespace") or namespace, metadata["name"])
+
+
+def hold(run: Run, objects: Objects, history: History) -> None:
+    """Raise `AssertionError` with everything that is wrong with the run."""
+    wrong = [*_said(run), *_verified(run, objects)]
+    if run.requests is not None:
+        wrong += [*_allowed(run), *_guarded(run), *_way_back(run, history)]
+    assert not wrong, "\n".join([*wrong, str(run.result)])
+
+
+def _said(run: Run) -> Iterator[str]:
+    """S5, and one exit code for each outcome."""
+    outputs = {"stdout": run.result.stdout, "stderr": run.result.stderr}
+    outputs |= {path.name: path.read_text(errors="replace") for path in run.written}
+    for secret in (CANARY, *run.secrets):
+        for form in (secret, base64.b64encode(secret.encode()).decode()):
+            yield from (f"S5: a secret is in {name}" for name, text in outputs.items() if form in text)
+    if "Traceback (most recent call last)" in run.result.stderr:
+        yield "a traceback is no message"
+    if run.document and run.document.get("exit_code", run.result.exit_code) != run.result.exit_code:
+        yield "the document's exit code is not the process's"
+
+
+def _verified(run: Run, objects: Objects) -> Iterator[str]:
+    """S1: exit 0 of a command that judges means that everything runs, now."""
+    unasked = any(word.startswith(_BESIDE_ALL_PODS) for word in run.arguments)
+    if run.result.exit_code or run.command not in _JUDGING_COMMANDS or unasked:
+        return
+    for key in run.targets:
+        if key.resource == "deployments":
+            yield from _complete(objects, key)
+
+
+def _complete(objects: Objects, key: Key) -> Iterator[str]:
+    live = objects.get("deployments", key.name)
+    if not is_complete(live):
+        yield f"S1: {key.name} is not complete: {live['status']}"
+    if live["spec"]["replicas"] and not _serves(live, objects.list_all("replicasets")):
+        yield f"S1: no ReplicaSet of {key.name} has its template and all its pods"
+
+
+def _serves(live: JSON, replica_sets: Sequence[JSON]) -> bool:
+    return any(
+        _is_owned(each, live)
+        and _without_hash(each["spec"]["template"]) == _without_hash(live["spec"]["template"])
+        and each["status"].get("availableReplicas") == live["spec"]["replicas"]
+        for each in replica_sets
+    )
+
+
+def _is_owned(item: JSON, owner: JSON) -> bool:
+    references = item["metadata"].get("ownerReferences", [])
+    return any(each["uid"] == owner["metadata"]["uid"] for each in references)
+
+
+def _without_hash(template: JSON) -> JSON:
+    metadata = template["metadata"]
+    labels = {k: v for k, v in metadata.get("labels", {}).items() if k != "pod-template-hash"}
+    return {**template, "metadata": {**metadata, "labels": labels}}
+
+
+def _allowed(run: Run) -> Iterator[str]:
+    """S6, and no write at all of what only looks or refuses."""
+    assert run.requests is not None
+    may = run.command in WRITING_COMMANDS and "--dry-run" not in run.arguments
+    for request in run.requests.writes():
+        key = Key(request.resource, request.namespace, request.name)
+        if not request.is_own and not (may and key in run.targets):
+            yield f"S6: it wrote {_told(request)}"
+    if run.result.exit_code in _UNTOUCHED:
+        yield from (f"exit {run.result.exit_code} after {_told(each)}" for each in run.changes)
+
+
+def _guarded(run: Run) -> Iterator[str]:
+    for request in run.changes:
+        if request.code == 200 and not _has_precondition(request):
+            yield f"no uid or resource version guards {_told(request)}"
+        manager = request.uri.partition("fieldManager=")[2].partition("&")[0]
+        if request.verb == "patch" and manager not in FIELD_MANAGERS:
+            yield f"field manager {manager!r} of {_told(request)}"
+        if "force=true" in request.uri and "--force-conflicts" not in run.arguments:
+            yield f"unasked force of {_told(request)}"
+
+
+def _has_precondition(request: Request) -> bool:
+    if isinstance(request.body, list):
+        paths = {operation["path"] for operation in request.body}
+        return {"/metadata/uid", "/metadata/resourceVersion"} <= paths
+    body = request.body or {}
+    guard = body.get("preconditions" if request.verb == "delete" else "metadata", {})
+    return bool(guard.get("uid") and guard.get("resourceVersion"))
+
+
+def _way_back(run: Run, history: History) -> Iterator[str]:
+    """S2, S3 and S7, object by object."""
+    for key in run.targets:
+        sent = [each for each in _bodies(run) if _is_about(each, key)]
+        back = sent[1:]
+        if len(back) > 1:
+            yield f"S3: {len(back)} ways back of {key.name}: {', '.join(map(_told, back))}"
+        outcome = _outcome(run, key)
+        if back and outcome in _FORWARD_ONLY:
+            yield f"S7: {key.name} is {outcome}, and yet: {_told(back[0])}"
+        if key.resource == "deployments" and sent:
+            yield from _over_strangers(key, sent, history)
+
+
+def _bodies(run: Run) -> Iterator[Request]:
+    """Iterate the writes that say how an object should be: applies, and applies of what was."""
+    for request in run.changes:
+        is_whole = request.resource != "deployments" or request.sends_template
+        if isinstance(request.body, dict) and request.verb != "delete" and is_whole:
+            yield request
+
+
+def _is_about(request: Request, key: Key) -> bool:
+    return (request.resource, request.namespace, request.name) == (
+        key.resource,
+        key.namespace,
+        key.name,
+    )
+
+
+def _outcome(run: Run, key: Key) -> str:
+    """Return a Deployment's own outcome, or "" where the document does not tell."""
+    ended = run.document.get("deployments", []) if run.document else []
+    named = (each for each in ended if (each["namespace"], each["name"]) == (key.namespace, key.name))
+    return next((str(each["outcome"]) for each in named if key.resource == "deployments"), "")
+
+
+def _over_strangers(key: Key, sent: list[Request], history: History) -> Iterator[str]:
+    """S2: find what stood before each later write; it has to hold all that we sent before."""
+    first, *later = sent
+    for request in later:
+        assert isinstance(first.body, dict)
+        assert request.answer is not None
+        written = version_of(request.answer)
+        versions = history.versions(key.namespace, key.name, written)
+        before = [each for each in versions if version_of(each) < written][-1:]
+        if before and not _still_ours(first, before[0]):
+            yield f"S2: {_told(request)} went over somebody else's change"
+
+
+def _still_ours(first: Request, live: JSON) -> bool:
+    assert isinstance(first.body, dict)
+    assert first.answer is not None
+    same = first.answer["metadata"]["uid"] == live["metadata"]["uid"]
+    return same and holds(first.body["spec"]["template"], live["spec"]["template"])
+
+
+def holds(sent: object, live: object) -> bool:
+    """Whether all that was sent stands in `live`; lists of named things are matched by name."""
+    if isinstance(sent, dict) and isinstance(live, dict):
+        return all(key in live and holds(value, live[key]) for key, value in sent.items())
+    if isinstance(sent, list) and isinstance(live, list):
+        if all(isinstance(each, dict) and "name" in each for each in (*sent, *live)):
+            by_name = {each["name"]: each for each in live}
+            return all(each["name"] in by_name and holds(each, by_name[each["name"]]) for each in sent)
+        return len(sent) <= len(live) and all(map(holds, sent, live))
+    return sent == live
+
+
+def _told(request: Request) -> str:
+    return f"{request.verb} {request.resource}/{request.name} ({request.code}, {request.uri})"

@@ -1,0 +1,102 @@
+"""What is sent for one manifest object: its body, the take-over before it, its dry run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from gate.core import ownership
+from gate.core.body import Body
+from gate.core.effects import Verb
+from gate.core.events import LiveObject
+from gate.core.fact import Fact, Known
+from gate.core.objects import Ref
+from gate.core.plan import PlannedObject, PlannedWrite
+from gate.core.remedy import autoscaled_body
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One object on its way into the plan.
+
+    `taken` are the managed fields after the take-over, None where nothing is taken over.
+    """
+
+    ref: Ref
+    body: dict[str, Any]
+    before: Fact[LiveObject]
+    taken: list[dict[str, Any]] | None
+    autoscaled: bool
+    force: bool
+
+    @property
+    def live(self) -> LiveObject | None:
+        """What is there now."""
+        return self.before.value if isinstance(self.before, Known) else None
+
+    def sent_body(self) -> dict[str, Any]:
+        """Return the body as it would be sent now, with the autoscaler's rule applied."""
+        if self.autoscaled and self.live is not None:
+            return autoscaled_body(self.body, self.live)
+        return self.body
+
+    def planned(self) -> PlannedObject:
+        """Return the object of the plan."""
+        return PlannedObject(self.ref, self.before)
+
+    def writes(self) -> tuple[PlannedWrite, ...]:
+        """Return the writes of the plan: the take-over where there is one, then the apply."""
+        apply = PlannedWrite(
+            self.ref,
+            Verb.APPLY,
+            Body.of(self.body),
+            force=self.force,
+            autoscaled=self.autoscaled,
+        )
+        if self.taken is None:
+            return (apply,)
+        body = Body.of({"managedFields": self.taken})
+        return (PlannedWrite(self.ref, Verb.TAKE_OVER, body), apply)
+
+
+def prepare(
+    ref: Ref,
+    body: dict[str, Any],
+    before: Fact[LiveObject],
+    *,
+    take_over: Collection[str] = (),
+    autoscaled: bool = False,
+    force: bool = False,
+) -> Prepared:
+    """Return what is to be sent for `body` over what was there `before`."""
+    if not isinstance(before, Known):
+        return Prepared(ref, body, before, None, autoscaled=False, force=force)
+    live = before.value
+    taken = ownership.take_over(live.managed.thaw()["managedFields"], take_over)
+    return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, force)
+
+
+def _with_last_applied(body: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Keep kubectl's annotation equal to the manifest where the live object carries it.
+
+    Otherwise a later client-side `kubectl apply` would compute its deletions from a manifest of
+    long ago.
+    """
+    annotations = live.body.thaw().get("metadata", {}).get("annotations") or {}
+    if LAST_APPLIED not in annotations:
+        return body
+    metadata = body.get("metadata", {})
+    own = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != LAST_APPLIED}
+    bare = {**body, "metadata": {**metadata, "annotations": own}}
+    text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    return {**body, "metadata": {**metadata, "annotations": {**own, LAST_APPLIED: text}}}
+
+
+def taken_over(managers: Collection[str], take_over: Collection[str]) -> bool:
+    """Tell whether all these managers' fields are taken over before the apply."""
+    mine = {*ownership.CLIENT_SIDE_MANAGERS, *take_over}
+    return set(managers) <= mine

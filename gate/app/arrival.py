@@ -1,0 +1,87 @@
+"""Where we are and what we may: the first questions to a cluster, each of which can refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from gate.app.console import Console
+from gate.app.guards import refuse_protected
+from gate.app.session import Session
+from gate.config import Settings
+from gate.core.fact import Absent, Fact, Known
+from gate.core.outcome import Reason
+from gate.errors import RefusedError
+from gate.kube.access import Access, Permission, role_yaml
+from gate.kube.cluster import Cluster
+
+
+def announce(session: Session, console: Console, run_url: str = "") -> None:
+    """Say first of all where the run goes, before anything can go wrong there."""
+    connection = session.connection
+    console.about(
+        {"server": connection.server, "context": connection.context, "run_url": run_url}
+    )
+    context = f", context {connection.context}" if connection.context else ""
+    console.note(
+        "cluster", f"{connection.server}{context}, namespace {session.namespace}, {connection.user}"
+    )
+    if connection.plugin:
+        console.note("cluster", f"credentials come from the program {connection.plugin}")
+    if connection.insecure:
+        console.warn("TLS is off: the server is not verified, and the token may be read on the way")
+
+
+def check_cluster(
+    session: Session,
+    settings: Settings,
+    console: Console,
+    namespaces: Iterable[str],
+    made_here: Collection[str] = (),
+) -> None:
+    """Refuse the wrong cluster, and namespaces that are protected, missing or going away."""
+    names = sorted(set(namespaces))
+    refuse_protected(names, settings.protected_namespace)
+    cluster = Cluster(session.client)
+    uid = cluster.uid()
+    if isinstance(uid, Known):
+        console.about({"cluster_uid": uid.value})
+    _check_uid(uid, settings.expect_cluster_uid or "")
+    for name in names:
+        if name and name not in made_here:
+            _check_namespace(cluster.terminating(name), name)
+
+
+def _check_uid(uid: Fact[str], expected: str) -> None:
+    if not expected or uid == Known(expected):
+        return
+    found = uid.value if isinstance(uid, Known) else "not readable"
+    raise RefusedError(
+        f"this is not the expected cluster: its uid is {found}, expected {expected}",
+        reason=Reason.PROTECTED,
+        hint="the uid is that of the namespace kube-system; is the context right?",
+    )
+
+
+def _check_namespace(terminating: Fact[bool], name: str) -> None:
+    if isinstance(terminating, Absent):
+        raise RefusedError(
+            f"namespace {name} does not exist",
+            reason=Reason.NOT_FOUND,
+            hint=f"is the context right? otherwise: kubectl create namespace {name}",
+        )
+    if terminating == Known(value=True):
+        raise RefusedError(f"namespace {name} is being deleted", reason=Reason.REJECTED)
+
+
+def check_access(session: Session, needs: Iterable[Permission]) -> None:
+    """Refuse where a right is missing that the attempt or its rollback may need, all at once."""
+    access = Access(session.client)
+    missing = access.missing(needs)
+    if not missing:
+        return
+    listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
+    raise RefusedError(
+        f"not allowed: {listed}",
+        reason=Reason.FORBIDDEN,
+        hint=f"this Role grants what is missing:\n{role_yaml(missing, access.subject())}",
+    )

@@ -1,0 +1,72 @@
+"""Worker lanes: each takes effects from its queue, one after another, and puts the answers back.
+
+Writes have one lane, so that no two are ever under way; reads and evidence have lanes of their
+own, so that a slow log never delays a verdict.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from gate.clock import Clock
+from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.events import Answer, AttemptEvent, Recorded, Released
+
+Perform = Callable[[Asking], Answer]
+
+
+class Lanes:
+    """Dispatches effects to daemon threads; `perform_*` translate one effect into its answer."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        inbox: SimpleQueue[AttemptEvent],
+        *,
+        write: Callable[[Write], Answer],
+        read: Callable[[Read], Answer],
+        collect: Callable[[Collect], Answer],
+    ) -> None:
+        """Take what performs each kind of effect; nothing runs before the first dispatch."""
+        self._clock = clock
+        self._inbox = inbox
+        self._write, self._read, self._collect = write, read, collect
+        self._lanes: dict[str, SimpleQueue[Asking]] = {}
+
+    def dispatch(self, effect: Asking) -> None:
+        """Queue an effect; its answer comes through the inbox."""
+        match effect:
+            case SaveRecord():
+                self._inbox.put(Recorded(self._clock.now(), effect.effect_id))
+            case Release():
+                self._inbox.put(Released(self._clock.now(), effect.effect_id))
+            case Write():
+                self._lane("write").put(effect)
+            case Read():
+                self._lane(f"read {effect.ref}").put(effect)
+            case Collect():
+                self._lane("collect").put(effect)
+
+    def _lane(self, name: str) -> SimpleQueue[Asking]:
+        if name not in self._lanes:
+            queue: SimpleQueue[Asking] = SimpleQueue()
+            self._lanes[name] = queue
+            threading.Thread(target=self._work, args=(queue,), name=name, daemon=True).start()
+        return self._lanes[name]
+
+    def _work(self, queue: SimpleQueue[Asking]) -> None:
+        while True:
+            self._inbox.put(self._perform(queue.get()))
+
+    def _perform(self, effect: Asking) -> Answer:
+        match effect:
+            case Write():
+                return self._write(effect)
+            case Read():
+                return self._read(effect)
+            case Collect():
+                return self._collect(effect)
+            case _:
+                raise TypeError(f"no lane performs {type(effect).__name__}")

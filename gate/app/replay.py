@@ -1,0 +1,181 @@
+"""Judges a recording on its own time, with the same attempt that judges live.
+
+The attempt is `verify`'s: no writes, so every question that it asks is answered from what the
+recording has shown so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.core.attempt import Attempt
+from gate.core.baseline import Baseline, baseline_of
+from gate.core.body import FrozenMap
+from gate.core.effects import Announce, Collect, Effect, Read, Release, SaveRecord
+from gate.core.events import (
+    Answer,
+    AttemptEvent,
+    Collected,
+    Listed,
+    LiveObject,
+    Observed,
+    ReadBack,
+    Recorded,
+    Released,
+    Vanished,
+    Woke,
+)
+from gate.core.fact import Absent, Fact, Known
+from gate.core.folding import applied_of, start_following
+from gate.core.objects import ReplicaSet, Watched
+from gate.core.plan import Plan, PlannedObject, Target
+from gate.core.policy import Policy
+from gate.core.rollout import Rollout, Verdict
+from gate.core.snapshot import Snapshot
+from gate.core.step import begin, step, wake_at
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What one recording holds: the state before, the answer to the apply, what came after."""
+
+    before: tuple[Watched, ...]
+    before_live: Fact[LiveObject]
+    applied: LiveObject
+    events: Iterable[Observed | Vanished | Listed]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """`replay`'s answer; `decided_at` is seconds of the recording, None while undecided."""
+
+    verdict: Verdict
+    decided_at: float | None
+    new_revision: bool
+    baseline: Fact[Baseline]
+    timeline: tuple[Announce, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object that `replay --output json` prints."""
+        causes = [
+            {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
+            for cause in self.verdict.causes
+        ]
+        back = self.baseline.value.revision if isinstance(self.baseline, Known) else None
+        return {
+            "verdict": self.verdict.kind.value,
+            "reason": self.verdict.reason.value,
+            "causes": causes,
+            "decided_at": self.decided_at,
+            "new_revision": self.new_revision,
+            "would_roll_back_to": back,
+        }
+
+
+def judge(recording: Recording, policy: Policy) -> Judged:
+    """Judge a recording under `policy`; the recording's end leaves undecided what is."""
+    player = _Player(recording, policy)
+    for event in recording.events:
+        player.wake_until(event.at)
+        player.hear(event)
+        if player.attempt.ended:
+            break
+    return player.judged()
+
+
+class _Player:
+    """Feeds one attempt from a recording and answers what it asks."""
+
+    def __init__(self, recording: Recording, policy: Policy) -> None:
+        ref = recording.applied.ref
+        snapshot = Snapshot(ref)
+        for thing in recording.before:
+            snapshot = snapshot.fold(Observed(0.0, thing))
+        self.baseline = baseline_of(snapshot)
+        target = Target(ref, snapshot, self.baseline)
+        planned = PlannedObject(ref, recording.before_live)
+        plan = Plan("replay", (target,), (planned,), (), policy, may_retreat=False)
+        self.ref = ref
+        self.timeline: list[Announce] = []
+        self.attempt, effects = self._begun(plan, recording, snapshot)
+        self._answer(effects)
+
+    def _begun(
+        self, plan: Plan, recording: Recording, snapshot: Snapshot
+    ) -> tuple[Attempt, tuple[Effect, ...]]:
+        """Follow what the recorded apply returned instead of what was found."""
+        attempt, effects = begin(plan, 0.0)
+        before = recording.before_live
+        was = before.value if isinstance(before, Known) else None
+        applied = applied_of(0.0, was, recording.applied, "rollout-gate")
+        live = recording.applied.deployment
+        known = snapshot.fold(Observed(0.0, live)) if live is not None else snapshot
+        attempt = replace(attempt, rollouts=FrozenMap())
+        return start_following(attempt, applied, known), effects
+
+    def wake_until(self, at: float) -> None:
+        """Let pass the time before the next line of the recording."""
+        while not self.attempt.ended:
+            due_at = wake_at(self.attempt)
+            if due_at > at or math.isinf(due_at):
+                return
+            self.hear(Woke(due_at))
+
+    def hear(self, event: AttemptEvent) -> None:
+        """Step once, and answer whatever it asks for."""
+        self.attempt, effects = step(self.attempt, event)
+        self._answer(effects)
+
+    def _answer(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            if isinstance(effect, Announce):
+                self.timeline.append(effect)
+            else:
+                answer = self._answer_to(effect)
+                if answer.effect_id in self.attempt.outstanding:
+                    self.hear(answer)
+
+    def _answer_to(self, effect: Effect) -> Answer:
+        now = self.attempt.now
+        match effect:
+            case SaveRecord(effect_id):
+                return Recorded(now, effect_id)
+            case Read(effect_id):
+                return self._read(now, effect_id)
+            case Collect(effect_id):
+                return Collected(now, effect_id, ())
+            case Release(effect_id):
+                return Released(now, effect_id)
+            case _:
+                raise TypeError(f"a replay writes nothing, not even {effect}")
+
+    def _read(self, now: float, effect_id: int) -> ReadBack:
+        """Answer a read with what the recording has shown last."""
+        snapshot = self._rollout.snapshot
+        live = snapshot.live
+        if live is None:
+            return ReadBack(now, effect_id, Absent())
+        known = LiveObject(
+            self.ref, live.uid, live.resource_version, live.template.body, live.template.body, live
+        )
+        sets: tuple[ReplicaSet, ...] = tuple(snapshot.replica_sets.values())
+        pods = tuple(track.pod for track in snapshot.pods.values())
+        return ReadBack(now, effect_id, Known(known), sets, pods)
+
+    @property
+    def _rollout(self) -> Rollout:
+        return self.attempt.rollouts[self.ref]
+
+    def judged(self) -> Judged:
+        """Return what stands now."""
+        decided_at = self.attempt.verdict_at if self.attempt.ended else None
+        return Judged(
+            verdict=self._rollout.verdict(self.attempt.now),
+            decided_at=decided_at,
+            new_revision=self._rollout.applied.new_template,
+            baseline=self.baseline,
+            timeline=tuple(self.timeline),
+        )

@@ -1,0 +1,71 @@
+"""`verify`: the judge and the reports beside whoever else rolled out; writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.app import arrival
+from gate.app.console import Console
+from gate.app.live import read_live
+from gate.app.running import run
+from gate.app.session import Session
+from gate.app.watching import Watching
+from gate.config import Settings, policy
+from gate.core.attempt import Attempt
+from gate.core.events import Kind
+from gate.core.objects import Deployment, Ref, deployment_ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.plan import Plan
+from gate.errors import GateError, UsageError
+from gate.kube.access import following
+from gate.kube.lists import list_all
+
+
+class UnexpectedImage(GateError):
+    """What runs is not what was to be verified. Exit 6."""
+
+    outcome = Outcome.FAILED
+
+
+def verify(session: Session, settings: Settings, names: tuple[str, ...], console: Console) -> Attempt:
+    """Follow Deployments as they are to their verdict."""
+    arrival.announce(session, console)
+    arrival.check_cluster(session, settings, console, [session.namespace])
+    arrival.check_access(session, following(session.namespace))
+    refs = _refs(session, settings, names)
+    selectors: dict[Ref, Mapping[str, Any]] = {
+        ref: read_live(session, ref.name).selector for ref in refs
+    }
+    watching = Watching(session, selectors)
+    watching.start()
+    watching.settle(settings.connect_timeout)
+    _expect_images(watching, refs, settings.expect_image)
+    targets = tuple(watching.target(ref) for ref in refs)
+    plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
+    return run(session, plan, watching, console)
+
+
+def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:
+    found = list(names)
+    if settings.selector:
+        selection = (("labelSelector", settings.selector),)
+        listing = list_all(session.client, Kind.DEPLOYMENT, session.namespace, selection)
+        found += [one.ref.name for one in listing.objects if isinstance(one, Deployment)]
+    if not found:
+        raise UsageError("nothing to verify", hint="give a name, or -l SELECTOR that matches one")
+    return tuple(deployment_ref(session.namespace, name) for name in sorted(set(found)))
+
+
+def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:
+    """Refuse to call verified what does not run every expected image somewhere."""
+    lives = [watching.snapshot(ref).live for ref in refs]
+    running = {image for live in lives if live is not None for image in live.template.images()}
+    missing = [image for image in expected if image not in running]
+    if missing:
+        raise UnexpectedImage(
+            f"{', '.join(map(str, refs))} runs {', '.join(sorted(running))}, "
+            f"not {', '.join(missing)}",
+            reason=Reason.SUPERSEDED,
+            hint="did the rollout that should be verified start at all?",
+        )

@@ -1,0 +1,94 @@
+"""The watches of an attempt from before its first write on: they tell what served until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gate.app.session import Session
+from gate.core.baseline import baseline_of
+from gate.core.body import FrozenMap
+from gate.core.events import AttemptEvent, ContactLost, Kind, Listed, Observed, Vanished
+from gate.core.objects import Ref
+from gate.core.outcome import Reason
+from gate.core.plan import Target
+from gate.core.rollout import Rollout
+from gate.core.snapshot import Snapshot
+from gate.errors import RefusedError
+from gate.kube.watch import watches_of
+
+LONGEST_NAP_SECONDS = 3600.0
+NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
+"""What has to be listed before anything can be said of a baseline; Events only explain."""
+
+
+class Watching:
+    """Watches for some Deployments, and what they have shown so far.
+
+    Until the attempt begins, `settle` folds events here; what comes later stays in the inbox.
+    """
+
+    def __init__(
+        self, session: Session, selectors: Mapping[Ref, Mapping[str, Any]], tap: Callable[[bytes], None] | None = None
+    ) -> None:
+        """Plan the watches; `start` begins them."""
+        self._session = session
+        self._watches = watches_of(
+            session.client, selectors, session.clock, session.inbox.put, tap
+        )
+        self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
+        self._listed: set[tuple[Ref, Kind]] = set()
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._watches.start()
+
+    def stop(self) -> None:
+        """End the watches."""
+        self._watches.stop()
+
+    def settle(self, seconds: float) -> None:
+        """Wait until everything is listed once; RefusedError where that takes too long."""
+        ends_at = self._session.clock.now() + seconds
+        while not self._settled():
+            left = ends_at - self._session.clock.now()
+            event = self._session.clock.receive(self._session.inbox, left) if left > 0 else None
+            if event is None:
+                raise RefusedError(
+                    f"the API server did not list what runs within {seconds:.0f} s",
+                    reason=Reason.UNREACHABLE,
+                )
+            self._hear(event)
+
+    def target(self, ref: Ref) -> Target:
+        """Return what is known of a Deployment now, and what serves."""
+        snapshot = self._snapshots[ref]
+        return Target(ref, snapshot, baseline_of(snapshot))
+
+    def snapshot(self, ref: Ref) -> Snapshot:
+        """Return what is known of a Deployment now."""
+        return self._snapshots[ref]
+
+    def follow(self, rollout: Rollout) -> Rollout:
+        """Wait for the next event, or until time may change the verdict; fold it."""
+        now = self._session.clock.now()
+        nap = min(rollout.wake_at(now) - now, LONGEST_NAP_SECONDS)
+        event = self._session.clock.receive(self._session.inbox, nap)
+        if isinstance(event, Observed | Vanished | Listed):
+            return rollout.observe(event)
+        return rollout
+
+    def _settled(self) -> bool:
+        return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
+
+    def _hear(self, event: AttemptEvent) -> None:
+        match event:
+            case Listed(_, kind, about, _):
+                self._listed.add((about, kind))
+            case ContactLost(_, why, final) if final:
+                raise RefusedError(why, reason=Reason.FORBIDDEN)
+            case _:
+                pass
+        if isinstance(event, Observed | Vanished | Listed):
+            folded = ((ref, snapshot.fold(event)) for ref, snapshot in self._snapshots.items())
+            self._snapshots = FrozenMap(folded)

@@ -1,0 +1,35 @@
+"""The closed sets of settings about output; those that decide stand in `gate.core.policy`."""
+
+from __future__ import annotations
+
+import enum
+
+
+class OutputFormat(enum.StrEnum):
+    """What goes to stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class ReportFormat(enum.StrEnum):
+    """How a report is rendered into a file."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
+class LogFormat(enum.StrEnum):
+    """How progress and diagnostics are written to stderr."""
+
+    CONSOLE = "console"
+    JSON = "json"
+
+
+class LogLevel(enum.StrEnum):
+    """From which level on diagnostics are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"

@@ -1,0 +1,31 @@
+"""The JSON Schema of `rollout-gate.yaml`, for editors and for checks before a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.config.settings import CONFIG_FILE, Settings, declared
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12); what it refuses is refused, and some more."""
+    model = Settings.model_json_schema(by_alias=True, mode="validation")
+    properties = {
+        item.key: {"description": item.option.help, **_form(model["properties"][item.key])}
+        for item in declared().values()
+        if item.option.in_file
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": CONFIG_FILE,
+        "description": "Options of rollout-gate; flags and environment variables win over them.",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "$defs": model["$defs"],
+    }
+
+
+def _form(property_: dict[str, Any]) -> dict[str, Any]:
+    """Drop the default: it is pydantic's view of a value, not a form that a file can hold."""
+    return {key: value for key, value in property_.items() if key not in ("default", "title")}

@@ -1,0 +1,158 @@
+"""From flags, variables and files to the settings of a command: who wins, and what is wrong where.
+
+A flag wins over the environment, that over the configuration files (of which the later wins), that
+over the default. The winner's value stands alone: lists are not joined across layers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gate.config.files import Entry, read
+from gate.config.kinds import BadValueError
+from gate.config.option import VARIABLE_PREFIX, closest
+from gate.config.parsing import parse_texts
+from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
+from gate.errors import UsageError
+from gate.manifests.source import shown
+
+Layer = Mapping[str, Entry]
+
+_SERVICE_LINK: Final = re.compile(rf"{VARIABLE_PREFIX}(PORT|SERVICE)(_|$)")
+
+_COMPLAINTS: Final = {
+    "enum": "not one of {expected}",
+    "bool_parsing": "neither true nor false",
+    "bool_type": "neither true nor false",
+}
+"""Pydantic's own errors in the words of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    line: str
+    hint: str = ""
+
+
+class SettingsError(UsageError):
+    """All that is wrong with the options of a command; `problems` has a line for each. Exit 2."""
+
+    def __init__(self, problems: Sequence[_Problem]) -> None:
+        self.problems = tuple(problem.line for problem in problems)
+        hints = {problem.hint for problem in problems}
+        super().__init__("; ".join(self.problems), hint=hints.pop() if len(hints) == 1 else "")
+
+
+def load(
+    command: str,
+    flags: Mapping[str, Any],
+    *,
+    environ: Mapping[str, str],
+    folder: Path = Path(),
+) -> Settings:
+    """Return the settings of `command`.
+
+    `flags` holds the options that were given on the command line by their names; `folder` is where
+    `rollout-gate.yaml` is looked for. Raises SettingsError, which names all that is wrong at once,
+    also in values that do not win and in options that the command does not take.
+    """
+    given = {name: Entry(value, declared()[name].flag) for name, value in flags.items()}
+    variables = _variables(environ)
+    files = [_file(path) for path in _files(given, variables, folder)]
+    layers = [*(layer for layer, _ in files), variables, given]
+    wrong = [problem for _, unknown in files for problem in unknown]
+    wrong += [problem for layer in layers for problem in _wrong(layer)]
+    if wrong:
+        raise SettingsError(wrong)
+    wanted = {item.name for item in taken_by(command)}
+    return Settings.model_validate(
+        {name: entry.value for layer in layers for name, entry in layer.items() if name in wanted}
+    )
+
+
+def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a line for each variable that looks like a misspelt option.
+
+    They are no errors: where a Service is named `rollout-gate`, the kubelet sets
+    `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
+    """
+    known = [item.name.upper() for item in declared().values()]
+    names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(environ) if _is_ours(name)]
+    guesses = {name: closest(name, known) for name in names if name not in known}
+    return tuple(
+        f"{VARIABLE_PREFIX}{name} is no option (did you mean {VARIABLE_PREFIX}{guess}?)"
+        for name, guess in guesses.items()
+        if guess
+    )
+
+
+def _is_ours(variable: str) -> bool:
+    return variable.startswith(VARIABLE_PREFIX) and not _SERVICE_LINK.match(variable)
+
+
+def _variables(environ: Mapping[str, str]) -> Layer:
+    """Return what the environment says; an empty variable says nothing."""
+    return {
+        item.name: Entry(environ[item.variable], item.variable)
+        for item in declared().values()
+        if environ.get(item.variable, "").strip()
+    }
+
+
+def _files(given: Layer, variables: Layer, folder: Path) -> tuple[str, ...]:
+    """Return the configuration files to read, the one that wins last."""
+    for layer in (given, variables):
+        if entry := layer.get("config"):
+            if wrong := [*_wrong({"config": entry})]:
+                raise SettingsError(wrong)
+            return parse_texts(entry.value)
+    default = folder / CONFIG_FILE
+    return (str(default),) if os.path.lexists(default) else ()
+
+
+def _file(path: str) -> tuple[Layer, list[_Problem]]:
+    """Return the layer of a file, and its keys that no option has."""
+    names = {item.key: item.name for item in declared().values() if item.option.in_file}
+    layer: dict[str, Entry] = {}
+    unknown: list[_Problem] = []
+    for key, entry in read(path).items():
+        if key in names:
+            layer[names[key]] = Entry(entry.value, f"{entry.place}: {key}")
+        else:
+            guess = closest(key, names)
+            suggestion = f' (did you mean "{guess}"?)' if guess else ""
+            unknown.append(_Problem(f'{entry.place}: unknown key "{shown(key)}"{suggestion}'))
+    return layer, unknown
+
+
+def _wrong(layer: Layer) -> Iterator[_Problem]:
+    """Yield what is wrong with the values of a layer."""
+    values = {}
+    for name, entry in layer.items():
+        if entry.value is None:
+            yield _Problem(f"{entry.place}: has no value")
+        else:
+            values[name] = entry.value
+    try:
+        Settings.model_validate(values)
+    except ValidationError as error:
+        for details in error.errors():
+            entry = layer[str(details["loc"][0]).replace("-", "_")]
+            yield _problem(entry, details)
+
+
+def _problem(entry: Entry, details: ErrorDetails) -> _Problem:
+    context = details.get("ctx", {})
+    cause = context.get("error")
+    if isinstance(cause, BadValueError):
+        return _Problem(f"{entry.place}: {cause}", cause.hint)
+    complaint = _COMPLAINTS.get(details["type"], details["msg"]).format(**context)
+    return _Problem(f"{entry.place}: {complaint}: {shown(str(entry.value))!a}")

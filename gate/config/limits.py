@@ -1,0 +1,27 @@
+"""The settings that decide, as the core's policy."""
+
+from __future__ import annotations
+
+from gate.config.parsing import MIN_AVAILABLE
+from gate.config.settings import Settings
+from gate.core.policy import Policy
+
+
+def policy(settings: Settings) -> Policy:
+    """Return the limits of the attempt that `settings` ask for."""
+    return Policy(
+        timeout_seconds=settings.timeout,
+        rollback_timeout_seconds=settings.rollback_timeout,
+        bake_seconds=settings.bake,
+        on_failure=settings.on_failure,
+        on_first_failure=settings.on_first_failure,
+        on_interrupt=settings.on_interrupt,
+        observe=settings.observe,
+        fail_fast=settings.fail_fast,
+        tolerate=settings.tolerate,
+        require=None if settings.require == MIN_AVAILABLE else settings.require,
+        require_min_available=settings.require == MIN_AVAILABLE,
+        wait_for_termination=settings.wait_for_termination,
+        prune_created=settings.prune_created,
+        force_conflicts=settings.force_conflicts,
+    )

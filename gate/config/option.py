@@ -1,0 +1,91 @@
+"""What is said of an option once; flag, variable, file key, help and reference follow from it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+VARIABLE_PREFIX: Final = "ROLLOUT_GATE_"
+
+
+class Group(enum.StrEnum):
+    """The headings under which help and reference list options, in their order."""
+
+    MANIFEST = "Manifest"
+    CLUSTER = "Cluster"
+    VERDICT = "Verdict"
+    FAILURE = "Failure"
+    OWNERSHIP = "Ownership"
+    OUTPUT = "Output"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How values of a type are given: what stands for one in the help, and whether several may."""
+
+    metavar: str
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The part of a declaration that type and default do not say.
+
+    `commands` are those that take it. `metavar` is more telling than the type's, `default` than
+    the default's value; both are empty where they are not.
+    """
+
+    group: Group
+    commands: frozenset[str]
+    help: str
+    metavar: str = ""
+    short: str = ""
+    default: str = ""
+    in_file: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An option under its name. `metavar` is empty for a switch, which takes no value."""
+
+    name: str
+    option: Option
+    metavar: str
+    repeated: bool
+    default: object
+
+    @property
+    def key(self) -> str:
+        """The key in a configuration file."""
+        return self.name.replace("_", "-")
+
+    @property
+    def flag(self) -> str:
+        """The flag on the command line."""
+        return f"--{self.key}"
+
+    @property
+    def opposite(self) -> str:
+        """The flag that turns a switch off; empty for other options."""
+        return "" if self.metavar else f"--no-{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return VARIABLE_PREFIX + self.name.upper()
+
+    @property
+    def shown_default(self) -> str:
+        """The default for people; empty where nothing is set."""
+        if self.option.default or not isinstance(self.default, str):
+            return self.option.default
+        return str(self.default)
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that `word` may be a slip of, or nothing."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, list(known), n=1)), "")

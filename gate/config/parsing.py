@@ -1,0 +1,157 @@
+"""How the text of a flag or a variable, or a value of a file, becomes the value of a setting.
+
+Each parser takes the finished value too, so that settings can be built in code. What is wrong is a
+UsageError without a place: the layers know where the value stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeGuard, TypeVar
+
+from gate.config.choices import ReportFormat
+from gate.config.fail_fast import fail_fast
+from gate.core.policy import FailFast
+from gate.core.share import Share
+from gate.duration import parse_seconds
+from gate.errors import UsageError
+from gate.manifests.images import ImageOverride
+from gate.manifests.lint import LintCode, silenced
+
+AUTO: Final = "auto"
+MIN_AVAILABLE: Final = "min-available"
+_REVISION: Final = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
+"""The Deployment controller parses revisions as int64."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """One `--report FORMAT=FILE`."""
+
+    format: ReportFormat
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> ReportFile:
+        """Read `FORMAT=FILE`; UsageError otherwise."""
+        form, _, path = text.partition("=")
+        if not path or form not in set(ReportFormat):
+            hint = f"FORMAT=FILE, FORMAT one of {', '.join(ReportFormat)}"
+            raise UsageError(f"not a report: {_shown(text)}", hint=hint)
+        return cls(ReportFormat(form), path)
+
+
+def parse_text(value: object) -> str:
+    """Take text that says something."""
+    if not isinstance(value, str):
+        raise UsageError(f"not text: {_shown(value)}", hint="put it in quotes")
+    if not value.strip():
+        raise UsageError("is empty")
+    return value
+
+
+def parse_texts(value: object) -> tuple[str, ...]:
+    """Take a list of texts, or text with one element a line."""
+    if isinstance(value, str):
+        return tuple(line for line in map(str.strip, value.splitlines()) if line)
+    return tuple(parse_text(item) for item in (value if _is_list(value) else [value]))
+
+
+def parse_duration(value: object) -> float:
+    """Take a duration that may be 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise UsageError(f"not a duration: {_shown(value)}", hint="as in 600, 90s, 10m, 1h30m")
+    return parse_seconds(str(value))
+
+
+def parse_limit(value: object) -> float:
+    """Take a duration that is more than 0."""
+    seconds = parse_duration(value)
+    if seconds <= 0:
+        raise UsageError(f"must be more than 0: {_shown(value)}")
+    return seconds
+
+
+def parse_budget(value: object) -> float | None:
+    """Take a limit or `auto`, which is None."""
+    return None if value == AUTO else parse_limit(value)
+
+
+def parse_share(value: object) -> Share:
+    """Take a count or a share of at most all."""
+    if isinstance(value, Share):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise UsageError(f"neither a count (3) nor a share (25%): {_shown(value)}")
+    try:
+        share = Share.parse(value)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if share.percent and share.amount > 100:  # noqa: PLR2004 - percent
+        raise UsageError(f"more than 100%: {_shown(value)}")
+    return share
+
+
+def parse_required(value: object) -> Share | Literal["min-available"]:
+    """Take a share of at least one pod, or `min-available`."""
+    if value == MIN_AVAILABLE:
+        return MIN_AVAILABLE
+    share = parse_share(value)
+    if share.amount == 0:
+        raise UsageError(
+            f"must be more than 0: {_shown(value)}", hint="as in 3, 50%, min-available"
+        )
+    return share
+
+
+def parse_revision(value: object) -> int:
+    """Take the number of a revision."""
+    if isinstance(value, bool) or not _REVISION.fullmatch(str(value)):
+        raise UsageError(f"not a revision: {_shown(value)}", hint="as in 3; see history")
+    return int(str(value))
+
+
+def parse_fail_fast(value: object) -> FailFast:
+    """Take `KIND=VALUE` each."""
+    return value if isinstance(value, FailFast) else fail_fast(parse_texts(value))
+
+
+def parse_images(value: object) -> tuple[ImageOverride, ...]:
+    """Take `CONTAINER=REF` each."""
+    return _each(ImageOverride, _image, value)
+
+
+def parse_reports(value: object) -> tuple[ReportFile, ...]:
+    """Take `FORMAT=FILE` each."""
+    return _each(ReportFile, ReportFile.parse, value)
+
+
+def parse_silence(value: object) -> frozenset[LintCode]:
+    """Take the codes of warnings, or `all`."""
+    return value if isinstance(value, frozenset) else silenced(parse_texts(value))
+
+
+def _image(text: str) -> ImageOverride:
+    try:
+        return ImageOverride.parse(text)
+    except UsageError as error:
+        # The layers name the flag, or the variable or key that was used instead.
+        raise UsageError(error.message.removeprefix("--image "), hint=error.hint) from error
+
+
+def _each(kind: type[T], parse: Callable[[str], T], value: object) -> tuple[T, ...]:
+    items = value if _is_list(value) else parse_texts(value)
+    return tuple(item if isinstance(item, kind) else parse(parse_text(item)) for item in items)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, tuple | list)
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return ascii(text if len(text) <= 60 else f"{text[:60]}...")  # noqa: PLR2004 - one short line

@@ -1,0 +1,264 @@
+"""The declaration of every option, once: its name, type, default, help, and who takes it.
+
+Flags, environment variables, file keys, the JSON Schema and the reference are read from here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+from gate.config.choices import LogFormat, LogLevel, OutputFormat
+from gate.config.kinds import (
+    Budget,
+    Duration,
+    FailFastChanges,
+    Images,
+    Limit,
+    Reports,
+    Required,
+    Revision,
+    Silenced,
+    Text,
+    Texts,
+    Tolerated,
+)
+from gate.config.option import Form, Group, Option, Setting
+from gate.config.parsing import AUTO
+from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
+
+APPLY: Final = frozenset({"apply"})
+MANIFEST: Final = APPLY | {"preflight"}
+UNDO: Final = frozenset({"undo"})
+VERIFY: Final = frozenset({"verify"})
+STATUS: Final = frozenset({"status"})
+PREFLIGHT: Final = frozenset({"preflight"})
+REPLAY: Final = frozenset({"replay"})
+RETREATING: Final = MANIFEST | {"undo", "resume", "restart"}
+REACTING: Final = RETREATING | REPLAY
+CHANGING: Final = MANIFEST | REPLAY
+CLAIMING: Final = MANIFEST | UNDO
+FOLLOWING: Final = RETREATING | VERIFY
+JUDGING: Final = FOLLOWING | REPLAY
+WRITING: Final = RETREATING | {"pause"}
+CONNECTING: Final = WRITING | VERIFY | STATUS | {"history"}
+ALL: Final = CONNECTING | REPLAY
+
+CONFIG_FILE: Final = "rollout-gate.yaml"
+"""Read from the working directory where no other configuration is named."""
+
+
+class Settings(BaseModel):
+    """What one command was told, whoever said it; durations are seconds.
+
+    Options that the command does not take have their defaults.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=lambda name: name.replace("_", "-"),
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+    file: Annotated[
+        Texts,
+        Option(
+            Group.MANIFEST,
+            MANIFEST,
+            "what to apply: a file, a folder, or - for stdin",
+            "PATH",
+            short="-f",
+        ),
+    ] = ()
+    image: Annotated[
+        Images, Option(Group.MANIFEST, MANIFEST, "use this image in the containers of that name")
+    ] = ()
+    allow_kind: Annotated[
+        Texts, Option(Group.MANIFEST, MANIFEST, "admit a kind beyond the usual workloads", "KIND")
+    ] = ()
+    silence: Annotated[
+        Silenced, Option(Group.MANIFEST, MANIFEST, "do not warn of this; all: of nothing at all")
+    ] = frozenset()
+    namespace: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER, CONNECTING, "the namespace, instead of the context's", "NAME", short="-n"
+        ),
+    ] = None
+    context: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            CONNECTING,
+            "the context, instead of the kubeconfig's current one",
+            "NAME",
+        ),
+    ] = None
+    kubeconfig: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            CONNECTING,
+            "the kubeconfig, instead of the one kubectl would take",
+            "FILE",
+        ),
+    ] = None
+    connect_timeout: Annotated[
+        Limit,
+        Option(Group.CLUSTER, CONNECTING, "how long to try to reach the server", default="15s"),
+    ] = 15.0
+    expect_cluster_uid: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER, CONNECTING, "refuse a cluster whose kube-system has another uid", "UID"
+        ),
+    ] = None
+    protected_namespace: Annotated[
+        Texts, Option(Group.CLUSTER, WRITING, "refuse to write into this namespace", "NAME")
+    ] = ()
+    allow_exec_plugin: Annotated[
+        Texts, Option(Group.CLUSTER, CONNECTING, "run no credential plugin but this one", "NAME")
+    ] = ()
+    allow_insecure: Annotated[
+        bool, Option(Group.CLUSTER, CONNECTING, "accept plain HTTP and unverified TLS")
+    ] = False
+    timeout: Annotated[
+        Budget, Option(Group.VERDICT, JUDGING, "the budget of the rollout", default=AUTO)
+    ] = None
+    bake: Annotated[
+        Duration,
+        Option(Group.VERDICT, JUDGING, "how long to judge on once it is complete", default="0s"),
+    ] = 0.0
+    fail_fast: Annotated[
+        FailFastChanges,
+        Option(
+            Group.VERDICT, JUDGING, "how long, or how often, evidence of a kind is borne; or off"
+        ),
+    ] = FailFast()
+    tolerate: Annotated[
+        Tolerated, Option(Group.VERDICT, JUDGING, "how many new pods may fail", default="0")
+    ] = None
+    require: Annotated[
+        Required,
+        Option(
+            Group.VERDICT, JUDGING, "how many new pods are enough, or min-available", default="100%"
+        ),
+    ] = None
+    require_pods: Annotated[
+        bool, Option(Group.VERDICT, JUDGING, "refuse a Deployment without replicas")
+    ] = False
+    wait_for_termination: Annotated[
+        bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
+    ] = False
+    expect_image: Annotated[
+        Texts, Option(Group.VERDICT, VERIFY, "fail unless this image runs", "REF")
+    ] = ()
+    selector: Annotated[
+        Text,
+        Option(
+            Group.VERDICT, VERIFY, "verify the Deployments with these labels", "LABELS", short="-l"
+        ),
+    ] = None
+    on_failure: Annotated[
+        OnFailure, Option(Group.FAILURE, REACTING, "what a failed rollout gets")
+    ] = OnFailure.ROLLBACK
+    on_first_failure: Annotated[
+        OnFirstFailure, Option(Group.FAILURE, CHANGING, "the same, where nothing ran before")
+    ] = OnFirstFailure.KEEP
+    on_interrupt: Annotated[
+        OnInterrupt,
+        Option(Group.FAILURE, REACTING, "what a signal does; auto goes by the evidence"),
+    ] = OnInterrupt.AUTO
+    rollback_timeout: Annotated[
+        Budget,
+        Option(Group.FAILURE, REACTING, "the budget of the rollback", default="as --timeout"),
+    ] = None
+    prune_created: Annotated[
+        bool, Option(Group.FAILURE, CHANGING, "let a rollback delete what the run created")
+    ] = False
+    observe: Annotated[
+        bool, Option(Group.FAILURE, CHANGING, "only report what a failure would do, and exit 0")
+    ] = False
+    to_revision: Annotated[
+        Revision, Option(Group.FAILURE, UNDO, "the revision, instead of the version before")
+    ] = None
+    allow_managed: Annotated[
+        bool, Option(Group.OWNERSHIP, WRITING, "go on where Helm, Argo CD or Flux manages it")
+    ] = False
+    take_over: Annotated[
+        Texts,
+        Option(Group.OWNERSHIP, CLAIMING, "take over what this field manager owns", "MANAGER"),
+    ] = ()
+    force_conflicts: Annotated[
+        bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
+    ] = False
+    resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
+    dry_run: Annotated[bool, Option(Group.OWNERSHIP, APPLY, "end before the first write")] = False
+    rbac: Annotated[
+        bool, Option(Group.OUTPUT, PREFLIGHT, "print the Role that the manifest needs")
+    ] = False
+    watch: Annotated[
+        bool, Option(Group.OUTPUT, STATUS, "follow the rollout to its end", short="-w")
+    ] = False
+    output: Annotated[OutputFormat, Option(Group.OUTPUT, ALL, "the form of stdout", short="-o")] = (
+        OutputFormat.TEXT
+    )
+    report: Annotated[
+        Reports, Option(Group.OUTPUT, FOLLOWING, "write the result into a file, as json or text")
+    ] = ()
+    record: Annotated[
+        Text, Option(Group.OUTPUT, FOLLOWING, "record the rollout for replay", "FILE")
+    ] = None
+    log_format: Annotated[LogFormat, Option(Group.OUTPUT, ALL, "the form of stderr")] = (
+        LogFormat.CONSOLE
+    )
+    log_level: Annotated[
+        LogLevel, Option(Group.OUTPUT, ALL, "the least severe that stderr shows")
+    ] = LogLevel.INFO
+    quiet: Annotated[bool, Option(Group.OUTPUT, ALL, "show only errors on stderr", short="-q")] = (
+        False
+    )
+    plain: Annotated[bool, Option(Group.OUTPUT, ALL, "print plain lines on a terminal too")] = False
+    config: Annotated[
+        Texts,
+        Option(
+            Group.OUTPUT,
+            ALL,
+            "read options from this file; later ones win",
+            "FILE",
+            default=CONFIG_FILE,
+            in_file=False,
+        ),
+    ] = ()
+
+
+@functools.cache
+def declared() -> Mapping[str, Setting]:
+    """Return every option by its name, in the order of declaration."""
+    return {name: _setting(name, field) for name, field in Settings.model_fields.items()}
+
+
+def taken_by(command: str) -> tuple[Setting, ...]:
+    """Return the options of a command, in the order of declaration."""
+    return tuple(item for item in declared().values() if command in item.option.commands)
+
+
+def _setting(name: str, field: FieldInfo) -> Setting:
+    option = next(item for item in field.metadata if isinstance(item, Option))
+    form = _form(field)
+    return Setting(name, option, option.metavar or form.metavar, form.repeated, field.default)
+
+
+def _form(field: FieldInfo) -> Form:
+    """Return the form of a kind, a closed set, or a switch."""
+    kind: Any = field.annotation
+    if kind is bool:
+        return Form("")
+    forms = (item for item in field.metadata if isinstance(item, Form))
+    return next(forms, None) or Form("|".join(kind))

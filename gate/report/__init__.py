@@ -1,0 +1,1 @@
+"""What people and pipelines read: one result document and texts, all made of values."""

@@ -1,0 +1,102 @@
+"""What an attempt did to each object, and the way back where it took one."""
+
+from __future__ import annotations
+
+from gate.core.attempt import Attempt
+from gate.core.effects import Verb
+from gate.core.fact import Known
+from gate.core.machine import Leg
+from gate.core.objects import Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.policy import OnFailure
+from gate.core.remedy import writes_back
+from gate.report.remarks import uncertain_write
+from gate.report.result import Action, ObjectResult, RollbackResult
+from gate.report.run import Run, seconds
+
+
+def objects(attempt: Attempt) -> list[ObjectResult]:
+    """Return every object of the manifest; of one followed without a write, that it stands."""
+    refs = dict.fromkeys([planned.ref for planned in attempt.plan.objects])
+    refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
+    judged = {target.ref for target in attempt.plan.targets}
+    return [
+        {
+            "kind": ref.kind,
+            "namespace": ref.namespace,
+            "name": ref.name,
+            "action": _action(attempt, ref),
+            "judged": ref in judged,
+        }
+        for ref in refs
+    ]
+
+
+def _action(attempt: Attempt, ref: Ref) -> Action:
+    if ref in attempt.deleted:
+        return "deleted"
+    if ref in restorations(attempt):
+        return "restored"
+    written = attempt.written.get(ref)
+    if written is None:
+        uncertain = ref == uncertain_write(attempt)
+        return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
+    if not written.changed:
+        return "unchanged"
+    if restorations(attempt):
+        return "kept"
+    return "created" if written.created else "changed"
+
+
+def _is_new(attempt: Attempt, ref: Ref) -> bool:
+    return attempt.plan.before(ref) is None
+
+
+def restorations(attempt: Attempt) -> frozenset[Ref]:
+    """Return what was taken back to what it was; a pause or a scaling down takes nothing back."""
+    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+        return frozenset()
+    without = {
+        target.ref for target in attempt.plan.targets if not isinstance(target.baseline, Known)
+    }
+    return frozenset(ref for ref in attempt.restored if ref not in without)
+
+
+def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
+    """Tell of the way back, None where none was decided or it was to restore nothing of old."""
+    if attempt.leg is not Leg.BACK or not _goes_back(attempt):
+        return None
+    at, end = attempt.rollback_written_at, attempt.verdict_at or attempt.now
+    return {
+        "reason": _rollback_reason(attempt).value,
+        "written_at": run.at(at) if at is not None else "",
+        "verified": _verified_back(attempt),
+        "duration_seconds": seconds(end - attempt.leg_at),
+    }
+
+
+def _goes_back(attempt: Attempt) -> bool:
+    if restorations(attempt) or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+        return True
+    gone = frozenset(attempt.departures)
+    failed = frozenset(attempt.failures)
+    writes = writes_back(attempt.plan, attempt.written, gone, failed)
+    return any(write.verb is Verb.APPLY for write in writes)
+
+
+def _rollback_reason(attempt: Attempt) -> Reason:
+    for failure in attempt.failures.values():
+        return failure.reason
+    return Reason.INTERRUPTED if attempt.signal_number is not None else Reason.APPLY_REJECTED
+
+
+def _verified_back(attempt: Attempt) -> bool:
+    """Tell whether all that went back is shown to serve again."""
+    outcomes = _outcomes(attempt)
+    unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
+    return Outcome.ROLLED_BACK in outcomes and not outcomes & unverified
+
+
+def _outcomes(attempt: Attempt) -> set[Outcome]:
+    endings = {ending.outcome for ending in attempt.endings.values()}
+    return endings | {attempt.outcome}

@@ -1,0 +1,231 @@
+"""What to do next: for each reason the advice and, where there is one, the command to copy.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gate.core.outcome import Outcome, Reason
+from gate.report.result import DeploymentResult, Result
+
+MOST_STEPS = 4
+_SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
+_MANAGER = re.compile(r'conflicts? with "([^"]+)"')
+"""How the API server names a field manager in the answer to a server-side apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do; `command` is "" where there is none to run."""
+
+    text: str
+    command: str = ""
+
+
+def next_steps(result: Result) -> tuple[Step, ...]:
+    """Return what a person should do now, at most 4 steps, the cluster's state first."""
+    worst = worst_deployment(result)
+    if worst is None:
+        steps = [*_of_attempt(result)]
+    else:
+        steps = [*_for_state(result, worst), *_for_reason(worst)]
+    return tuple(dict.fromkeys(steps))[:MOST_STEPS]
+
+
+def worst_deployment(result: Result) -> DeploymentResult | None:
+    """Return the Deployment that gave the attempt its end, None where there is none."""
+    deployments = result["deployments"]
+    ranked = [d for d in deployments if d["outcome"] == result["outcome"]] or deployments
+    told = (d for d in ranked if d["reason"] == result["reason"])
+    return next(told, ranked[0] if ranked else None)
+
+
+def telling_reason(deployment: DeploymentResult) -> str:
+    """Return what was wrong underneath where the rule that decided says little itself."""
+    causes = deployment["causes"]
+    if deployment["reason"] in _SAYS_LITTLE and causes:
+        return causes[0]["reason"]
+    return deployment["reason"]
+
+
+def _of_attempt(result: Result) -> Iterator[Step]:
+    if result["outcome"] == Outcome.LOST_CONTACT:
+        yield Step("once the API server answers, finish what was begun:", "rollout-gate recover")
+    else:
+        yield from _ALONE.get(result["reason"], ())
+
+
+_ALONE: dict[str, tuple[Step, ...]] = {
+    Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
+    Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
+    Reason.LOCKED: (
+        Step("see who holds the lock; --lock-wait waits longer:", "rollout-gate locks"),
+    ),
+    Reason.FORBIDDEN: (
+        Step("print the Role that the manifest needs:", "rollout-gate preflight --rbac -f PATH"),
+    ),
+    Reason.UNAUTHORIZED: (Step("get fresh credentials: the API server does not take these"),),
+    Reason.UNREACHABLE: (Step("check the server's address, the network and the kubeconfig"),),
+    Reason.GITOPS_MANAGED: (
+        Step("judge what the other tool rolls out instead:", "rollout-gate verify NAME"),
+        Step("or apply all the same with --allow-managed"),
+    ),
+    Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
+    Reason.NOT_FOUND: (Step("check name, namespace and context"),),
+    Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
+    Reason.REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
+}
+"""Advice for runs that ended before any Deployment was followed."""
+
+
+def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Iterate what the state of the cluster asks for, whatever led to it."""
+    match result["outcome"]:
+        case Outcome.ROLLBACK_FAILED:
+            yield _step(worst, "look at it now:", "status")
+            if worst["reason"] != Reason.GITOPS_REVERTED:
+                yield from _undo(worst, "once its cause is gone, go back again:")
+        case Outcome.LOST_CONTACT:
+            yield _step(worst, "once the API server answers, look:", "status")
+            yield _step(worst, "then finish what was begun:", "recover")
+        case Outcome.INTERRUPTED:
+            yield _step(worst, "apply again, or finish what was begun:", "recover")
+        case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
+            yield from _for_bad_version(worst)
+        case _:
+            return
+
+
+def _for_bad_version(worst: DeploymentResult) -> Iterator[Step]:
+    if worst["baseline"] is None:
+        yield _step(worst, "nothing served before to return to; what there is:", "history")
+    else:
+        yield from _undo(worst, "to return to what served before:")
+
+
+def _undo(worst: DeploymentResult, text: str) -> Iterator[Step]:
+    baseline = worst["baseline"]
+    if baseline is not None and baseline["revision"] is not None:
+        yield _step(worst, text, "undo", "--to-revision", str(baseline["revision"]))
+
+
+def _step(worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
+    words = ["rollout-gate", verb, worst["name"], "-n", worst["namespace"], *more]
+    return Step(text, shlex.join(words))
+
+
+def _for_reason(worst: DeploymentResult) -> Iterator[Step]:
+    reason = telling_reason(worst)
+    if worst["outcome"] == Outcome.VERIFIED:
+        if reason == Reason.VACUOUS:
+            yield Step("--require-pods refuses a Deployment without pods")
+        return
+    if reason in _DERIVED:
+        yield from _DERIVED[reason](worst)
+    elif reason in _STANDING:
+        text, command = _STANDING[reason]
+        name, namespace = shlex.quote(worst["name"]), shlex.quote(worst["namespace"])
+        yield Step(text, command.format(name=name, namespace=namespace))
+
+
+_STATUS = "rollout-gate status {name} -n {namespace}"
+_HISTORY = "rollout-gate history {name} -n {namespace}"
+_CHECKS = ("ask the checks again, with their queries:", "rollout-gate checks --explain")
+_STANDING: dict[str, tuple[str, str]] = {
+    Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
+    Reason.CONTAINER_CONFIG: (
+        "create the ConfigMap, Secret or key that the message names:",
+        "kubectl get configmaps,secrets -n {namespace}",
+    ),
+    Reason.READINESS_LOST: (
+        "readiness comes and goes: check the probe's time limits and the load",
+        "",
+    ),
+    Reason.NOT_READY: (
+        "the containers run and their readiness probe does not pass: check both",
+        "",
+    ),
+    Reason.UNSCHEDULABLE: (
+        "no node takes the pods: compare their requests, selectors and tolerations with:",
+        "kubectl describe nodes",
+    ),
+    Reason.REPLICA_SET_CREATE_ERROR: (
+        "mend what the controller could not create, then apply again",
+        "",
+    ),
+    Reason.CONTROLLER_NOT_OBSERVING: (
+        "kube-controller-manager does not act on Deployments: ask who runs the cluster",
+        "",
+    ),
+    Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
+    Reason.TIMEOUT: (
+        "if it is merely slow, raise --timeout; see what it waits for:",
+        _STATUS,
+    ),
+    Reason.CHECK_FAILED: _CHECKS,
+    Reason.CHECK_INCONCLUSIVE: _CHECKS,
+    Reason.CHECK_ERROR: _CHECKS,
+    Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
+    Reason.DELETED: ("somebody deleted it: apply again if it is still wanted", ""),
+    Reason.PAUSED: (
+        "when whoever paused it agrees, resume it:",
+        "rollout-gate resume {name} -n {namespace}",
+    ),
+    Reason.REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
+    Reason.LOCKED: ("see who holds the lock now:", "rollout-gate locks -n {namespace}"),
+}
+
+
+def _crash(worst: DeploymentResult) -> Iterator[Step]:
+    yield Step("its last lines above say why it ended: mend that, then apply again")
+    pieces = [piece for piece in worst["evidence"] if piece["pod"] and piece["container"]]
+    if pieces and worst["running"] in ("new", "mixed"):
+        place = ["-n", worst["namespace"], pieces[0]["pod"], "-c", pieces[0]["container"]]
+        yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *place]))
+
+
+def _image(worst: DeploymentResult) -> Iterator[Step]:
+    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
+    changed = [image for image in worst["new"]["images"] if image not in served]
+    command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
+    yield Step("check that the tag exists and that the pull secret may read it:", command)
+
+
+def _denied(worst: DeploymentResult) -> Iterator[Step]:
+    if any("quota" in cause["message"] for cause in worst["causes"]):
+        command = shlex.join(["kubectl", "describe", "resourcequota", "-n", worst["namespace"]])
+        yield Step("a rollout needs room for maxSurge: raise the quota or ask for less:", command)
+    else:
+        yield Step("the message names the policy or webhook that refuses the pods")
+
+
+def _conflict(worst: DeploymentResult) -> Iterator[Step]:
+    managers = _MANAGER.findall(" ".join(cause["message"] for cause in worst["causes"]))
+    if not managers:
+        yield _step(worst, "it changed while it was applied: look, then apply again:", "history")
+        return
+    flags = [word for name in dict.fromkeys(managers) for word in ("--take-over", name)]
+    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
+    yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def _unreachable(worst: DeploymentResult) -> Iterator[Step]:
+    if worst["outcome"] == Outcome.REFUSED:
+        yield from _ALONE[Reason.UNREACHABLE]
+
+
+_DERIVED: dict[str, Callable[[DeploymentResult], Iterator[Step]]] = {
+    Reason.CRASH_LOOP: _crash,
+    Reason.IMAGE_PULL: _image,
+    Reason.POD_CREATE_DENIED: _denied,
+    Reason.CONFLICT: _conflict,
+    Reason.UNREACHABLE: _unreachable,
+}

@@ -1,0 +1,140 @@
+"""Makes the result document of an attempt, or of a run that ended without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gate.core.attempt import Attempt, Ending
+from gate.core.effects import Announce
+from gate.core.fact import Known
+from gate.core.objects import Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.policy import OnFailure
+from gate.report.actions import objects, rollback
+from gate.report.evidence import evidence
+from gate.report.remarks import remarks
+from gate.report.result import CauseResult, DeploymentResult, Result, TimelineEntry
+from gate.report.run import Run, seconds
+from gate.report.versions import baseline_version, new_version, running
+
+MOST_TIMELINE_LINES = 500
+_FIRST_TIMELINE_LINES = 100
+
+
+def document(attempt: Attempt, run: Run) -> Result:
+    """Return the result document of an attempt that has ended.
+
+    One that has not is an internal error, and is reported as such.
+    """
+    ending = attempt.ending
+    if ending is None:
+        message = f"the attempt ended in state {attempt.state} without a verdict"
+        return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
+    result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
+    result["deployments"] = [_deployment(attempt, target.ref) for target in attempt.plan.targets]
+    result["objects"] = objects(attempt)
+    result["rollback"] = rollback(attempt, run)
+    result["warnings"] = list(dict.fromkeys([*run.warnings, *remarks(attempt)]))
+    return result
+
+
+def minimal(outcome: Outcome, exit_code: int, reason: Reason, message: str, run: Run) -> Result:
+    """Return the document of a run that ended without an attempt: usage, refused, a bug."""
+    return {
+        "schema": "rollout-gate/result/v1",
+        "version": run.version,
+        "attempt": run.attempt_id,
+        "run_url": run.run_url,
+        "server": run.server,
+        "context": run.context,
+        "cluster_uid": run.cluster_uid,
+        "outcome": outcome,
+        "exit_code": exit_code,
+        "reason": reason.value,
+        "message": message,
+        "started_at": run.started_at,
+        "duration_seconds": seconds(run.clock_end - run.clock_start),
+        "deployments": [],
+        "objects": [],
+        "checks": [],
+        "rollback": None,
+        "timeline": _timeline(run),
+        "warnings": list(dict.fromkeys(run.warnings)),
+    }
+
+
+def _message(attempt: Attempt) -> str:
+    ending = attempt.ending
+    if ending is None:
+        return ""
+    ref = next((ref for ref, own in attempt.endings.items() if _is_part(own, ending)), None)
+    text: str = ending.message
+    if ending.outcome is Outcome.OBSERVED:
+        return _would_have(attempt, ref, ending)
+    return f"{ref}: {text}" if ref is not None and len(attempt.endings) > 1 else text
+
+
+def _is_part(own: Ending, whole: Ending) -> bool:
+    """Tell whether the attempt ended as this Deployment did, `--observe` aside."""
+    return (own.reason, own.message, own.causes) == (whole.reason, whole.message, whole.causes)
+
+
+def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
+    """Say what `--observe` kept the gate from doing."""
+    outcome = attempt.endings[ref].outcome if ref is not None else Outcome.VERIFIED
+    because = f"because {ending.reason}: {ending.message}"
+    if outcome is not Outcome.FAILED or ref is None:
+        return f"would have ended as {outcome}: {ending.reason}: {ending.message}"
+    policy, baseline = attempt.plan.policy, attempt.plan.target(ref).baseline
+    if policy.on_failure is not OnFailure.ROLLBACK:
+        return f"would have failed ({ref}, --on-failure {policy.on_failure}) {because}"
+    if not isinstance(baseline, Known):
+        return f"would have failed ({ref}, nothing served before) {because}"
+    return f"would have rolled back {ref} to revision {baseline.value.revision} {because}"
+
+
+def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
+    ending = attempt.endings[ref]
+    written = attempt.written.get(ref)
+    live = attempt.plan.target(ref).snapshot.live
+    found = written.after.uid if written is not None else live.uid if live is not None else ""
+    return {
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "uid": found,
+        "outcome": ending.outcome,
+        "reason": ending.reason.value,
+        "causes": [_cause(cause.reason, cause.message, cause.pods) for cause in ending.causes],
+        "baseline": baseline_version(attempt, ref),
+        "new": new_version(attempt, ref),
+        "changed": written is not None and written.changed,
+        "running": running(attempt, ref),
+        "evidence": evidence(attempt, ref),
+    }
+
+
+def _cause(reason: Reason, message: str, pods: int) -> CauseResult:
+    return {"reason": reason.value, "message": message, "pods": pods}
+
+
+def _timeline(run: Run) -> list[TimelineEntry]:
+    """Return the timeline; of a long one its first and last lines, and how many are left out."""
+    lines = run.timeline
+    if len(lines) <= MOST_TIMELINE_LINES:
+        return _entries(run, lines)
+    rest = MOST_TIMELINE_LINES - _FIRST_TIMELINE_LINES - 1
+    first, last = lines[:_FIRST_TIMELINE_LINES], lines[-rest:]
+    count = len(lines) - len(first) - len(last)
+    cut = Announce(last[0].at, "cut", f"{count} lines are left out here")
+    return _entries(run, (*first, cut, *last))
+
+
+def _entries(run: Run, lines: Iterable[Announce]) -> list[TimelineEntry]:
+    return [
+        {
+            "at_seconds": seconds(line.at - run.clock_start),
+            "event": line.event,
+            "message": line.message,
+        }
+        for line in lines
+    ]

@@ -1,0 +1,140 @@
+"""The first line of a verdict: the outcome in words, its exit code, and what that means here."""
+
+from __future__ import annotations
+
+import signal
+
+from gate.core.outcome import Outcome, Reason
+from gate.report.result import DeploymentResult, Result, Version
+from gate.report.style import Style, Symbol, Tone
+
+_SIGNAL_BASE = 128
+_SIGNS = {
+    Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
+    Outcome.OBSERVED: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.INCONCLUSIVE: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.SUPERSEDED: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.LOST_CONTACT: (Symbol.UNSURE, Tone.BAD),
+    Outcome.INTERRUPTED: (Symbol.UNSURE, Tone.UNSURE),
+}
+
+
+def headline(result: Result, style: Style) -> list[str]:
+    """Return the first line, or two where it is long."""
+    sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
+    words = result["outcome"].replace("-", " ").upper()
+    start = f"{style.sign(sign)} {words} (exit {result['exit_code']}):"
+    first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, 2)
+    if first.startswith(start):
+        first = style.painted(start, tone) + first.removeprefix(start)
+    return [first, *(f"  {line}" for line in rest)]
+
+
+def called(deployment: DeploymentResult) -> str:
+    """Return a Deployment as people call it."""
+    return f"deployment/{deployment['name']}"
+
+
+def version_words(version: Version) -> str:
+    """Return a version in words: its revision and images, as far as they are known."""
+    revision = version["revision"]
+    known = [f"revision {revision}"] if revision is not None else []
+    return ", ".join([*known, *version["images"]]) or "an unknown version"
+
+
+def _sentence(result: Result) -> str:
+    match result["outcome"]:
+        case Outcome.OBSERVED:
+            return result["message"]
+        case Outcome.INTERRUPTED:
+            return f"by {_signal(result['exit_code'])}; {result['message']}"
+        case Outcome.LOST_CONTACT:
+            return "the API server could not be reached any more; what runs is unknown"
+        case Outcome.INTERNAL_ERROR:
+            return "a bug in rollout-gate; what runs is unknown"
+        case Outcome.USAGE | Outcome.REFUSED:
+            return "nothing was written"
+        case _:
+            return _of_deployments(result)
+
+
+def _signal(exit_code: int) -> str:
+    try:
+        return signal.Signals(exit_code - _SIGNAL_BASE).name
+    except ValueError:
+        return f"signal {exit_code - _SIGNAL_BASE}"
+
+
+def _of_deployments(result: Result) -> str:
+    deployments = result["deployments"]
+    if len(deployments) == 1:
+        return _of_one(deployments[0])
+    if not deployments:
+        return _of_bare_objects(result)
+    if result["outcome"] == Outcome.VERIFIED:
+        return f"all {len(deployments)} Deployments run what was applied"
+    bad = [d for d in deployments if d["outcome"] == result["outcome"]]
+    names = ", ".join(called(deployment) for deployment in bad[:3])
+    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""  # noqa: PLR2004 - those named
+    share = f"{len(bad)} of {len(deployments)} Deployments"
+    return f"{share} ended so: {names}{more}"
+
+
+def _of_bare_objects(result: Result) -> str:
+    match result["outcome"]:
+        case Outcome.VERIFIED:
+            return "applied; there is no Deployment to judge"
+        case Outcome.ROLLED_BACK:
+            return "what was applied is as it was before"
+        case _:
+            return result["message"]
+
+
+def _of_one(deployment: DeploymentResult) -> str:
+    name, baseline = called(deployment), deployment["baseline"]
+    match deployment["outcome"]:
+        case Outcome.VERIFIED:
+            return _verified(deployment)
+        case Outcome.ROLLED_BACK:
+            back = version_words(baseline) if baseline is not None else "what was before"
+            return f"{name} failed; {back} serves again, verified"
+        case Outcome.ROLLBACK_FAILED:
+            return f"{name} failed, and going back could not be verified: it needs a person now"
+        case Outcome.INCONCLUSIVE:
+            return f"{name} is complete, but its checks lacked evidence; the new version was kept"
+        case Outcome.SUPERSEDED if deployment["reason"] == Reason.DELETED:
+            return f"{name} was deleted by somebody else; nothing was written after that"
+        case Outcome.SUPERSEDED if deployment["reason"] == Reason.LOCKED:
+            return f"somebody else took the lock of {name}; nothing was written after that"
+        case Outcome.SUPERSEDED:
+            return f"somebody else changed {name}; nothing was written after that"
+        case _:
+            return _failed(deployment)
+
+
+def _verified(deployment: DeploymentResult) -> str:
+    name, new = called(deployment), version_words(deployment["new"])
+    match deployment["reason"]:
+        case Reason.NO_CHANGE:
+            return f"{name} had nothing to change; {new} is healthy"
+        case Reason.VACUOUS:
+            return f"{name} has 0 replicas: it is as asked for, and nothing runs"
+        case _:
+            return f"{name} runs {new}"
+
+
+def _failed(deployment: DeploymentResult) -> str:
+    name = called(deployment)
+    if deployment["reason"] == Reason.PAUSED:
+        return f"{name} was paused half-way and still is"
+    match deployment["running"]:
+        case "new":
+            return f"the new version of {name} is bad, and it is all that runs"
+        case "mixed":
+            return f"the new version of {name} is bad, and runs beside the old one"
+        case "baseline":
+            return f"the new version of {name} has no pods; the old ones still serve"
+        case "other":
+            return f"the new version of {name} was bad; nothing of it runs"
+        case _:
+            return f"the new version of {name} is bad; what runs is unknown"

@@ -1,0 +1,88 @@
+"""Warnings that a finished attempt gives rise to: what a reader would otherwise not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core import ownership
+from gate.core.attempt import Attempt
+from gate.core.machine import Leg
+from gate.core.objects import Ref
+from gate.core.outcome import Reason
+from gate.core.remedy import WrittenObject
+
+
+def remarks(attempt: Attempt) -> list[str]:
+    """Return the warnings, one line each."""
+    return [
+        *_vacuous(attempt),
+        *_autoscaled(attempt),
+        *_taken(attempt),
+        *_dropped(attempt),
+        *_uncertain(attempt),
+    ]
+
+
+def _vacuous(attempt: Attempt) -> Iterator[str]:
+    for ref, ending in attempt.endings.items():
+        if ending.reason is Reason.VACUOUS:
+            yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+
+
+def _autoscaled(attempt: Attempt) -> Iterator[str]:
+    for write in attempt.plan.writes:
+        wanted = write.body.thaw().get("spec")
+        if write.autoscaled and isinstance(wanted, dict) and "replicas" in wanted:
+            yield f"spec.replicas of {write.ref} is its autoscaler's: the manifest's was left out"
+
+
+def _taken(attempt: Attempt) -> Iterator[str]:
+    """Name the managers that lost fields to a forced apply."""
+    for ref, written in attempt.written.items():
+        if written.forced:
+            for manager, paths in sorted(_lost_fields(written).items()):
+                yield f"{ref}: {_listed(paths)} taken from {manager}"
+
+
+def _lost_fields(written: WrittenObject) -> dict[str, tuple[str, ...]]:
+    """Return what other managers owned before and do not own any more, by manager."""
+    if written.before is None:
+        return {}
+    after = written.after.managed.thaw()["managedFields"]
+    ours = ownership.owned_fields(after)
+    had = ownership.managers_of(written.before.managed.thaw()["managedFields"], ours)
+    kept = ownership.managers_of(after, ours)
+    lost = {
+        manager: tuple(path for path in paths if path not in kept.get(manager, ()))
+        for manager, paths in had.items()
+    }
+    return {manager: paths for manager, paths in lost.items() if paths}
+
+
+def _dropped(attempt: Attempt) -> Iterator[str]:
+    if attempt.dropped_paths:
+        paths = _listed(dict.fromkeys(attempt.dropped_paths))
+        yield f"the rollback left {paths} to other field managers, who own it by now"
+
+
+def _uncertain(attempt: Attempt) -> Iterator[str]:
+    ref = uncertain_write(attempt)
+    if ref is not None:
+        yield f"the answer to the write of {ref} was lost: whether it was done is not known"
+
+
+def uncertain_write(attempt: Attempt) -> Ref | None:
+    """Return the object whose last write may or may not have been done, None where all is known."""
+    if attempt.retry is None or not attempt.retry.uncertain:
+        return None
+    if attempt.leg is Leg.FORWARD:
+        return next((w.ref for w in attempt.plan.writes if w.ref not in attempt.written), None)
+    done = {*attempt.restored, *attempt.deleted, *attempt.departures}
+    changed = (ref for ref, written in attempt.written.items() if written.changed)
+    return next((ref for ref in changed if ref not in done), None)
+
+
+def _listed(paths: dict[str, None] | tuple[str, ...]) -> str:
+    names = list(paths)
+    most = 3
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

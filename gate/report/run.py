@@ -1,0 +1,44 @@
+"""What a report knows of a run beside its attempt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gate.core.effects import Announce
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is known of a run beside its attempt: who ran it, against what, when.
+
+    `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
+    the clock of the attempt's times.
+    """
+
+    version: str
+    attempt_id: str
+    command: str
+    started_at: str
+    clock_start: float
+    clock_end: float
+    run_url: str = ""
+    server: str = ""
+    context: str = ""
+    cluster_uid: str = ""
+    timeline: tuple[Announce, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def at(self, clock: float) -> str:
+        """Return RFC 3339 for a time of the clock, "" where the start is not readable."""
+        try:
+            start = datetime.fromisoformat(self.started_at)
+        except ValueError:
+            return ""
+        moment = start + timedelta(seconds=clock - self.clock_start)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds(duration: float) -> float:
+    """Return a duration as the document has it: to the millisecond, never negative."""
+    return round(max(0.0, duration), 3)

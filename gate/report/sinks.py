@@ -1,0 +1,66 @@
+"""Writes reports to files: the one place of this room that does I/O."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from gate.report.result import Result
+from gate.report.style import Style
+from gate.report.text import verdict_text
+
+
+class Format(enum.StrEnum):
+    """The formats of `--report FORMAT=FILE`."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
+def json_text(result: Result) -> str:
+    """Return the document as indented JSON with a line feed at its end."""
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+
+
+_RENDER: dict[Format, Callable[[Result], str]] = {
+    Format.JSON: json_text,
+    Format.TEXT: lambda result: verdict_text(result, Style()),
+}
+
+
+def write_report(form: Format, path: Path, result: Result) -> str | None:
+    """Write the document to `path` as UTF-8; return a warning where that fails, and never raise.
+
+    A file appears whole or not at all: a reader never sees half a document. A pipe or a device,
+    /dev/stdout among them, is written to as it is.
+    """
+    try:
+        data = _RENDER[form](result).encode("utf-8", "replace")
+        if _is_stream(path):
+            with path.open("ab") as stream:
+                stream.write(data)
+        else:
+            _replace(path.resolve(), data)
+    except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
+        why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+        return f"the report {form}={path} could not be written: {why}"
+    return None
+
+
+def _is_stream(path: Path) -> bool:
+    """Links below /dev and /proc name open files, which a new file must not take the place of."""
+    named = path.absolute().parts[1:2] in (("dev",), ("proc",))
+    return named or (path.exists() and not path.is_file())
+
+
+def _replace(target: Path, data: bytes) -> None:
+    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        scratch.write_bytes(data)
+        scratch.replace(target)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,135 @@
+"""How text is laid out for one stream: width, encoding, colour; nothing of what it says.
+
+Widths are columns of a terminal: East Asian wide characters take two, combining ones none.
+"""
+
+from __future__ import annotations
+
+import codecs
+import enum
+import unicodedata
+from dataclasses import dataclass
+
+
+class Symbol(enum.Enum):
+    """A sign and what stands for it where the stream's encoding does not have it."""
+
+    GOOD = ("✓", "+")
+    BAD = ("✗", "x")
+    UNSURE = ("!", "!")
+    CUT = ("…", "...")
+    BRANCH = ("├─ ", "|- ")
+    LAST_BRANCH = ("└─ ", "`- ")
+    TRUNK = ("│  ", "|  ")
+    NO_TRUNK = ("   ", "   ")
+    QUOTE = ("│ ", "| ")
+
+
+class Tone(enum.Enum):
+    """The few colours, as SGR parameters (ECMA-48)."""
+
+    GOOD = "1;32"
+    BAD = "1;31"
+    UNSURE = "1;33"
+    QUIET = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a stream can show; whether colour is wanted is the caller's to know (NO_COLOR)."""
+
+    color: bool = False
+    encoding: str = "utf-8"
+    width: int = 100
+
+    def sign(self, symbol: Symbol) -> str:
+        """Return the symbol, or what stands for it."""
+        sign, plain = symbol.value
+        return sign if self._encodes(sign) else plain
+
+    def painted(self, text: str, tone: Tone) -> str:
+        """Return `text` in a colour where colour is wanted."""
+        return f"\x1b[{tone.value}m{text}\x1b[0m" if self.color else text
+
+    def shown(self, text: str) -> str:
+        """Return one line that the stream can take.
+
+        External text is clean already; this holds for what did not come through the cleaner,
+        such as a result file that somebody else wrote.
+        """
+        plain = text if text.isprintable() else _printable(text)
+        if self._encodes(plain):
+            return plain
+        return plain.encode(self._codec, "replace").decode(self._codec, "replace")
+
+    def cut(self, text: str, width: int | None = None) -> str:
+        """Return `text` as one line of at most `width` columns, by default the stream's."""
+        line = self.shown(text)
+        most = self.width if width is None else width
+        if columns(line) <= most:
+            return line
+        sign = self.sign(Symbol.CUT)
+        return _taken(line, max(0, most - columns(sign))) + sign
+
+    def wrapped(self, text: str, width: int, lines: int) -> list[str]:
+        """Return `text` broken at spaces into at most `lines` lines; the last one may be cut."""
+        rest = " ".join(self.shown(text).split())
+        found: list[str] = []
+        while columns(rest) > width and len(found) < lines - 1:
+            line = _broken(rest, width)
+            found.append(line)
+            rest = rest[len(line) :].lstrip()
+        return [*found, self.cut(rest, width)]
+
+    @property
+    def _codec(self) -> str:
+        try:
+            return codecs.lookup(self.encoding).name
+        except LookupError:
+            return "ascii"
+
+    def _encodes(self, text: str) -> bool:
+        try:
+            text.encode(self._codec)
+        except UnicodeEncodeError:
+            return False
+        return True
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a printable text takes."""
+    return len(text) if text.isascii() else sum(map(_column, text))
+
+
+def padded(text: str, width: int) -> str:
+    """Return `text` filled up with spaces to `width` columns."""
+    return text + " " * (width - columns(text))
+
+
+def _column(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _printable(text: str) -> str:
+    """Replace what does not print: escapes, controls, line breaks, marks that turn the writing."""
+    spaced = text.replace("\t", "    ")
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in spaced)
+
+
+def _taken(text: str, width: int) -> str:
+    """Return as much of the beginning as fits."""
+    taken = 0
+    for index, character in enumerate(text):
+        taken += _column(character)
+        if taken > width:
+            return text[:index]
+    return text
+
+
+def _broken(text: str, width: int) -> str:
+    """Return the first line: up to the last space that fits, else as much as fits."""
+    fitting = _taken(text, width + 1)
+    at = fitting.rfind(" ")
+    return fitting[:at] if at > 0 else _taken(text, max(1, width)) or text[:1]

@@ -1,0 +1,265 @@
+"""The verdict as people read it: one screen that says what happened, why, what runs, what next.
+
+Reads the result document alone: `report` renders an old one just so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.core.outcome import Outcome
+from gate.duration import format_seconds
+from gate.report.advice import next_steps, worst_deployment
+from gate.report.headline import called, headline, version_words
+from gate.report.result import (
+    Action,
+    DeploymentResult,
+    EvidenceResult,
+    ObjectResult,
+    Result,
+    Version,
+)
+from gate.report.style import Style, Symbol, Tone, columns, padded
+
+MOST_LINES = 40
+_LABEL_COLUMNS = 10
+_INDENT = "  "
+_MOST_DETAILED = 2
+_MOST_LISTED = 8
+_MOST_CAUSES = 3
+_MOST_WARNINGS = 3
+_MOST_NAMED = 6
+_LOG_LINES = 10
+_OTHER_LINES = 3
+
+
+class _Block:
+    """Lines under labels, each line as long as the stream is wide."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._labelled = ""
+        self.lines: list[str] = []
+
+    def row(self, label: str, text: str, lines: int = 2) -> None:
+        """Add text under a label, which stands only before its first line."""
+        margin = len(_INDENT) + _LABEL_COLUMNS
+        for line in self._style.wrapped(text, self._style.width - margin, lines):
+            self._add(label, line)
+
+    def quote(self, label: str, line: str) -> None:
+        """Add a line of somebody else's text as it stands, cut where it is too long."""
+        sign = self._style.sign(Symbol.QUOTE)
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
+        self._add(label, sign + self._style.cut(line, room))
+
+    def command(self, label: str, text: str) -> None:
+        """Add a command, which is never cut: it is there to be copied."""
+        self._add(label, _INDENT + self._style.shown(text))
+
+    def _add(self, label: str, line: str) -> None:
+        shown = "" if label == self._labelled else label
+        self._labelled = label
+        start = self._style.painted(padded(shown, _LABEL_COLUMNS), Tone.QUIET)
+        self.lines.append(f"{_INDENT}{start}{line}".rstrip())
+
+
+def verdict_text(result: Result, style: Style) -> str:
+    """Return the verdict block, at most 40 lines, with a line feed at its end."""
+    above, below = _Block(style), _Block(style)
+    _where(above, result)
+    _listing(above, result, style)
+    detailed = _detailed(result)
+    for deployment in detailed:
+        _details(above, result, deployment)
+    if not detailed:
+        above.row("why", f"{result['reason']}: {result['message']}", lines=4)
+    _changes(below, result)
+    _next(below, result)
+    top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]
+    room = MOST_LINES - len(top) - len(below.lines)
+    pieces = [piece for deployment in detailed for piece in deployment["evidence"]]
+    return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
+
+
+def _where(block: _Block, result: Result) -> None:
+    namespaces = dict.fromkeys(item["namespace"] for item in result["deployments"])
+    parts = [f"namespace {name}" for name in namespaces if name]
+    parts += [f"context {result['context']}"] if result["context"] else []
+    parts += [result["server"]] if result["server"] else []
+    if parts:
+        block.row("where", ", ".join(parts))
+    run = [f"attempt {result['attempt']}"] if result["attempt"] else []
+    run += [result["run_url"]] if result["run_url"] else []
+    block.row("run", ", ".join([f"took {format_seconds(result['duration_seconds'])}", *run]))
+
+
+def _listing(block: _Block, result: Result, style: Style) -> None:
+    """List several Deployments, those that ended as the attempt did first."""
+    if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
+        return
+    ranked = sorted(result["deployments"], key=lambda d: d["outcome"] != result["outcome"])
+    rows = [_listed(deployment, style) for deployment in ranked[:_MOST_LISTED]]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        block.row("ended", "  ".join(padded(cell, width) for cell, width in cells).rstrip(), 1)
+    if len(ranked) > len(rows):
+        block.row("ended", f"and {len(ranked) - len(rows)} more")
+
+
+def _listed(deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
+    runs = _running_version(deployment)
+    words = version_words(runs) if runs is not None else f"{deployment['running']} runs"
+    name = style.shown(called(deployment))
+    return (deployment["outcome"], name, deployment["reason"], style.shown(words))
+
+
+def _running_version(deployment: DeploymentResult) -> Version | None:
+    match deployment["running"]:
+        case "new":
+            return deployment["new"]
+        case "baseline":
+            return deployment["baseline"]
+        case _:
+            return None
+
+
+def _detailed(result: Result) -> list[DeploymentResult]:
+    """Return the Deployments that are told of at length: the one there is, or the bad ones."""
+    deployments = result["deployments"]
+    if len(deployments) < 2:  # noqa: PLR2004 - several
+        return deployments
+    bad = [d for d in deployments if d["outcome"] != Outcome.VERIFIED and d["causes"]]
+    worst = worst_deployment(result)
+    if worst is None or worst["outcome"] == Outcome.VERIFIED:
+        return []
+    return [worst, *(d for d in bad if d is not worst)][:_MOST_DETAILED]
+
+
+def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
+    alone = len(result["deployments"]) == 1
+    if not alone:
+        block.row("", f"{called(deployment)} in {deployment['namespace']}", 1)
+    for line in _why(result, deployment)[: None if alone else 1]:
+        block.row("why", line)
+    _runs(block, deployment)
+
+
+def _why(result: Result, deployment: DeploymentResult) -> list[str]:
+    """Return the rule that decided and what was wrong underneath, each thing once."""
+    causes = deployment["causes"][:_MOST_CAUSES]
+    message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
+    same = [cause["reason"] for cause in causes if cause["message"] == message]
+    reasons = ", ".join(dict.fromkeys([deployment["reason"], *same]))
+    rest = [f"{c['reason']}: {c['message']}" for c in causes if c["message"] != message]
+    return [f"{reasons}: {message}" if message else reasons, *rest]
+
+
+def _own_message(result: Result, deployment: DeploymentResult) -> str:
+    """Return the attempt's message where it is about this Deployment."""
+    if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
+        return ""
+    if len(result["deployments"]) == 1:
+        return result["message"]
+    name = f"{called(deployment)}: "
+    return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
+
+
+def _runs(block: _Block, deployment: DeploymentResult) -> None:
+    new, baseline = deployment["new"], deployment["baseline"]
+    match deployment["running"]:
+        case "mixed":
+            block.row("runs", "pods of more than one version, as last seen")
+            block.row("new", _version(new))
+            if baseline is not None:
+                block.row("before", _version(baseline))
+        case "new":
+            block.row("runs", _version(new))
+        case "baseline" if baseline is not None:
+            block.row("runs", _version(baseline))
+            if deployment["outcome"] != Outcome.REFUSED:
+                block.row("failed", _version(new))
+        case "other":
+            block.row("runs", "neither this version nor the one before")
+            block.row("applied", _version(new))
+        case _:
+            block.row("runs", "not known")
+            if baseline is not None:
+                block.row("before", _version(baseline))
+
+
+def _version(version: Version) -> str:
+    replica_set = f" (replicaset/{version['replicaset']})" if version["replicaset"] else ""
+    return version_words(version) + replica_set
+
+
+def _changes(block: _Block, result: Result) -> None:
+    rollback = result["rollback"]
+    if rollback is not None:
+        took = format_seconds(rollback["duration_seconds"])
+        written = (
+            f"written at {rollback['written_at']}" if rollback["written_at"] else "not written"
+        )
+        end = "verified" if rollback["verified"] else "not verified"
+        block.row("rollback", f"{written}, {end} after {took}")
+    for action in _ACTIONS:
+        names = [_named(item) for item in result["objects"] if item["action"] == action]
+        if names:
+            block.row(action, _some(names))
+    apart = [_named(item) for item in result["objects"] if not item["judged"]]
+    if apart and result["outcome"] in (Outcome.VERIFIED, Outcome.ROLLED_BACK):
+        block.row("unjudged", f"applied, but not followed: {_some(apart)}")
+    for warning in result["warnings"][:_MOST_WARNINGS]:
+        block.row("warning", warning)
+    if len(result["warnings"]) > _MOST_WARNINGS:
+        block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
+
+
+_ACTIONS: Sequence[Action] = ("created", "changed", "restored", "kept", "deleted")
+"""What is told; objects that stayed as they were are not."""
+
+
+def _named(item: ObjectResult) -> str:
+    return f"{item['kind'].lower()}/{item['name']}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _next(block: _Block, result: Result) -> None:
+    for step in next_steps(result):
+        block.row("next", step.text)
+        if step.command:
+            block.command("next", step.command)
+
+
+def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
+    """Return as many pieces as there is room for, a whole heading with at least one line each."""
+    block = _Block(style)
+    for index, piece in enumerate(pieces):
+        heading, quoted = _piece(piece)
+        most = _LOG_LINES if index == 0 else _OTHER_LINES
+        left = room - len(block.lines)
+        if left < 1 + min(1, len(quoted)):
+            break
+        block.row("evidence", heading, 1)
+        shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
+        for line in shown[: left - 1]:
+            block.quote("evidence", line)
+    return block.lines
+
+
+def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
+    """Return the heading of a piece and the lines that are quoted below it."""
+    where = f"pod/{piece['pod']}" if piece["pod"] else ""
+    where += f", container {piece['container']}" if piece["container"] else ""
+    at = f" at {piece['at']}" if piece["at"] else ""
+    lines = [line for line in piece["text"].splitlines() if line.strip()]
+    if piece["kind"] == "log":
+        return f"log of {where}", lines
+    first = lines[0] if lines else ""
+    verb = "ended" if piece["kind"] == "termination" else "event"
+    return f"{where} {verb}{at}: {first}".strip(), lines[1:]

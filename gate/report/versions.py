@@ -1,0 +1,163 @@
+"""Which versions there are of a Deployment, and whose pods run, read off a finished attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gate.core.attempt import Attempt
+from gate.core.body import Body
+from gate.core.fact import Absent, Known
+from gate.core.machine import Leg
+from gate.core.objects import Ref, ReplicaSet
+from gate.core.outcome import Outcome
+from gate.core.policy import Policy
+from gate.core.rollout import Rollout
+from gate.core.snapshot import Snapshot
+from gate.report.result import NewVersion, Running, Version
+
+
+def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
+    """Return the rollout of the new version, also after the way back; None before its write."""
+    return attempt.followed_before.get(ref) or attempt.rollouts.get(ref)
+
+
+def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    """Return what is known of a Deployment at the end."""
+    rollout = attempt.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.snapshots.get(ref)
+
+
+def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
+    """Return the new version's ReplicaSet: additions of others to our template are part of it.
+
+    Where the live template is no longer ours, it is the one with exactly what we applied.
+    """
+    live = rollout.snapshot.live
+    if live is not None and rollout.still_ours(live):
+        return rollout.snapshot.current()
+    same = (
+        replica_set
+        for replica_set in rollout.snapshot.owned()
+        if replica_set.template.body == rollout.applied.template.body
+    )
+    return next(same, None)
+
+
+def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
+    """Return what served before, None where nothing did or nobody could tell."""
+    baseline = attempt.plan.target(ref).baseline
+    if not isinstance(baseline, Known):
+        return None
+    return {
+        "revision": baseline.value.revision,
+        "replicaset": baseline.value.replica_set,
+        "images": list(baseline.value.template.images()),
+    }
+
+
+def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
+    """Return the version that was rolled out; of one that was not, what the manifest asks for."""
+    rollout = judged_rollout(attempt, ref)
+    if rollout is None:
+        images = _planned_images(attempt, ref)
+        return {"revision": None, "replicaset": "", "images": images, "image_ids": []}
+    replica_set = new_replica_set(rollout)
+    return {
+        "revision": replica_set.revision if replica_set is not None else None,
+        "replicaset": replica_set.name if replica_set is not None else "",
+        "images": list(rollout.applied.template.images()),
+        "image_ids": _image_ids(rollout.snapshot, replica_set),
+    }
+
+
+def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:
+    for write in attempt.plan.writes:
+        if write.ref == ref:
+            return list(_images(write.body))
+    return []
+
+
+def _images(body: Body) -> Iterable[str]:
+    """Iterate the images of an applied body, which may be of any shape."""
+    value: Any = body.thaw()
+    for key in ("spec", "template", "spec", "containers"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    for container in value if isinstance(value, list) else ():
+        if isinstance(container, Mapping) and isinstance(container.get("image"), str):
+            yield container["image"]
+
+
+def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
+    """Return each image id once: a tag that moved shows as two."""
+    found = {
+        status.image_id: None
+        for track in snapshot.pods_of(replica_set)
+        for status in track.pod.containers
+        if status.image_id and not status.init
+    }
+    return list(found)
+
+
+def running(attempt: Attempt, ref: Ref) -> Running:
+    """Return whose pods run now, as far as the outcome or the last snapshot shows it."""
+    match attempt.endings[ref].outcome:
+        case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
+            return "unknown"
+        case Outcome.SUPERSEDED:
+            return "other"
+        case Outcome.REFUSED:
+            return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
+        case Outcome.ROLLED_BACK:
+            return "baseline"
+        case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
+            return "new"
+        case Outcome.INTERRUPTED:
+            return _interrupted(attempt, ref)
+        case _:
+            return _seen(attempt, ref)
+
+
+def _asks_for_all(policy: Policy) -> bool:
+    return policy.require is None and not policy.require_min_available
+
+
+def _interrupted(attempt: Attempt, ref: Ref) -> Running:
+    """What was seen before a change took hold is not what runs after it."""
+    written = attempt.written.get(ref)
+    under_way = (
+        ref in attempt.restored
+        if attempt.leg is Leg.BACK
+        else (written is not None and written.changed)
+    )
+    seen = _seen(attempt, ref)
+    start: Running = "new" if attempt.leg is Leg.BACK else "baseline"
+    return "mixed" if under_way and seen == start else seen
+
+
+def _seen(attempt: Attempt, ref: Ref) -> Running:
+    snapshot = latest_snapshot(attempt, ref)
+    if ref in attempt.deleted or (snapshot is not None and isinstance(snapshot.deployment, Absent)):
+        return "other"
+    if snapshot is None or snapshot.live is None:
+        return "unknown"
+    with_pods = [rs for rs in snapshot.owned() if rs.status_replicas > 0]
+    kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
+    if len(kinds) > 1:
+        return "mixed"
+    return next(iter(kinds), "other")
+
+
+def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
+    """Tell whose ReplicaSet it is; the same template before and after is the leg's own."""
+    kinds: list[Running] = []
+    rollout = judged_rollout(attempt, ref)
+    new = new_replica_set(rollout) if rollout is not None else None
+    if new is not None and new.uid == replica_set.uid:
+        kinds.append("new")
+    baseline = baseline_version(attempt, ref)
+    if baseline is not None and baseline["replicaset"] == replica_set.name:
+        kinds.append("baseline")
+    if not kinds:
+        return "other"
+    return kinds[-1] if attempt.leg is Leg.BACK else kinds[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from gate.app.console import write_safely
 from gate.app.finishing import style_of
@@ -85,7 +86,7 @@ def _history(session: Session, settings: Settings, name: str) -> int:
         document = [row.document() for row in rows]
         write_safely(sys.stdout, json.dumps(document, indent=2) + "\n")
     else:
-        write_safely(sys.stdout, history_table(rows, style_of(sys.stdout, settings)))
+        write_safely(sys.stdout, history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings)))
     return 0
 
 
@@ -101,6 +102,7 @@ def _revisions(live: Live) -> tuple[Revision, ...]:
             images=rs.template.images(),
             change_cause=rs.change_cause,
             created_at=rs.created_at,
+            pods=rs.status_replicas,
             running=current is not None and rs.uid == current.uid,
             returned_to=rs.name == returns_to,
         )

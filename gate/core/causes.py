@@ -8,7 +8,7 @@ reported and left to the clocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gate.core.objects import CleanText, Condition, ContainerStatus, Template
@@ -79,7 +79,7 @@ class Trouble:
 
 def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble | None:
     """Return the most telling trouble of a pod, None for one that is ready and was never lost."""
-    own = {container.name for container in template.containers}
+    own = {container.name: container.image for container in template.containers}
     found = [
         trouble
         for status in track.pod.containers
@@ -90,9 +90,10 @@ def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble
 
 
 def _container_trouble(
-    track: PodTrack, status: ContainerStatus, own: set[str], limits: FailFast
+    track: PodTrack, status: ContainerStatus, own: Mapping[str, str], limits: FailFast
 ) -> Trouble | None:
-    trouble = _waiting_trouble(track, status, limits) or _crash_trouble(track, status, limits)
+    image = own.get(status.name, status.name)
+    trouble = _waiting_trouble(track, status, image, limits) or _crash_trouble(track, status, limits)
     if trouble is None or status.name in own:
         return trouble
     message = CleanText(f"{trouble.message} (injected, not in the template)")
@@ -101,7 +102,9 @@ def _container_trouble(
     )
 
 
-def _waiting_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -> Trouble | None:
+def _waiting_trouble(
+    track: PodTrack, status: ContainerStatus, image: str, limits: FailFast
+) -> Trouble | None:
     kept = track.containers[status.name]
     if not kept.waiting:
         return None
@@ -112,7 +115,16 @@ def _waiting_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast)
         )
     said = kept.pull_message or status.waiting_message or status.waiting_reason
     grace = limits.image_invalid_seconds if kept.waiting == "invalid" else _pull_grace(said, limits)
-    return _waiting(track, status, Reason.IMAGE_PULL, CleanText(said), grace)
+    message = CleanText(f"{image}: {_gist(said)}")
+    return _waiting(track, status, Reason.IMAGE_PULL, message, grace)
+
+
+def _gist(said: str) -> str:
+    """Return what a pull failed of: the last clause of a runtime's chain of errors.
+
+    containerd wraps the registry's answer four times, the image's name in each.
+    """
+    return said.rstrip(". ").rpartition(": ")[2] or said
 
 
 def _waiting(

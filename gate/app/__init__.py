@@ -1,1 +1,1 @@
-"""Construction and running: the only room that knows the adapters; verdicts are none of its business."""
+"""Construction and running: the only room that knows the adapters; it branches on no verdict."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.app import arrival, preflight
 from gate.app.console import Console
+from gate.app.recording import Tape
 from gate.app.running import run
-from gate.app.session import Session
+from gate.app.session import Session, open_session
 from gate.app.watching import Watching
+from gate.clock import SystemClock
 from gate.config import Settings, policy
 from gate.core.attempt import Attempt
 from gate.core.fact import Absent, Known
@@ -41,9 +44,16 @@ def read_manifest(settings: Settings) -> Manifest:
 
 
 def prepare_attempt(
-    session: Session, settings: Settings, manifest: Manifest, console: Console
+    session: Session,
+    settings: Settings,
+    manifest: Manifest,
+    console: Console,
+    tap: Callable[[bytes], None] | None = None,
 ) -> Ready:
-    """Ask everything that can refuse the attempt; nothing is written."""
+    """Ask everything that can refuse the attempt; nothing is written.
+
+    `tap` gets the lines of the watches before they are decoded.
+    """
     limits = policy(settings)
     manifest = in_namespace(manifest, session.namespace, enforced=settings.namespace is not None)
     arrival.announce(session, console)
@@ -54,7 +64,7 @@ def prepare_attempt(
     _check_access(session, settings, manifest, found)
     items = preflight.prepared(settings, manifest, found)
     preflight.guard(settings, items)
-    watching = Watching(session, preflight.selectors(manifest, found))
+    watching = Watching(session, preflight.selectors(manifest, found), tap)
     watching.start()
     preflight.rehearse_on_server(session, items, console.warn, made_here)
     watching.settle(settings.connect_timeout)
@@ -71,8 +81,16 @@ def permissions(session: Session, settings: Settings, manifest: Manifest) -> tup
     return needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
 
 
-def attempt(session: Session, ready: Ready, console: Console) -> Attempt:
-    """Run what is ready to its verdict."""
+def apply(
+    settings: Settings, manifest: Manifest, console: Console, tape: Tape | None
+) -> Attempt | None:
+    """Apply a manifest and follow it to its verdict; None after a dry run."""
+    session = open_session(settings, SystemClock(), tape.heard if tape else None)
+    ready = prepare_attempt(session, settings, manifest, console, tape.line if tape else None)
+    if settings.dry_run:
+        ready.watching.stop()
+        console.note("dry-run", "nothing was written")
+        return None
     return run(session, ready.plan, ready.watching, console)
 
 
@@ -110,5 +128,7 @@ def _tell(
 def _baseline_line(name: str, baseline: object) -> str:
     if isinstance(baseline, Known):
         images = ", ".join(baseline.value.template.images())
-        return f"deployment/{name}: a failure returns to revision {baseline.value.revision} ({images})"
+        return (
+            f"deployment/{name}: a failure returns to revision {baseline.value.revision} ({images})"
+        )
     return f"deployment/{name}: nothing serves yet, so a failure has nowhere to return to"

@@ -18,9 +18,7 @@ from gate.kube.cluster import Cluster
 def announce(session: Session, console: Console, run_url: str = "") -> None:
     """Say first of all where the run goes, before anything can go wrong there."""
     connection = session.connection
-    console.about(
-        {"server": connection.server, "context": connection.context, "run_url": run_url}
-    )
+    console.about({"server": connection.server, "context": connection.context, "run_url": run_url})
     context = f", context {connection.context}" if connection.context else ""
     console.note(
         "cluster", f"{connection.server}{context}, namespace {session.namespace}, {connection.user}"

@@ -135,7 +135,9 @@ def _revision(live: Live, number: int | None) -> ReplicaSet:
     older = [
         rs
         for rs in live.snapshot.owned()
-        if rs is not current and rs.revision is not None and (newest is None or rs.revision < newest)
+        if rs is not current
+        and rs.revision is not None
+        and (newest is None or rs.revision < newest)
     ]
     if not older:
         raise RefusedError(

@@ -23,13 +23,9 @@ def apply(settings: Settings) -> int:
 
     def work(console: Console) -> Attempt | None:
         manifest = applying.read_manifest(settings)
-        session = _session(settings)
-        ready = applying.prepare_attempt(session, settings, manifest, console)
-        if settings.dry_run:
-            ready.watching.stop()
-            console.note("dry-run", "nothing was written")
-            return None
-        return applying.attempt(session, ready, console)
+        deployments = len(manifest.deployments)
+        with recording.taped(settings.record, SystemClock(), deployments, console.warn) as tape:
+            return applying.apply(settings, manifest, console, tape)
 
     return concluded("apply", settings, work)
 

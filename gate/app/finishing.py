@@ -30,9 +30,7 @@ def concluded(command: str, settings: Settings, work: Callable[[Console], Attemp
     try:
         attempt = work(console)
     except GateError as error:
-        result = minimal(
-            error.outcome, error.exit_code, error.reason, error.message, console.run()
-        )
+        result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
         _publish(settings, result, refusal(error, style_of(sys.stderr, settings)), sys.stderr)
         return error.exit_code
     if attempt is None:

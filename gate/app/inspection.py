@@ -18,8 +18,8 @@ from gate.core.fact import Known
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.rollout import Rollout, VerdictKind
 from gate.errors import RefusedError
-from gate.report.refusal import refusal
 from gate.report.history import Revision, history_table
+from gate.report.refusal import refusal
 from gate.report.tree import status_tree
 
 EXIT_OF = {
@@ -86,7 +86,9 @@ def _history(session: Session, settings: Settings, name: str) -> int:
         document = [row.document() for row in rows]
         write_safely(sys.stdout, json.dumps(document, indent=2) + "\n")
     else:
-        write_safely(sys.stdout, history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings)))
+        write_safely(
+            sys.stdout, history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings))
+        )
     return 0
 
 

@@ -62,9 +62,7 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
     return Surroundings(lives, frozenset(scaled))
 
 
-def prepared(
-    settings: Settings, manifest: Manifest, found: Surroundings
-) -> tuple[Prepared, ...]:
+def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tuple[Prepared, ...]:
     """Return what is to be sent for each object, in the order of application."""
     return tuple(
         prepare(
@@ -176,9 +174,7 @@ def _is_paused(item: Prepared) -> bool:
     return live is not None and live.deployment is not None and live.deployment.paused
 
 
-def selectors(
-    manifest: Manifest, found: Surroundings
-) -> dict[Ref, Mapping[str, Any]]:
+def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str, Any]]:
     """Return the label selector of each Deployment: the live one, else the manifest's."""
     return {item.ref: _selector(item, found) for item in manifest.deployments}
 
@@ -188,4 +184,3 @@ def _selector(item: ManifestObject, found: Surroundings) -> Mapping[str, Any]:
     body = fact.value.body.thaw() if isinstance(fact, Known) else item.body
     selector = body.get("spec", {}).get("selector")
     return selector if isinstance(selector, Mapping) else {}
-

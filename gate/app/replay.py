@@ -36,6 +36,7 @@ from gate.core.policy import Policy
 from gate.core.rollout import Rollout, Verdict
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin, step, wake_at
+from gate.report.timeline import timeline_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,16 @@ class Judged:
             "new_revision": self.new_revision,
             "would_roll_back_to": back,
         }
+
+    def text(self) -> str:
+        """Return what people read: the lines as they came, the verdict with its causes."""
+        lines = [timeline_line(line, 0.0) for line in self.timeline]
+        when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
+        lines.append(f"{self.verdict.kind}: {self.verdict.reason} ({when}): {self.verdict.message}")
+        lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.verdict.causes)
+        if isinstance(self.baseline, Known):
+            lines.append(f"  a rollback would return to revision {self.baseline.value.revision}")
+        return "\n".join(lines) + "\n"
 
 
 def judge(recording: Recording, policy: Policy) -> Judged:

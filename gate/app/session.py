@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.events import AttemptEvent
-from gate.kube.client import Client, Limits
+from gate.kube.client import Client, Heard, Limits
 from gate.kube.connection import Connection, Options, connect
 from gate.kube.contact import Contact
 from gate.kube.resources import Resources
@@ -25,12 +25,12 @@ class Session:
     inbox: SimpleQueue[AttemptEvent]
     namespace: str
 
-    def close(self) -> None:
-        """Nothing is left open that outlives the process; connections close with it."""
 
+def open_session(settings: Settings, clock: Clock, heard: Heard | None = None) -> Session:
+    """Connect as the settings say; raises the errors of `gate.kube.connection`.
 
-def open_session(settings: Settings, clock: Clock) -> Session:
-    """Connect as the settings say; raises the errors of `gate.kube.connection`."""
+    `heard` is told of each answer of the server, for recordings.
+    """
     plugins = tuple(settings.allow_exec_plugin) or None
     options = Options(
         kubeconfig=settings.kubeconfig or "",
@@ -42,6 +42,6 @@ def open_session(settings: Settings, clock: Clock) -> Session:
     inbox: SimpleQueue[AttemptEvent] = SimpleQueue()
     contact = Contact(clock, inbox.put)
     limits = Limits(retry_seconds=settings.connect_timeout)
-    client = Client(connection, clock, limits=limits, contact=contact)
+    client = Client(connection, clock, limits=limits, contact=contact, heard=heard)
     namespace = settings.namespace or connection.namespace
     return Session(clock, connection, client, Resources(client), inbox, namespace)

@@ -28,7 +28,9 @@ class UnexpectedImage(GateError):
     outcome = Outcome.FAILED
 
 
-def verify(session: Session, settings: Settings, names: tuple[str, ...], console: Console) -> Attempt:
+def verify(
+    session: Session, settings: Settings, names: tuple[str, ...], console: Console
+) -> Attempt:
     """Follow Deployments as they are to their verdict."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])

@@ -29,13 +29,14 @@ class Watching:
     """
 
     def __init__(
-        self, session: Session, selectors: Mapping[Ref, Mapping[str, Any]], tap: Callable[[bytes], None] | None = None
+        self,
+        session: Session,
+        selectors: Mapping[Ref, Mapping[str, Any]],
+        tap: Callable[[bytes], None] | None = None,
     ) -> None:
         """Plan the watches; `start` begins them."""
         self._session = session
-        self._watches = watches_of(
-            session.client, selectors, session.clock, session.inbox.put, tap
-        )
+        self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
         self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
         self._listed: set[tuple[Ref, Kind]] = set()
 

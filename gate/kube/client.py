@@ -33,6 +33,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 
+Heard = Callable[[str, str, Query, bytes], None]
 _CHUNK_BYTES = 1 << 16
 
 
@@ -69,14 +70,20 @@ class Client:
         limits: Limits | None = None,
         contact: Contact | None = None,
         jitter: Callable[[], float] = random.random,
+        heard: Heard | None = None,
     ) -> None:
-        """Share `contact` with the watches; `jitter` gives 0 to 1."""
+        """Share `contact` with the watches; `jitter` gives 0 to 1.
+
+        `heard` is told of each answer as it came: method, path, query and body. It is called
+        from the thread that asked.
+        """
         self.connection = connection
         self.limits = limits or Limits()
         self.contact = contact
         self._clock = clock
         self.jitter = jitter
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
+        self._heard = heard
         self._sent: list[str] = []
 
     @property
@@ -168,7 +175,10 @@ class Client:
         finally:
             # A connection that was read to its end has gone back to the pool by now.
             response.close()
-        return b"".join(parts)
+        answer = b"".join(parts)
+        if self._heard is not None:
+            self._heard(method, path, query, answer)
+        return answer
 
     def _open(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
         generation = self.connection.credentials.generation

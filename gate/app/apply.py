@@ -19,7 +19,7 @@ from gate.core.fact import Absent, Known
 from gate.core.plan import Plan
 from gate.core.policy import OnFirstFailure, Policy
 from gate.duration import format_seconds
-from gate.kube.access import Permission, needed
+from gate.kube.access import Access, needed, role_yaml
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.lint import lint
@@ -73,12 +73,13 @@ def prepare_attempt(
     return Ready(plan, watching)
 
 
-def permissions(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
-    """Return everything that an attempt with this manifest may need, its rollback included."""
+def role(session: Session, settings: Settings, manifest: Manifest) -> str:
+    """Return the Role that an attempt with this manifest may need, its rollback included."""
     placed = in_namespace(manifest, session.namespace, enforced=settings.namespace is not None)
     refs = [item.ref for item in placed.objects]
     may_delete = settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
-    return needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
+    needs = needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
+    return role_yaml(needs, Access(session.client).subject())
 
 
 def apply(

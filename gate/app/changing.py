@@ -159,3 +159,7 @@ def _with_template(live: LiveObject, target: ReplicaSet) -> dict[str, Any]:
     if ownership.owned_fields(taken, FIELD_MANAGER) is None:
         body = {key: body[key] for key in ("apiVersion", "kind", "metadata")}
     return {**body, "spec": {**body.get("spec", {}), "template": target.template.body.thaw()}}
+
+
+COMMANDS = {"undo": undo, "restart": restart, "resume": resume, "pause": pause}
+"""By the name that a person calls them."""

@@ -1,25 +1,28 @@
-"""The commands as functions of their settings: each returns its exit code."""
+"""The commands as functions of their settings: each returns its exit code.
+
+Each imports what it needs when it runs: a `replay` has no use for a Kubernetes client.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
-from gate.app import apply as applying
-from gate.app import changing, inspection, recording
-from gate.app import verify as verifying
 from gate.app.console import Console, write_safely
 from gate.app.finishing import concluded
-from gate.app.replay import judge
-from gate.app.session import Session, open_session
 from gate.clock import SystemClock
 from gate.config import Settings, policy
 from gate.core.attempt import Attempt
-from gate.kube.access import role_yaml
+
+if TYPE_CHECKING:
+    from gate.app.session import Session
 
 
 def apply(settings: Settings) -> int:
     """Apply a manifest, follow it, judge it, roll back where it fails."""
+    from gate.app import apply as applying
+    from gate.app import recording
 
     def work(console: Console) -> Attempt | None:
         manifest = applying.read_manifest(settings)
@@ -31,14 +34,14 @@ def apply(settings: Settings) -> int:
 
 
 def preflight(settings: Settings) -> int:
-    """Do everything that precedes the first write."""
+    """Do everything that precedes the first write; with `--rbac` print the Role instead."""
+    from gate.app import apply as applying
 
     def work(console: Console) -> None:
         manifest = applying.read_manifest(settings)
         session = _session(settings)
         if settings.rbac:
-            needs = applying.permissions(session, settings, manifest)
-            write_safely(sys.stdout, role_yaml(needs))
+            write_safely(sys.stdout, applying.role(session, settings, manifest))
             return
         applying.prepare_attempt(session, settings, manifest, console).watching.stop()
         console.note("preflight", "nothing refuses this manifest; nothing was written")
@@ -48,66 +51,69 @@ def preflight(settings: Settings) -> int:
 
 def verify(settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out."""
-    return concluded(
-        "verify",
-        settings,
-        lambda console: verifying.verify(_session(settings), settings, names, console),
-    )
+    from gate.app import verify as verifying
+
+    def work(console: Console) -> Attempt:
+        return verifying.verify(_session(settings), settings, names, console)
+
+    return concluded("verify", settings, work)
 
 
 def status(settings: Settings, name: str) -> int:
     """Show a Deployment and why each pod is as it is."""
-    return inspection.status(_session(settings), settings, name)
+    from gate.app import inspection
+
+    return inspection.status(lambda: _session(settings), settings, name)
 
 
 def history(settings: Settings, name: str) -> int:
     """Show the revisions of a Deployment."""
-    return inspection.history(_session(settings), settings, name)
+    from gate.app import inspection
+
+    return inspection.history(lambda: _session(settings), settings, name)
 
 
 def undo(settings: Settings, name: str) -> int:
     """Return to an earlier revision."""
-    return concluded(
-        "undo", settings, lambda console: changing.undo(_session(settings), settings, name, console)
-    )
+    return _changed("undo", settings, name)
 
 
 def pause(settings: Settings, name: str) -> int:
     """Pause a Deployment."""
-    return concluded(
-        "pause",
-        settings,
-        lambda console: changing.pause(_session(settings), settings, name, console),
-    )
+    return _changed("pause", settings, name)
 
 
 def resume(settings: Settings, name: str) -> int:
     """Resume a Deployment and follow it."""
-    return concluded(
-        "resume",
-        settings,
-        lambda console: changing.resume(_session(settings), settings, name, console),
-    )
+    return _changed("resume", settings, name)
 
 
 def restart(settings: Settings, name: str) -> int:
     """Restart a Deployment and follow it."""
-    return concluded(
-        "restart",
-        settings,
-        lambda console: changing.restart(_session(settings), settings, name, console),
-    )
+    return _changed("restart", settings, name)
 
 
 def replay(settings: Settings, file: str) -> int:
     """Judge a recording on its own time."""
+    from gate.app import recording
+    from gate.app.replay import judge
+
     judged = judge(recording.load(file), policy(settings))
-    if settings.output == "json":
-        write_safely(sys.stdout, json.dumps(judged.document(), indent=2) + "\n")
-    else:
-        write_safely(sys.stdout, judged.text())
+    document = json.dumps(judged.document(), indent=2) + "\n"
+    write_safely(sys.stdout, document if settings.output == "json" else judged.text())
     return 0
 
 
+def _changed(command: str, settings: Settings, name: str) -> int:
+    from gate.app import changing
+
+    def work(console: Console) -> Attempt:
+        return changing.COMMANDS[command](_session(settings), settings, name, console)
+
+    return concluded(command, settings, work)
+
+
 def _session(settings: Settings) -> Session:
+    from gate.app.session import open_session
+
     return open_session(settings, SystemClock())

@@ -17,11 +17,12 @@ from gate.core.baseline import baseline_of
 from gate.core.fact import Known
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.rollout import Rollout, VerdictKind
-from gate.errors import RefusedError
+from gate.errors import GateError
 from gate.report.history import Revision, history_table
 from gate.report.refusal import refusal
 from gate.report.tree import status_tree
 
+Connect = Callable[[], Session]
 EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
     VerdictKind.FAILED: EXIT_CODES[Outcome.FAILED],
@@ -29,20 +30,20 @@ EXIT_OF = {
 """Progressing and paused are neither: 7, inconclusive."""
 
 
-def status(session: Session, settings: Settings, name: str) -> int:
+def status(connect: Connect, settings: Settings, name: str) -> int:
     """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused."""
-    return _refusable(settings, lambda: _status(session, settings, name))
+    return _refusable(settings, lambda: _status(connect(), settings, name))
 
 
-def history(session: Session, settings: Settings, name: str) -> int:
+def history(connect: Connect, settings: Settings, name: str) -> int:
     """Print the revisions, newest first, with what runs and where a failure would return to."""
-    return _refusable(settings, lambda: _history(session, settings, name))
+    return _refusable(settings, lambda: _history(connect(), settings, name))
 
 
 def _refusable(settings: Settings, work: Callable[[], int]) -> int:
     try:
         return work()
-    except RefusedError as error:
+    except GateError as error:
         write_safely(sys.stderr, refusal(error, style_of(sys.stderr, settings)))
         return error.exit_code
 

@@ -12,13 +12,6 @@ class OutputFormat(enum.StrEnum):
     JSON = "json"
 
 
-class ReportFormat(enum.StrEnum):
-    """How a report is rendered into a file."""
-
-    JSON = "json"
-    TEXT = "text"
-
-
 class LogFormat(enum.StrEnum):
     """How progress and diagnostics are written to stderr."""
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import PlainValidator, WithJsonSchema
 
 from gate.config import parsing
-from gate.config.choices import ReportFormat
 from gate.config.fail_fast import COUNTS, GRACES
 from gate.config.option import Form
 from gate.config.parsing import AUTO, MIN_AVAILABLE, ReportFile
@@ -17,6 +16,7 @@ from gate.core.share import Share
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode
+from gate.report.sinks import Format
 
 
 class BadValueError(ValueError):
@@ -121,7 +121,7 @@ Reports = Annotated[
     tuple[ReportFile, ...],
     Form("FORMAT=FILE", repeated=True),
     _taken_by(parsing.parse_reports),
-    _schema_of_list(pattern=f"^({'|'.join(ReportFormat)})=.+$"),
+    _schema_of_list(pattern=f"^({'|'.join(Format)})=.+$"),
 ]
 Silenced = Annotated[
     frozenset[LintCode],

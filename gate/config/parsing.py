@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeGuard, TypeVar
 
-from gate.config.choices import ReportFormat
 from gate.config.fail_fast import fail_fast
 from gate.core.policy import FailFast
 from gate.core.share import Share
@@ -19,6 +18,7 @@ from gate.duration import parse_seconds
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode, silenced
+from gate.report.sinks import Format
 
 AUTO: Final = "auto"
 MIN_AVAILABLE: Final = "min-available"
@@ -32,17 +32,17 @@ T = TypeVar("T")
 class ReportFile:
     """One `--report FORMAT=FILE`."""
 
-    format: ReportFormat
+    format: Format
     path: str
 
     @classmethod
     def parse(cls, text: str) -> ReportFile:
         """Read `FORMAT=FILE`; UsageError otherwise."""
         form, _, path = text.partition("=")
-        if not path or form not in set(ReportFormat):
-            hint = f"FORMAT=FILE, FORMAT one of {', '.join(ReportFormat)}"
+        if not path or form not in set(Format):
+            hint = f"FORMAT=FILE, FORMAT one of {', '.join(Format)}"
             raise UsageError(f"not a report: {_shown(text)}", hint=hint)
-        return cls(ReportFormat(form), path)
+        return cls(Format(form), path)
 
 
 def parse_text(value: object) -> str:

@@ -1,0 +1,10 @@
+"""`python -m gate` is `rollout-gate`."""
+
+from __future__ import annotations
+
+import sys
+
+from gate.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The command line: parses, builds the settings, runs one function of `gate.app`, exits."""

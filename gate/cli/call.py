@@ -1,0 +1,43 @@
+"""One call of the program: what was typed, and the settings once they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gate.config import Settings  # loading it takes longer than `--help` may
+
+
+@dataclass(slots=True)
+class Call:
+    """The arguments behind the program's name, and the environment."""
+
+    arguments: tuple[str, ...]
+    environ: Mapping[str, str]
+    settings: Settings | None = None
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether a document is expected on stdout."""
+        if self.settings is not None:
+            return self.settings.output == "json"
+        return self._told("--output", "-o") == "json"
+
+    @property
+    def wants_traceback(self) -> bool:
+        """Whether developers look on."""
+        if self.settings is not None:
+            return self.settings.log_level == "debug"
+        return self._told("--log-level") == "debug"
+
+    def _told(self, flag: str, short: str = "") -> str:
+        """Return what an option seems to be where the settings could not be made."""
+        told = self.environ.get(f"ROLLOUT_GATE_{flag[2:].replace('-', '_').upper()}", "")
+        for argument, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
+            if argument in (flag, short):
+                told = following
+            elif argument.startswith(f"{flag}="):
+                told = argument.partition("=")[2]
+        return told

@@ -1,0 +1,78 @@
+"""How a command is made: its name chooses its options, and its settings are all that it is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gate import log
+from gate.cli.call import Call
+from gate.cli.catalog import COMMANDS
+from gate.config import load, unknown_variables
+from gate.config.option import Group, Setting
+from gate.config.settings import taken_by
+
+EPILOG = (
+    "Each option can be set as an environment variable, too (ROLLOUT_GATE_ON_FAILURE), and in"
+    " rollout-gate.yaml (on-failure: keep). A switch is turned off by its opposite: --no-observe."
+)
+
+
+class Command(click.Command):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write one section for each group that has options."""
+        mine = taken_by(self.name or "")
+        for group in Group:
+            rows = [row(item) for item in mine if item.option.group is group]
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+
+def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.Command]:
+    """Make a command of a function that takes settings, and `arguments` by their names."""
+
+    def made(function: Callable[..., int]) -> click.Command:
+        name = function.__name__
+        mine = taken_by(name)
+
+        def run(**given: Any) -> int:
+            told = {item.name: given.pop(item.name) for item in mine}
+            flags = {option: value for option, value in told.items() if value not in (None, ())}
+            settings = load(name, flags, environ=os.environ)
+            call = click.get_current_context().find_object(Call)
+            if call is not None:
+                call.settings = settings
+            log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
+            for line in unknown_variables(os.environ):
+                log.warning(line)
+            return function(settings, **given)
+
+        params = [*arguments, *map(_option, mine)]
+        text = f"{COMMANDS[name]}\n\n{function.__doc__ or ''}"
+        return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
+
+    return made
+
+
+def row(item: Setting) -> tuple[str, str]:
+    """Return an option as help shows it: how it is given, and what it does."""
+    names = ", ".join(filter(None, (item.option.short, item.flag)))
+    default = f" [default: {item.shown_default}]" if item.shown_default else ""
+    several = "; repeatable" if item.repeated else ""
+    return f"{names} {item.metavar}".rstrip(), f"{item.option.help}{several}{default}"
+
+
+def _option(item: Setting) -> click.Option:
+    """Return click's view of an option: text that the settings will read, or a switch."""
+    short = [item.option.short] if item.option.short else []
+    if item.opposite:
+        return click.Option([item.name, *short, f"{item.flag}/{item.opposite}"], default=None)
+    return click.Option(
+        [item.name, *short, item.flag], metavar=item.metavar, multiple=item.repeated, default=None
+    )

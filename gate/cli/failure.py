@@ -1,0 +1,101 @@
+"""What ended a command without a verdict: lines for people, a document for pipelines, a code."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from gate import __version__
+from gate.cli.call import Call
+from gate.core.outcome import EXIT_CODES, Outcome, Reason
+from gate.errors import GateError, UsageError
+
+INTERRUPTED_CODE = 130
+"""128 and the number of SIGINT, as a shell reports it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An end without a verdict: `problems` of one line each; `hint` is the next step or empty."""
+
+    outcome: Outcome
+    exit_code: int
+    reason: Reason
+    problems: tuple[str, ...]
+    hint: str = ""
+
+
+def concluded(error: BaseException, call: Call) -> int:
+    """Say on stderr, and as a document where one is expected, what happened; return the code."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return EXIT_CODES[Outcome.USAGE]
+    if call.wants_traceback:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    failure = failure_of(error)
+    for problem in failure.problems:
+        click.echo(f"error: {_one_line(problem)}", err=True)
+    if failure.hint:
+        click.echo(f"hint: {failure.hint}", err=True)
+    if call.wants_json:
+        click.echo(_document(failure), nl=False)
+    return failure.exit_code
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return what any exception means; one that nobody expected is a bug of ours."""
+    if isinstance(error, click.UsageError):
+        error = _usage_error(error)
+    elif isinstance(error, click.ClickException):
+        error = UsageError(error.format_message())
+    if isinstance(error, GateError):
+        problems = getattr(error, "problems", (error.message,))
+        return Failure(error.outcome, error.exit_code, error.reason, problems, error.hint)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, ("interrupted",))
+    return _bug(error)
+
+
+def _usage_error(error: click.UsageError) -> UsageError:
+    """Return click's complaint in our form: the command first, no quotes, no full stop."""
+    path = error.ctx.command_path if error.ctx else ""
+    message = error.format_message().splitlines()[0]
+    if isinstance(error, click.NoSuchOption):
+        close = error.possibilities
+        suggestion = f" (did you mean {close[0]}?)" if close else ""
+        message = f"no such option {error.option_name}{suggestion}"
+    text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
+    return UsageError(f"{path}: {text}" if path else text, hint=f"{path} --help")
+
+
+def _bug(error: BaseException) -> Failure:
+    """Say where it happened, not what: the text of an exception can hold anything."""
+    frame = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
+    problem = f"internal error: {type(error).__name__}{place}; this is a bug of rollout-gate"
+    hint = "run it again with --log-level debug, and report what it says"
+    code = EXIT_CODES[Outcome.INTERNAL_ERROR]
+    return Failure(Outcome.INTERNAL_ERROR, code, Reason.INTERNAL_ERROR, (problem,), hint)
+
+
+def _document(failure: Failure) -> str:
+    """Return the result document of a run that came to no attempt."""
+    from gate.report.document import minimal
+    from gate.report.run import Run
+    from gate.report.sinks import json_text
+
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    run = Run(__version__, "", "", started_at=now, clock_start=0.0, clock_end=0.0)
+    message = "; ".join(failure.problems)
+    return json_text(minimal(failure.outcome, failure.exit_code, failure.reason, message, run))
+
+
+def _one_line(text: str) -> str:
+    """Return `text` with what does not print escaped: arguments come from anywhere."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -1,0 +1,83 @@
+"""The entry point: the group of commands, and an exit code for whatever happens.
+
+It knows the commands by name alone, so that `--help` loads none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from gate import __version__
+from gate.cli import streams
+from gate.cli.call import Call
+from gate.cli.catalog import COMMANDS
+
+PROGRAM = "rollout-gate"
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the catalogue's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"gate.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the one that may be meant."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        from gate.config.option import closest
+
+        guess = closest(name, COMMANDS)
+        suggestion = f" (did you mean {guess}?)" if guess else ""
+        raise click.UsageError(f"no such command {name}{suggestion}", ctx)
+
+
+@click.group(cls=Commands, context_settings=CONTEXT)
+@click.version_option(__version__, message="%(version)s")
+def rollout_gate() -> None:
+    """Deploy to Kubernetes through a gate.
+
+    Applies manifests, follows the rollout, judges it, and returns to what served before where it
+    fails.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; nothing but SystemExit leaves it."""
+    call = Call(tuple(arguments), os.environ)
+    try:
+        # Not click's own `main`: it takes a broken pipe, of a socket too, for exit 1.
+        with rollout_gate.make_context(PROGRAM, list(arguments), obj=call) as context:
+            return int(rollout_gate.invoke(context) or 0)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - each end has its code
+        from gate.cli.failure import concluded
+
+        return concluded(error, call)
+
+
+def main() -> int:
+    """Run the command of this process and return its exit code."""
+    streams.harden()
+    return run(sys.argv[1:])

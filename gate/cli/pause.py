@@ -1,0 +1,15 @@
+"""`rollout-gate pause NAME`."""
+
+from __future__ import annotations
+
+from gate.cli.command import command
+from gate.cli.names import name_argument
+from gate.config import Settings
+
+
+@command(name_argument())
+def pause(settings: Settings, name: str) -> int:
+    """Its pods stay as they are until it is resumed."""
+    from gate.app import commands
+
+    return commands.pause(settings, name)

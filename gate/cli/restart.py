@@ -1,0 +1,15 @@
+"""`rollout-gate restart NAME`."""
+
+from __future__ import annotations
+
+from gate.cli.command import command
+from gate.cli.names import name_argument
+from gate.config import Settings
+
+
+@command(name_argument())
+def restart(settings: Settings, name: str) -> int:
+    """The next apply does not undo it: it is written by a field manager of its own."""
+    from gate.app import commands
+
+    return commands.restart(settings, name)

@@ -1,0 +1,15 @@
+"""`rollout-gate undo NAME`."""
+
+from __future__ import annotations
+
+from gate.cli.command import command
+from gate.cli.names import name_argument
+from gate.config import Settings
+
+
+@command(name_argument())
+def undo(settings: Settings, name: str) -> int:
+    """As careful as a rollback, and verified like one; works on a paused Deployment too."""
+    from gate.app import commands
+
+    return commands.undo(settings, name)

@@ -60,7 +60,7 @@ def _from_stdin(stdin: BinaryIO | None, budget: Budget) -> tuple[str, bytes]:
 def _from_path(path: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
     at = Source(path)
     try:
-        is_folder = os.path.isdir(path)  # noqa: PTH112 - a NUL in the path is its answer False
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - Path("") is the current folder
         names = _inside(path) if is_folder else [path]
     except OSError as error:
         raise _unreadable(at, error) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -77,7 +78,7 @@ def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
 def _text(at: Source, body: dict[str, Any], form: re.Pattern[str], *path: str) -> str:
     value, field = value_at(body, *path), ".".join(path)
     if not isinstance(value, str):
-        problem = f"{field} is no text but {shown(str(value), 40)}"
+        problem = f"{field} is no text but {shown(json.dumps(value), 40)}"
         raise ManifestError(Source(at.file, at.line), problem, hint="put it in quotes")
     if not form.fullmatch(value):
         problem = f'{field} "{shown(value, 80)}" is not valid'

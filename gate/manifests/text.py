@@ -13,6 +13,7 @@ from gate.manifests.source import ManifestError, Source, shown
 TEMPLATE_HINT: Final = "this looks like a template: render it first (helm template ... | ... -f -)"
 _TABS_HINT: Final = "YAML is indented with spaces, not with tabs"
 _STREAM_HINT: Final = "several JSON objects need a line --- between them, or a List around them"
+_NO_SEPARATOR: Final = "did not find expected <document start>"
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNPRINTABLE: Final = re.compile(
@@ -20,8 +21,9 @@ _UNPRINTABLE: Final = re.compile(
 )
 """What a YAML 1.1 stream cannot hold; libyaml would say so without a line."""
 
-_TAG_DIRECTIVE: Final = re.compile("^%TAG", re.MULTILINE)
-"""Each costs libyaml a walk over all before it, and no tag that could be declared is accepted."""
+_TAG_DIRECTIVE: Final = re.compile("(?<![^\r\n\x85\u2028\u2029])%TAG")
+"""At the start of a line. Each costs libyaml a walk over all before it, and no tag that one could
+declare is accepted."""
 
 _SURROGATES: Final = re.compile(
     r"(?<!\\)((?:\\\\){0,64})\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE
@@ -54,15 +56,15 @@ def not_yaml(file: str, text: str, error: yaml.YAMLError) -> ManifestError:
     mark = getattr(error, "problem_mark", None)
     at = Source(file, mark.line + 1, mark.column + 1) if mark else Source(file)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
-    return ManifestError(at, f"not valid YAML: {problem}", hint=_hint(text, at))
+    return ManifestError(at, f"not valid YAML: {problem}", hint=_hint(problem, text, at))
 
 
-def _hint(text: str, at: Source) -> str:
+def _hint(problem: str, text: str, at: Source) -> str:
     if "{{" in text:
         return TEMPLATE_HINT
     if text[_offset(text, at) :].startswith("\t"):
         return _TABS_HINT
-    return _STREAM_HINT if text.lstrip().startswith("{") else ""
+    return _STREAM_HINT if problem == _NO_SEPARATOR and "{" in text else ""
 
 
 def _offset(text: str, at: Source) -> int:

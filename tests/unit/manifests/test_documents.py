@@ -52,6 +52,8 @@ def test_an_escaped_backslash_before_a_pair_is_no_escape() -> None:
     """What follows a backslash that is itself escaped is plain letters."""
     text = '{"a": "\\\\ud83d\\\\ude00", "b": "\\\\\\ud83d\\ude00"}'
     assert values(text) == [json.loads(text)]
+    half = '{"a": "\\\\ud83d\\ude00"}'
+    assert "invalid Unicode character escape" in refusal(half).message
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -72,11 +74,12 @@ one:
 two:
   <<: [*base, *more]
 three: {"<<": {a: 1}}
+four: {! <<: {a: 1}}
 """
     (value,) = values(text)
     assert value["one"] == {"image": "web", "tag": 3}
     assert value["two"] == {"image": "web", "tag": 1, "port": 80}
-    assert value["three"] == {"<<": {"a": 1}}
+    assert value["three"] == value["four"] == {"<<": {"a": 1}}
 
 
 def test_aliases_are_copies() -> None:
@@ -155,6 +158,7 @@ def test_other_tags_are_errors(text: str, tag: str) -> None:
         ("a: b: c\n", "1:5: not valid YAML: mapping values are not allowed in this context"),
         ('a:\n  "b\n', "3:1: not valid YAML: found unexpected end of stream"),
         ("%TAG !e! tag:x,2000:\n---\na: 1\n", "1:1: %TAG has no place in a manifest"),
+        ("%YAML 1.1\r%TAG !e! x\r---\ra: 1\r", "1:11: %TAG has no place in a manifest"),
         ("a: b\n\x07", "2:1: \\u0007 has no place in a manifest"),
         ("a: 1\n\ufeffb: 2\n", "2:1: \\ufeff has no place in a manifest"),
     ],
@@ -188,12 +192,16 @@ def test_what_is_no_text_is_one_line(content: bytes, message: str) -> None:
         ("a: {{ .Values.x }}\n", "this looks like a template"),
         ("{{- if .Values.x }}\na: 1\n{{- end }}\n", "this looks like a template"),
         ("a:\n\tb: 1\n", "indented with spaces"),
+        ("a: [1\n", ""),
+        ('{"a": 1 "b": 2}', ""),
         ('{"a": 1}\n{"b": 2}\n', "several JSON objects need a line ---"),
     ],
 )
 def test_common_mistakes_have_a_hint(text: str, hint: str) -> None:
     """A chart that was not rendered, tabs, and JSON lines are what people really pipe in."""
-    assert hint in refusal(text).hint
+    given = refusal(text).hint
+    assert hint in given
+    assert bool(hint) == bool(given)
 
 
 @pytest.mark.contract("B215")

@@ -215,7 +215,14 @@ def test_a_file_of_100_megabytes_is_refused_unread(tmp_path: Path) -> None:
 
 
 @pytest.mark.contract("B215")
-def test_a_stream_is_read_no_further_than_its_limit() -> None:
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        (Limits(file_bytes=3 * 2**20), "larger than 3 MiB"),
+        (Limits(total_bytes=3 * 2**20), "the manifests are larger than 3 MiB together"),
+    ],
+)
+def test_a_stream_is_read_no_further_than_its_limit(limits: Limits, problem: str) -> None:
     """One byte more than the limit is enough to refuse."""
 
     class Endless(io.BytesIO):
@@ -227,9 +234,8 @@ def test_a_stream_is_read_no_further_than_its_limit() -> None:
             return b"#" * size
 
     stream = Endless()
-    budget = Budget(Limits(file_bytes=3 * 2**20))
-    with pytest.raises(UsageError, match=r"^<stdin>: larger than 3 MiB$"):
-        list(read_all(["-"], stdin=stream, budget=budget))
+    with pytest.raises(UsageError, match=rf"^<stdin>: {problem}$"):
+        list(read_all(["-"], stdin=stream, budget=Budget(limits)))
     assert stream.given == 3 * 2**20 + 1
 
 

@@ -239,6 +239,11 @@ def test_a_kind_that_only_sounds_like_a_list_is_an_object(loaded: Loaded) -> Non
             "",
         ),
         (
+            "{apiVersion: v1, kind: List, items: [{metadata: {name: a}}]}",
+            "<stdin>:1: apiVersion, kind missing",
+            "",
+        ),
+        (
             "apiVersion: v1\nkind: List\nitems:\n- a",
             "<stdin>:4:3: text where a Kubernetes object should stand",
             "",
@@ -250,7 +255,7 @@ def test_a_kind_that_only_sounds_like_a_list_is_an_object(loaded: Loaded) -> Non
         ),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: on}",
-            "<stdin>:1: metadata.name is no text but True",
+            "<stdin>:1: metadata.name is no text but true",
             "put it in quotes",
         ),
     ],

@@ -76,7 +76,7 @@ class Pod:
                     each.part.name, is_first=number == 0, is_init=is_init
                 )
                 each.follow(script(each.part, clause))
-                if each not in self._not_started and not each.completed:
+                if each not in self._not_started and not each.ended:
                     each.start(now)
         if evicted := behaviour.of_pod(Kind.EVICTED):
             self._evict_at = now + (evicted.seconds or 0)
@@ -91,11 +91,10 @@ class Pod:
     def start(self, now: float, wall: str) -> list[Note]:
         """Begin on the node; return what is to be said at once."""
         self._started_at = wall
-        if self._behaviour.of_pod(Kind.MOUNT_ERROR):
-            return [Note("FailedMount", _NO_VOLUME)]
         self._start_next(now)
         self._set_due()
-        return []
+        lacks_volume = self._behaviour.of_pod(Kind.MOUNT_ERROR)
+        return [Note("FailedMount", _NO_VOLUME)] if lacks_volume else []
 
     def advance(self, now: float, wall: str) -> list[Note]:
         """Let each container take its due step; return what is to be said."""
@@ -112,6 +111,8 @@ class Pod:
             self._not_started.pop(0).start(now)
 
     def _may_start(self, container: Container) -> bool:
+        if self._behaviour.of_pod(Kind.MOUNT_ERROR):
+            return False
         before = self._init
         if container in self._init:
             before = self._init[: self._init.index(container)]

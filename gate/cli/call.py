@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gate.cli.catalog import COMMANDS, PROGRAM
+
 if TYPE_CHECKING:
     from gate.config import Settings  # loading it takes longer than `--help` may
 
@@ -17,6 +19,11 @@ class Call:
     arguments: tuple[str, ...]
     environ: Mapping[str, str]
     settings: Settings | None = None
+
+    @property
+    def command_path(self) -> str:
+        """The program and its command, as far as one was named."""
+        return " ".join([PROGRAM, *(name for name in self.arguments[:1] if name in COMMANDS)])
 
     @property
     def wants_json(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+PROGRAM: Final = "rollout-gate"
+
 COMMANDS: Final = {
     "apply": "Apply manifests, judge the rollout, roll back where it fails.",
     "preflight": "Do all that apply does before its first write.",

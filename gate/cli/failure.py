@@ -38,7 +38,7 @@ def concluded(error: BaseException, call: Call) -> int:
         return EXIT_CODES[Outcome.USAGE]
     if call.wants_traceback:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    failure = failure_of(error)
+    failure = failure_of(error, call)
     for problem in failure.problems:
         click.echo(f"error: {_one_line(problem)}", err=True)
     if failure.hint:
@@ -48,10 +48,10 @@ def concluded(error: BaseException, call: Call) -> int:
     return failure.exit_code
 
 
-def failure_of(error: BaseException) -> Failure:
+def failure_of(error: BaseException, call: Call) -> Failure:
     """Return what any exception means; one that nobody expected is a bug of ours."""
     if isinstance(error, click.UsageError):
-        error = _usage_error(error)
+        error = _usage_error(error, call)
     elif isinstance(error, click.ClickException):
         error = UsageError(error.format_message())
     if isinstance(error, GateError):
@@ -62,16 +62,16 @@ def failure_of(error: BaseException) -> Failure:
     return _bug(error)
 
 
-def _usage_error(error: click.UsageError) -> UsageError:
-    """Return click's complaint in our form: the command first, no quotes, no full stop."""
-    path = error.ctx.command_path if error.ctx else ""
+def _usage_error(error: click.UsageError, call: Call) -> UsageError:
+    """Return click's complaint in our form: the command first, then one line without full stop."""
+    path = error.ctx.command_path if error.ctx else call.command_path
     message = error.format_message().splitlines()[0]
     if isinstance(error, click.NoSuchOption):
         close = error.possibilities
         suggestion = f" (did you mean {close[0]}?)" if close else ""
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
-    return UsageError(f"{path}: {text}" if path else text, hint=f"{path} --help")
+    return UsageError(f"{path}: {text}", hint=f"{path} --help")
 
 
 def _bug(error: BaseException) -> Failure:

@@ -15,9 +15,8 @@ import click
 from gate import __version__
 from gate.cli import streams
 from gate.cli.call import Call
-from gate.cli.catalog import COMMANDS
+from gate.cli.catalog import COMMANDS, PROGRAM
 
-PROGRAM = "rollout-gate"
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

@@ -31,8 +31,7 @@ from gate.config.option import Form, Group, Option, Setting
 from gate.config.parsing import AUTO
 from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
 
-APPLY: Final = frozenset({"apply"})
-MANIFEST: Final = APPLY | {"preflight"}
+MANIFEST: Final = frozenset({"apply", "preflight"})
 UNDO: Final = frozenset({"undo"})
 VERIFY: Final = frozenset({"verify"})
 STATUS: Final = frozenset({"status"})
@@ -45,7 +44,8 @@ CLAIMING: Final = MANIFEST | UNDO
 FOLLOWING: Final = RETREATING | VERIFY
 JUDGING: Final = FOLLOWING | REPLAY
 WRITING: Final = RETREATING | {"pause"}
-CONNECTING: Final = WRITING | VERIFY | STATUS | {"history"}
+GUARDED: Final = WRITING | VERIFY
+CONNECTING: Final = GUARDED | STATUS | {"history"}
 ALL: Final = CONNECTING | REPLAY
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
@@ -115,9 +115,7 @@ class Settings(BaseModel):
     ] = 15.0
     expect_cluster_uid: Annotated[
         Text,
-        Option(
-            Group.CLUSTER, CONNECTING, "refuse a cluster whose kube-system has another uid", "UID"
-        ),
+        Option(Group.CLUSTER, GUARDED, "refuse a cluster whose kube-system has another uid", "UID"),
     ] = None
     protected_namespace: Annotated[
         Texts, Option(Group.CLUSTER, WRITING, "refuse to write into this namespace", "NAME")
@@ -151,7 +149,7 @@ class Settings(BaseModel):
         ),
     ] = None
     require_pods: Annotated[
-        bool, Option(Group.VERDICT, JUDGING, "refuse a Deployment without replicas")
+        bool, Option(Group.VERDICT, MANIFEST, "refuse a Deployment without replicas")
     ] = False
     wait_for_termination: Annotated[
         bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
@@ -180,7 +178,7 @@ class Settings(BaseModel):
         Option(Group.FAILURE, REACTING, "the budget of the rollback", default="as --timeout"),
     ] = None
     prune_created: Annotated[
-        bool, Option(Group.FAILURE, CHANGING, "let a rollback delete what the run created")
+        bool, Option(Group.FAILURE, MANIFEST, "let a rollback delete what the run created")
     ] = False
     observe: Annotated[
         bool, Option(Group.FAILURE, CHANGING, "only report what a failure would do, and exit 0")
@@ -199,7 +197,9 @@ class Settings(BaseModel):
         bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
     ] = False
     resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
-    dry_run: Annotated[bool, Option(Group.OWNERSHIP, APPLY, "end before the first write")] = False
+    dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
+        False
+    )
     rbac: Annotated[
         bool, Option(Group.OUTPUT, PREFLIGHT, "print the Role that the manifest needs")
     ] = False
@@ -213,7 +213,7 @@ class Settings(BaseModel):
         Reports, Option(Group.OUTPUT, FOLLOWING, "write the result into a file, as json or text")
     ] = ()
     record: Annotated[
-        Text, Option(Group.OUTPUT, FOLLOWING, "record the rollout for replay", "FILE")
+        Text, Option(Group.OUTPUT, MANIFEST, "record the rollout for replay", "FILE")
     ] = None
     log_format: Annotated[LogFormat, Option(Group.OUTPUT, ALL, "the form of stderr")] = (
         LogFormat.CONSOLE

@@ -1,0 +1,117 @@
+"""`python -m gate.cli.reference` prints docs/cli.md: commands and options, as they are declared."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator
+
+import click
+
+from gate.cli.catalog import COMMANDS, PROGRAM
+from gate.config.fail_fast import COUNTS, GRACES, OFF
+from gate.config.option import Group, Setting
+from gate.config.settings import declared, taken_by
+from gate.manifests.lint import LintCode
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_HEAD = f"""\
+# The command line
+
+This page is made of the declarations in `gate/config/settings.py`:
+`python -m gate.cli.reference > docs/cli.md`.
+
+- `NAME`: `web`, `deployment/web` or `deploy/web`
+- `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
+- `N|N%`: a count or a share of the pods
+- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`
+- `CODE`: {_listed(LintCode)}
+"""
+
+_FEW = 3
+"""Up to so many commands that do not take an option, the others are not listed."""
+
+_LAYERS = """\
+## Where an option can be set
+
+An option has one name in three forms: the flag `--on-failure`, the environment variable
+`ROLLOUT_GATE_ON_FAILURE`, and the key `on-failure` of a configuration file. A flag wins over the
+environment, the environment over the files, the files over the default. The winner stands alone:
+lists are not joined.
+
+- A switch is turned off by its opposite, `--no-observe`; elsewhere it is `true` or `false`.
+- A repeatable option is given once for each value; a variable has one value a line, a file a list.
+- A variable that is empty says nothing.
+- The configuration is `rollout-gate.yaml` in the working directory, if it is there, or the files
+  that `--config` names, of which later ones win. Paths in it are relative to the working directory.
+  [config.schema.json](config.schema.json) describes it; an unknown key or a wrong value is an error
+  with its line.
+- A command ignores what the environment and the files say of options that it does not take.
+- Secrets are no options: they come from the kubeconfig.
+"""
+
+
+def reference() -> str:
+    """Return the page."""
+    parts = [_HEAD, "\n".join(_commands()), _LAYERS, "## Options\n"]
+    parts += ["\n".join(_options(group)) for group in Group]
+    return "\n".join(parts)
+
+
+def _commands() -> Iterator[str]:
+    yield "## Commands\n"
+    yield "| command | what it does |"
+    yield "|---|---|"
+    for name, line in COMMANDS.items():
+        command: click.Command = getattr(importlib.import_module(f"gate.cli.{name}"), name)
+        context = click.Context(command, info_name=f"{PROGRAM} {name}")
+        pieces = (piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]")
+        yield f"| `{' '.join((PROGRAM, name, *map(_cell, pieces)))}` | {_cell(line)} |"
+    yield ""
+
+
+def _options(group: Group) -> Iterator[str]:
+    yield f"### {group}\n"
+    yield "| flag | default | what it does | taken by |"
+    yield "|---|---|---|---|"
+    for item in declared().values():
+        if item.option.group is group:
+            yield f"| {_flag(item)} | {_default(item)} | {_help(item)} | {_commands_of(item)} |"
+    yield ""
+
+
+def _flag(item: Setting) -> str:
+    given = f"{item.flag} {_cell(item.metavar)}".rstrip()
+    return f"`{item.option.short}`, `{given}`" if item.option.short else f"`{given}`"
+
+
+def _default(item: Setting) -> str:
+    return item.shown_default or ("off" if item.opposite else "")
+
+
+def _help(item: Setting) -> str:
+    notes = (
+        "; repeatable" if item.repeated else "",
+        "" if item.option.in_file else "; not in a file",
+    )
+    return _cell(item.option.help + "".join(notes))
+
+
+def _commands_of(item: Setting) -> str:
+    able = [name for name in COMMANDS if taken_by(name)]
+    others = [name for name in able if name not in item.option.commands]
+    if len(others) <= _FEW:
+        return f"all but {', '.join(others)}" if others else "all"
+    return ", ".join(name for name in able if name in item.option.commands)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

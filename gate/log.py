@@ -1,0 +1,117 @@
+"""Diagnostics on stderr: retries, reconnects, and the timeline where stderr is JSON.
+
+Callers name facts (`log.info("reconnecting", after_seconds=2)`), never bodies or credentials.
+structlog is loaded by the first line that is severe enough to be written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import MutableMapping
+from typing import Any, Final, TextIO
+
+_RANKS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+_SECRET_KEY: Final = re.compile("authorization|token|passw|secret|credential|^body$", re.IGNORECASE)
+_SECRET_TEXT: Final = re.compile(
+    r"(?<=bearer )\S+|(?<=basic )\S+|(?<=://)[^/\s@]+(?=@)", re.IGNORECASE
+)
+_MASK: Final = "***"
+_LONGEST: Final = 2_000
+"""Characters of one value; an error of a library can quote a whole answer."""
+
+Line = MutableMapping[str, Any]
+
+
+class _Log:
+    """Where lines go, and which."""
+
+    def __init__(self) -> None:
+        self.least = _RANKS["info"]
+        self.as_json = False
+        self.stream: TextIO | None = None
+        self.logger: Any = None
+
+    def write(self, level: str, event: str, facts: dict[str, object]) -> None:
+        """Write one line; a stream that is closed or full changes nothing else."""
+        if _RANKS[level] < self.least:
+            return
+        if self.logger is None:
+            self.logger = self._opened()
+        with contextlib.suppress(OSError, ValueError):
+            getattr(self.logger, level)(event, **facts)
+
+    def _opened(self) -> Any:
+        import structlog
+
+        stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="at")
+        shape = [stamp, structlog.processors.JSONRenderer()] if self.as_json else [_console_line]
+        return structlog.wrap_logger(
+            structlog.WriteLogger(self.stream or sys.stderr),
+            processors=[structlog.processors.add_log_level, _masked, *shape],
+            wrapper_class=structlog.BoundLogger,
+            cache_logger_on_first_use=False,
+        )
+
+
+_log: Final = _Log()
+
+
+def configure(form: str, level: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+    """Write lines of `level` and above to `stream` (stderr), `form` being console or json.
+
+    `quiet` is errors alone.
+    """
+    _log.as_json = form == "json"
+    _log.least = _RANKS["error" if quiet else level]
+    _log.stream = stream
+    _log.logger = None
+
+
+def debug(event: str, **facts: object) -> None:
+    """Say what only developers want to know."""
+    _log.write("debug", event, facts)
+
+
+def info(event: str, **facts: object) -> None:
+    """Say what happens."""
+    _log.write("info", event, facts)
+
+
+def warning(event: str, **facts: object) -> None:
+    """Say what may be wrong."""
+    _log.write("warning", event, facts)
+
+
+def error(event: str, **facts: object) -> None:
+    """Say what is wrong."""
+    _log.write("error", event, facts)
+
+
+def _masked(_logger: object, _method: str, line: Line) -> Line:
+    """Hide what looks like a credential: callers pass none, libraries' messages may."""
+    return {key: _mask(key, value) for key, value in line.items()}
+
+
+def _mask(key: str, value: object) -> object:
+    if _SECRET_KEY.search(key):
+        return _MASK
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return _SECRET_TEXT.sub(_MASK, str(value)[:_LONGEST])
+
+
+def _console_line(_logger: object, _method: str, line: Line) -> str:
+    """Return `warning: reconnecting (after_seconds=2)`."""
+    facts = [
+        f"{key}={_printable(value)}" for key, value in line.items() if key not in ("level", "event")
+    ]
+    tail = f" ({', '.join(facts)})" if facts else ""
+    return f"{line['level']}: {_printable(line['event'])}{tail}"
+
+
+def _printable(value: object) -> str:
+    text = str(value)
+    return text if text.isprintable() else json.dumps(text)[1:-1]

@@ -104,6 +104,10 @@ class Connection:
             self.api.reconnect()
         return True
 
+    def close(self) -> None:
+        """Close the connections that wait for another request."""
+        self.api.close()  # type: ignore[no-untyped-call]
+
 
 def connect(
     options: Options,

@@ -126,10 +126,9 @@ class UidMismatch(ApiError):
 
 
 class Gone(ApiError):
-    """410: that resourceVersion or continue token is too old; list again."""
+    """410: that resourceVersion or continue token is too old; list anew."""
 
     answers_with = Reason.UNREACHABLE
-    transient = True
 
 
 class TooManyRequests(ApiError):
@@ -243,7 +242,7 @@ def _forbidden(message: str, document: Mapping[str, Any]) -> ApiError:
     if found is not None:
         verb, resource, group = found.groups()
         return Forbidden(message, verb=verb, resource=f"{resource}.{group}" if group else resource)
-    return Rejected(message) if document and " cannot " not in message else Forbidden(message)
+    return Rejected(message) if document and "cannot " not in message else Forbidden(message)
 
 
 _OTHER_UID = ("uid mismatch:", "the UID in the precondition")
@@ -322,14 +321,14 @@ def from_transport(error: Exception, server: str) -> ApiError:
     if "WRONG_VERSION_NUMBER" in text or "wrong version number" in text:
         return TlsFailure(f"{server} does not speak TLS")
     match error:
-        case urllib3.exceptions.ConnectTimeoutError():
-            return Unreachable(f"{server} does not answer: no connection in time")
-        case urllib3.exceptions.ReadTimeoutError():
-            return TimedOut(f"{server} did not answer in time")
         case urllib3.exceptions.NameResolutionError():
             return Unreachable(f"the name of {server} does not resolve")
         case urllib3.exceptions.NewConnectionError() | urllib3.exceptions.ProxyError():
             return Unreachable(f"cannot connect to {server}: {_cause(error)}")
+        case urllib3.exceptions.ConnectTimeoutError():
+            return Unreachable(f"{server} does not answer: no connection in time")
+        case urllib3.exceptions.ReadTimeoutError():
+            return TimedOut(f"{server} did not answer in time")
     return ContactBroken(f"the connection to {server} broke: {_cause(error)}")
 
 

@@ -250,6 +250,10 @@ class Watches:
         for watch in self._watches:
             watch.stop()
 
+    def join(self, seconds: float) -> bool:
+        """Wait for each thread; return whether all ended."""
+        return all(watch.join(seconds) for watch in self._watches)
+
 
 def watches_of(
     client: Client,

@@ -33,7 +33,17 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("tls") / "server.pem"
     subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    command = ["openssl", "req", "-x509", *kind, *subject, "-keyout", file, "-out", "-"]
+    command: list[str | Path] = [
+        "openssl",
+        "req",
+        "-x509",
+        *kind,
+        *subject,
+        "-keyout",
+        file,
+        "-out",
+        "-",
+    ]
     made = subprocess.run(command, check=True, capture_output=True)
     file.write_bytes(file.read_bytes() + made.stdout)
     return file
@@ -98,7 +108,7 @@ def make_client(
 
     yield make
     for client in made:
-        client.connection.api.close()
+        client.connection.close()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def _get(connection: Connection, path: str = "/version") -> bytes:
     try:
         return Client(connection, SystemClock()).get(path)
     finally:
-        connection.api.close()
+        connection.close()
 
 
 @pytest.fixture(autouse=True)
@@ -290,4 +290,4 @@ def test_an_expired_token_is_replaced_once(
     with pytest.raises(Unauthorized):
         client.get("/version")
     assert len(server.seen) == 4
-    connection.api.close()
+    connection.close()

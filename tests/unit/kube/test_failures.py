@@ -98,7 +98,7 @@ def test_each_answer_has_its_leaf(
     assert type(error) is leaf
     assert error.reason is means
     assert message in error.message
-    assert error.transient is (leaf in (Gone, TooManyRequests, ServerFailure))
+    assert error.transient is (leaf in (TooManyRequests, ServerFailure))
     assert error.untouched is (leaf is not ServerFailure)
 
 

@@ -121,8 +121,10 @@ def _users(tmp_path: Path, **config: Any) -> tuple[Entry, Entry]:
 
 def test_the_environment_of_a_plugin(script: Script, tmp_path: Path) -> None:
     """A plugin finds its own variables and the cluster that it asked for, and no terminal."""
-    say = "print(json.dumps({'apiVersion': os.environ['V'], 'kind': 'ExecCredential', "
-    say += "'status': {'token': str(len(sys.argv)) + os.environ['KUBERNETES_EXEC_INFO'].replace(' ', '')}}))"
+    say = "info = os.environ['KUBERNETES_EXEC_INFO'].replace(' ', '')\n"
+    say += "status = {'token': str(len(sys.argv)) + info}\n"
+    say += "answer = {'apiVersion': os.environ['V'], 'kind': 'ExecCredential', 'status': status}\n"
+    say += "print(json.dumps(answer))"
     script(say)
     user, cluster = _users(
         tmp_path,

@@ -1,0 +1,288 @@
+"""Requests have limits, are repeated only where that is safe, and are counted."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+
+import pytest
+
+from gate.clock import SystemClock, VirtualClock
+from gate.core.events import ContactLost, ContactRestored
+from gate.kube.client import APPLY_PATCH, Client, backoff_seconds
+from gate.kube.contact import Contact
+from gate.kube.failures import (
+    ApiError,
+    BadAnswer,
+    Cancelled,
+    ContactBroken,
+    NotFound,
+    Rejected,
+    ServerFailure,
+    TimedOut,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+)
+from tests.unit.kube.conftest import MakeClient
+from tests.unit.kube.scripted import (
+    Drop,
+    Hang,
+    Reply,
+    ScriptedServer,
+    Stream,
+    as_json,
+    as_status,
+)
+
+PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
+
+
+def test_a_read_gives_the_bytes(client: Client, server: ScriptedServer) -> None:
+    """The body comes as it was sent, with the query that was asked."""
+    server.on("GET", PATH, Reply(body=b'{"a":  1}'))
+    assert client.get(PATH, (("labelSelector", "a in (b,c)"),)) == b'{"a":  1}'
+    assert server.seen[0].query == {"labelSelector": "a in (b,c)"}
+    assert client.requests == 1
+
+
+def test_connections_are_used_again(client: Client, server: ScriptedServer) -> None:
+    """Answers with a length, chunked ones and errors all leave a connection that is kept."""
+    server.on("GET", "/length", Reply(body=b"x" * 300_000))
+    server.on("GET", "/chunked", Stream([b"a", b"b"]))
+    for _ in range(3):
+        client.get("/length")
+        assert client.get("/chunked") == b"ab"
+        with pytest.raises(NotFound):
+            client.get("/missing")
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_reads_are_repeated(
+    client: Client, server: ScriptedServer, clock: VirtualClock, status: int
+) -> None:
+    """A server that fails for a while is asked again, with growing pauses."""
+    server.on("GET", PATH, as_status(status), as_status(status), as_json({}))
+    assert client.get(PATH) == b"{}"
+    assert client.requests == 3
+    assert clock.now() == pytest.approx(0.2 + 0.4)
+
+
+def test_a_broken_connection_is_repeated(client: Client, server: ScriptedServer) -> None:
+    """A connection that ends without an answer is one failed try of a read."""
+    server.on("GET", PATH, Drop(), as_json({}))
+    assert client.get(PATH) == b"{}"
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 422])
+def test_refusals_are_not_repeated(client: Client, server: ScriptedServer, status: int) -> None:
+    """What the server answers for good is asked once."""
+    server.on("GET", PATH, as_status(status))
+    with pytest.raises(ApiError):
+        client.get(PATH)
+    assert client.requests == 1
+
+
+def test_retry_after_is_honoured(
+    client: Client, server: ScriptedServer, clock: VirtualClock
+) -> None:
+    """The server's Retry-After is waited for, and up to a tenth longer."""
+    server.on("GET", PATH, as_json({}, 429, Retry_After="7"), as_json({}))
+    client.get(PATH)
+    assert clock.now() == pytest.approx(7.7)
+
+
+def test_the_budget_bounds_repetition(
+    client: Client, server: ScriptedServer, clock: VirtualClock
+) -> None:
+    """No pause begins that would end after the budget; the last error is what is raised."""
+    server.on("GET", PATH, as_json({}, 503, Retry_After="20"))
+    with pytest.raises(ServerFailure):
+        client.get(PATH)
+    assert client.requests == 2
+    assert clock.now() == pytest.approx(22.0)
+
+
+def test_a_single_read_is_not_repeated(client: Client, server: ScriptedServer) -> None:
+    """`once` leaves repetition to the caller: exactly one attempt reaches the server."""
+    server.on("GET", PATH, as_status(503))
+    with pytest.raises(ServerFailure):
+        client.get(PATH, once=True)
+    assert len(server.seen) == 1
+
+
+def test_waiting_can_be_cancelled(client: Client, server: ScriptedServer) -> None:
+    """A request that nobody wants any more ends in its pause."""
+    server.on("GET", PATH, as_status(503))
+    cancel = threading.Event()
+    server.on_request = lambda _: cancel.set()
+    with pytest.raises(Cancelled):
+        client.get(PATH, cancel=cancel)
+    assert client.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "leaf"),
+    [(as_status(500), ServerFailure), (as_status(503), ServerFailure), (Drop(), ContactBroken)],
+)
+def test_a_write_that_may_have_been_done_is_not_repeated(
+    client: Client, server: ScriptedServer, answer: Reply | Drop, leaf: type[ApiError]
+) -> None:
+    """A lost answer of a write is for the caller to find out about."""
+    server.on("PATCH", PATH, answer)
+    with pytest.raises(leaf) as caught:
+        client.write("PATCH", PATH, {"a": 1}, content_type=APPLY_PATCH)
+    assert len(server.seen) == 1
+    assert not caught.value.untouched
+
+
+def test_a_write_that_was_shed_is_repeated(client: Client, server: ScriptedServer) -> None:
+    """After 429 the server surely did nothing."""
+    server.on("PATCH", PATH, as_status(429), as_json({}))
+    client.write("PATCH", PATH, {"a": 1}, content_type=APPLY_PATCH)
+    assert [seen.json() for seen in server.seen] == [{"a": 1}, {"a": 1}]
+
+
+def test_a_server_that_is_not_there(
+    make_client: MakeClient, server: ScriptedServer, clock: VirtualClock
+) -> None:
+    """Without a connection reads and writes are repeated until the budget is spent."""
+    client = make_client(retry_seconds=3.0)
+    server.close()
+    with pytest.raises(Unreachable, match=f"cannot connect to {server.url}: .*refused"):
+        client.get(PATH)
+    with pytest.raises(Unreachable):
+        client.write("PATCH", PATH, {}, content_type=APPLY_PATCH)
+    assert clock.now() > 4.0
+
+
+def test_an_answer_that_does_not_come(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A server that says nothing is left after the limit; a write is not sent again."""
+    client = make_client(answer_seconds=0.1, write_seconds=0.1, retry_seconds=0.0)
+    server.on("GET", PATH, Hang())
+    server.on("PATCH", PATH, Hang())
+    with pytest.raises(TimedOut, match="did not answer in time"):
+        client.get(PATH)
+    with pytest.raises(TimedOut):
+        client.write("PATCH", PATH, {}, content_type=APPLY_PATCH)
+    assert len(server.seen) == 2
+
+
+def test_an_answer_that_stops_in_the_middle(
+    make_client: MakeClient, server: ScriptedServer
+) -> None:
+    """Half an answer is none, whether the server falls silent or the connection ends."""
+    client = make_client(answer_seconds=0.1, retry_seconds=0.0)
+    server.on("GET", PATH, Stream([b'{"a":'], then="silence"), Stream([b'{"a":'], then="cut"))
+    with pytest.raises(TimedOut):
+        client.get(PATH)
+    with pytest.raises(ContactBroken):
+        client.get(PATH)
+
+
+class Ticking(VirtualClock):
+    """A clock on which every look takes a second."""
+
+    def now(self) -> float:
+        """Return the time, a second later each time."""
+        self.advance_to(super().now() + 1.0)
+        return super().now()
+
+
+def test_an_answer_that_dribbles(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A server that sends a little for ever does not hold a request beyond its limit."""
+    client = make_client(clock=Ticking(), answer_seconds=5.0, retry_seconds=0.0)
+    server.on("GET", PATH, Stream([b"x"] * 100))
+    with pytest.raises(TimedOut, match="did not end its answer in time"):
+        client.get(PATH)
+
+
+def test_an_answer_that_is_too_large(make_client: MakeClient, server: ScriptedServer) -> None:
+    """An endless body is cut off at the cap."""
+    client = make_client(body_bytes=1000)
+    server.on("GET", PATH, Stream([b"x" * 400] * 1000, then="silence"))
+    with pytest.raises(BadAnswer, match="larger than 1000 bytes"):
+        client.get(PATH)
+
+
+def test_an_encoded_answer_is_refused(client: Client, server: ScriptedServer) -> None:
+    """A body that would grow when it is decoded is not decoded at all."""
+    bomb = gzip.compress(b"0" * (1 << 20))
+    server.on("GET", PATH, Reply(body=bomb, headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(BadAnswer, match="encoded"):
+        client.get(PATH)
+
+
+def test_a_long_error_is_bounded(client: Client, server: ScriptedServer) -> None:
+    """Of an error's body 64 KiB are read, and a few words shown."""
+    server.on("GET", PATH, Reply(404, b"<p>lost</p>" * 100_000))
+    with pytest.raises(NotFound) as caught:
+        client.get(PATH)
+    assert len(caught.value.message) < 200
+
+
+def test_redirects_are_not_followed(client: Client, server: ScriptedServer) -> None:
+    """A token does not travel to where a redirect points."""
+    server.on("GET", PATH, Reply(302, b"", {"Location": "/elsewhere"}))
+    with pytest.raises(Rejected, match="302"):
+        client.get(PATH)
+    assert [seen.path for seen in server.seen] == [PATH]
+
+
+def test_a_refused_token_that_cannot_be_renewed(client: Client, server: ScriptedServer) -> None:
+    """A fixed token is not tried twice."""
+    server.on("GET", PATH, as_status(401))
+    with pytest.raises(Unauthorized):
+        client.get(PATH)
+    assert len(server.seen) == 1
+
+
+def test_contact_follows_the_requests(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A refusal is contact, a failing server is none, and an answer restores it."""
+    heard: list[ContactLost | ContactRestored] = []
+    clock = VirtualClock()
+    client = make_client(clock=clock, contact=Contact(clock, heard.append))
+    server.on("GET", PATH, as_status(503), as_status(503), as_status(404), as_status(503))
+    for at in (1.0, 20.0, 30.0, 40.0):
+        clock.advance_to(at)
+        with pytest.raises(ApiError):
+            client.get(PATH, once=True)
+    assert [type(event) for event in heard] == [ContactLost, ContactRestored]
+    assert [event.at for event in heard] == [20.0, 30.0]
+
+
+def test_several_threads_share_the_client(make_client: MakeClient, server: ScriptedServer) -> None:
+    """Requests of several threads are all answered and all counted."""
+    client = make_client(clock=SystemClock())
+    server.on("GET", PATH, as_json({}))
+    threads = [
+        threading.Thread(target=lambda: [client.get(PATH) for _ in range(20)]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert client.requests == len(server.seen) == 80
+
+
+@pytest.mark.parametrize(
+    ("tries", "jitter", "asked", "seconds"),
+    [
+        (0, 1.0, None, 0.5),
+        (0, 0.0, None, 0.25),
+        (3, 1.0, None, 4.0),
+        (10_000, 1.0, None, 5.0),
+        (0, 0.0, 30.0, 30.0),
+        (0, 1.0, 30.0, 33.0),
+        (9, 1.0, 1.0, 5.0),
+    ],
+)
+def test_pauses(tries: int, jitter: float, asked: float | None, seconds: float) -> None:
+    """Pauses double up to a bound; their upper half is chance; what was asked for is a floor."""
+    assert backoff_seconds(tries, 0.5, 5.0, jitter, asked) == pytest.approx(seconds)
+
+
+def test_a_missing_kind_of_limit_is_too_many_requests() -> None:
+    """429 is its own leaf, so that a caller can tell it from a failure."""
+    assert not issubclass(TooManyRequests, ServerFailure)

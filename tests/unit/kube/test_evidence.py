@@ -1,0 +1,70 @@
+"""Logs are collected side by side and within a bound, whatever the server does."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.clock import SystemClock
+from gate.core.effects import Collect
+from gate.core.objects import deployment_ref
+from gate.kube.evidence import Collector
+from tests.unit.kube.conftest import MakeClient
+from tests.unit.kube.scripted import Hang, Reply, ScriptedServer, as_status
+
+PATH = "/api/v1/namespaces/shop/pods/web-1/log"
+WEB = deployment_ref("shop", "web")
+
+
+@pytest.fixture
+def collector(make_client: MakeClient) -> Collector:
+    """Return a collector with real time and a short bound."""
+    return Collector(make_client(clock=SystemClock()), SystemClock(), bound_seconds=5.0)
+
+
+def test_both_tails_are_collected(collector: Collector, server: ScriptedServer) -> None:
+    """The log before the last restart comes first, the current one second, both cleaned."""
+    server.on("GET", PATH, Reply(body=b"boom\x1b[31m!\r\nbye\n"))
+    collected = collector.perform(Collect(7, WEB, "web-1", "app", previous=True))
+    assert collected.effect_id == 7
+    assert [piece.text for piece in collected.evidence] == ["boom!\nbye", "boom!\nbye"]
+    assert {(piece.kind, piece.pod, piece.container) for piece in collected.evidence} == {
+        ("log", "web-1", "app")
+    }
+    queries = sorted((dict(seen.query) for seen in server.seen), key=len)
+    assert queries[0] == {"container": "app", "tailLines": "20", "limitBytes": "65536"}
+    assert queries[1] == queries[0] | {"previous": "true"}
+
+
+def test_any_container_and_no_previous_run(collector: Collector, server: ScriptedServer) -> None:
+    """Without a container the server chooses; without a previous run one log is read."""
+    server.on("GET", PATH, Reply(body=b"up\n"))
+    collected = collector.perform(Collect(7, WEB, "web-1", "", previous=False))
+    assert [piece.text for piece in collected.evidence] == ["up"]
+    assert "container" not in server.seen[0].query
+
+
+def test_the_end_of_a_log_is_kept(collector: Collector, server: ScriptedServer) -> None:
+    """Of long lines the last 4 KiB remain: the end tells most."""
+    server.on("GET", PATH, Reply(body=b"x" * 20_000 + b"\nlast words"))
+    [piece] = collector.perform(Collect(7, WEB, "web-1", "app", previous=False)).evidence
+    assert len(piece.text) == 4096
+    assert piece.text.endswith("\nlast words")
+
+
+@pytest.mark.parametrize("answer", [as_status(400, "previous not found"), Reply(body=b"\n")])
+def test_what_is_refused_or_empty_is_left_out(
+    collector: Collector, server: ScriptedServer, answer: Reply
+) -> None:
+    """No log is no error, and is not asked for twice."""
+    server.on("GET", PATH, answer)
+    assert collector.perform(Collect(7, WEB, "web-1", "app", previous=True)).evidence == ()
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_hangs_costs_the_bound_alone(
+    make_client: MakeClient, server: ScriptedServer
+) -> None:
+    """What is not there in time is left out."""
+    server.on("GET", PATH, Hang())
+    collector = Collector(make_client(clock=SystemClock()), SystemClock(), bound_seconds=0.1)
+    assert collector.perform(Collect(7, WEB, "web-1", "app", previous=True)).evidence == ()

@@ -1,0 +1,144 @@
+"""Reads are quorum reads; what nobody could read is Unknown, never Absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gate.clock import VirtualClock
+from gate.core.effects import Read
+from gate.core.events import ContactLost
+from gate.core.fact import Absent, Known, Unknown
+from gate.core.objects import Ref, deployment_ref
+from gate.kube.client import Client
+from gate.kube.contact import Contact
+from gate.kube.failures import Forbidden
+from gate.kube.reads import Autoscaler, Reader
+from gate.kube.resources import Resources
+from tests.unit.kube.conftest import MakeClient
+from tests.unit.kube.scripted import Reply, ScriptedServer, a_list, as_json, as_status
+
+WEB = deployment_ref("shop", "web")
+APPS = "/apis/apps/v1/namespaces/shop"
+PATH, SETS, PODS = f"{APPS}/deployments/web", f"{APPS}/replicasets", "/api/v1/namespaces/shop/pods"
+HPAS = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
+SCALED = "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects"
+TEMPLATE: dict[str, Any] = {"spec": {"containers": []}}
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop", "uid": "u1", "resourceVersion": "8"},
+    "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE},
+}
+FORBIDDEN = as_status(403, 'User "u" cannot get resource "deployments" in API group "apps"')
+
+
+def _item(name: str, **spec: Any) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "shop", "uid": name, "resourceVersion": "1"}
+    return {"metadata": meta, "spec": spec}
+
+
+@pytest.fixture
+def reader(client: Client, resources: Resources) -> Reader:
+    """Return a reader of the scripted server."""
+    return Reader(client, resources, VirtualClock(5.0))
+
+
+def test_a_whole_rollout(reader: Reader, server: ScriptedServer) -> None:
+    """The Deployment is read first, then what its selector selects, without a resourceVersion."""
+    server.on("GET", PATH, as_json(DEPLOYMENT))
+    server.on("GET", SETS, a_list(_item("web-1", template=TEMPLATE)))
+    server.on("GET", PODS, a_list(_item("web-1-a", containers=[]), following="x"), a_list())
+    back = reader.perform(Read(4, WEB, whole_rollout=True))
+    assert (back.at, back.effect_id) == (5.0, 4)
+    assert isinstance(back.fact, Known)
+    assert back.fact.value.uid == "u1"
+    assert [found.name for found in back.replica_sets or ()] == ["web-1"]
+    assert [found.name for found in back.pods or ()] == ["web-1-a"]
+    assert server.asked(SETS)[0].query == {"labelSelector": "app=web", "limit": "500"}
+    assert all("resourceVersion" not in seen.query for seen in server.seen)
+
+
+def test_one_object(reader: Reader, server: ScriptedServer) -> None:
+    """Where one object is meant, one is read."""
+    server.on("GET", PATH, as_json(DEPLOYMENT))
+    back = reader.perform(Read(4, WEB, whole_rollout=False))
+    assert isinstance(back.fact, Known)
+    assert (back.replica_sets, back.pods) == (None, None)
+    assert len(server.seen) == 1
+
+
+def test_absent_is_what_the_server_says_is_not_there(
+    reader: Reader, server: ScriptedServer
+) -> None:
+    """A 404 alone is absence, and then there are no parts either."""
+    server.on("GET", PATH, as_status(404, "not found", "NotFound"))
+    back = reader.perform(Read(4, WEB, whole_rollout=True))
+    assert (back.fact, back.replica_sets, back.pods) == (Absent(), (), ())
+
+
+@pytest.mark.parametrize("answer", [as_status(500, "down"), FORBIDDEN, Reply(body=b"<html>")])
+@pytest.mark.parametrize("part", [PATH, SETS, PODS])
+def test_what_cannot_be_read_is_unknown(
+    reader: Reader, server: ScriptedServer, part: str, answer: Reply
+) -> None:
+    """Where any part of a rollout cannot be read, nothing of it is known."""
+    server.on("GET", PATH, as_json(DEPLOYMENT))
+    server.on("GET", SETS, a_list())
+    server.on("GET", PODS, a_list())
+    server.on("GET", part, answer)
+    back = reader.perform(Read(4, WEB, whole_rollout=True))
+    assert isinstance(back.fact, Unknown)
+    assert back.fact.why
+    assert (back.replica_sets, back.pods) == (None, None)
+
+
+def test_a_lost_right_ends_contact(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A 403 in the middle of a run is final: waiting brings no right back."""
+    heard: list[Any] = []
+    client = make_client(contact=Contact(VirtualClock(), heard.append))
+    server.on("GET", PATH, FORBIDDEN)
+    Reader(client, Resources(client), VirtualClock()).perform(Read(4, WEB, whole_rollout=True))
+    [event] = heard
+    assert isinstance(event, ContactLost)
+    assert event.final
+
+
+def test_a_live_object_raises(reader: Reader, server: ScriptedServer) -> None:
+    """Before the first write the reason why something cannot be read is the answer."""
+    server.on("GET", PATH, FORBIDDEN)
+    with pytest.raises(Forbidden):
+        reader.live(WEB)
+
+
+def test_autoscalers(reader: Reader, server: ScriptedServer) -> None:
+    """Autoscalers of both kinds name their target; KEDA leaves out what is usual."""
+    target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
+    server.on("GET", HPAS, a_list(_item("db", scaleTargetRef=target)))
+    server.on("GET", SCALED, a_list(_item("web", scaleTargetRef={"name": "web"})))
+    assert reader.autoscalers("shop") == Known(
+        (
+            Autoscaler(
+                "HorizontalPodAutoscaler", "db", Ref("apps/v1", "StatefulSet", "shop", "db")
+            ),
+            Autoscaler("ScaledObject", "web", WEB),
+        )
+    )
+
+
+def test_no_keda_means_no_scaled_objects(reader: Reader, server: ScriptedServer) -> None:
+    """A group that the server has not holds nothing."""
+    server.on("GET", HPAS, a_list())
+    server.on("GET", SCALED, Reply(404, b"404 page not found\n"))
+    assert reader.autoscalers("shop") == Known(())
+
+
+@pytest.mark.parametrize("answer", [as_status(403, "x cannot list"), a_list({"spec": {}})])
+def test_autoscalers_that_nobody_can_read(
+    reader: Reader, server: ScriptedServer, answer: Reply
+) -> None:
+    """Without the right, or without sense in the answer, nobody knows who scales."""
+    server.on("GET", HPAS, a_list())
+    server.on("GET", SCALED, answer)
+    assert isinstance(reader.autoscalers("shop"), Unknown)

@@ -1,0 +1,349 @@
+"""A watch survives whatever a server does, and asks no more often than it must."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gate.clock import SystemClock, VirtualClock
+from gate.core.events import ContactLost, ContactRestored, Kind, Listed, Observed, Vanished
+from gate.core.objects import ClusterEvent, Deployment, Pod, deployment_ref
+from gate.kube.client import Client
+from gate.kube.contact import Contact
+from gate.kube.scope import Scope
+from gate.kube.watch import Watch, WatchLimits, watches_of
+from tests.unit.kube.conftest import MakeClient
+from tests.unit.kube.scripted import (
+    Drop,
+    Reply,
+    ScriptedServer,
+    Stream,
+    a_line,
+    a_list,
+    as_json,
+    as_status,
+)
+
+WEB = deployment_ref("shop", "web")
+API = deployment_ref("shop", "api")
+PODS = "/api/v1/namespaces/shop/pods"
+SCOPE = Scope(Kind.POD, "shop", (WEB,), "app=web")
+EXPIRED = {"kind": "Status", "code": 410, "message": "too old resource version: 1 (2)"}
+
+
+def _pod(name: str, version: str = "1", **more: Any) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "resourceVersion": version}
+    kind = {"kind": "Pod", "apiVersion": "v1"}
+    return kind | {"metadata": meta, "spec": {"containers": []}, "status": {}} | more
+
+
+def _bookmark(version: str) -> bytes:
+    return a_line(
+        "BOOKMARK", {"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": version}}
+    )
+
+
+class Ending(VirtualClock):
+    """A clock that sets the event that is waited for once its end is reached."""
+
+    def __init__(self, end: float) -> None:
+        """Start at 0."""
+        super().__init__()
+        self._end = end
+
+    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
+        """Move on, and end the waiting thread's work at the end."""
+        over = super().wait(seconds, until)
+        if until is not None and self.now() >= self._end:
+            until.set()
+        return over
+
+
+Heard = list[Any]
+Run = Callable[..., Heard]
+
+
+@pytest.fixture
+def run(make_client: MakeClient, server: ScriptedServer) -> Run:
+    """Return a runner: follows pods for some virtual seconds and returns what was heard."""
+
+    def follow(seconds: float = 2.0, scope: Scope = SCOPE, **limits: Any) -> Heard:
+        heard: Heard = []
+        clock = Ending(seconds)
+        client = make_client(clock=clock, contact=Contact(clock, heard.append))
+        Watch(client, scope, clock, heard.append, limits=WatchLimits(**limits)).run()
+        return heard
+
+    return follow
+
+
+def _names(heard: Heard) -> list[str]:
+    things = [event.object for event in heard if isinstance(event, Observed)]
+    return [thing.name for thing in things if isinstance(thing, Pod)]
+
+
+def _watches(server: ScriptedServer) -> list[str]:
+    return [seen.query["resourceVersion"] for seen in server.seen if "watch" in seen.query]
+
+
+def _lists(server: ScriptedServer) -> int:
+    return sum("watch" not in seen.query for seen in server.seen)
+
+
+def test_a_list_comes_first(run: Run, server: ScriptedServer) -> None:
+    """What is there is listed once, then changes follow from the list's resourceVersion."""
+    lines = a_line("ADDED", _pod("b", "101")) + a_line("DELETED", _pod("a", "102"))
+    server.on("GET", PODS, a_list(_pod("a"), version="100"), Stream([lines]), Stream())
+    listed, added, deleted, *rest = run()
+    assert isinstance(listed, Listed)
+    assert (listed.kind, listed.about) == (Kind.POD, WEB)
+    assert [pod.name for pod in listed.objects if isinstance(pod, Pod)] == ["a"]
+    assert isinstance(added, Observed)
+    assert isinstance(added.object, Pod)
+    assert added.object.name == "b"
+    assert deleted == Vanished(deleted.at, Kind.POD, "uid-a")
+    assert rest == []
+    assert server.seen[0].query == {"labelSelector": "app=web", "limit": "500"}
+    assert server.seen[1].query == {
+        "labelSelector": "app=web",
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": "100",
+        "timeoutSeconds": "600",
+    }
+
+
+def test_pages_are_put_together(run: Run, server: ScriptedServer) -> None:
+    """A long list is one Listed, and the watch goes on from its version."""
+    first = a_list(_pod("a"), following="more")
+    server.on("GET", PODS, first, a_list(_pod("b"), version="120"), Stream())
+    listed = run()[0]
+    assert [pod.name for pod in listed.objects] == ["a", "b"]
+    assert server.seen[1].query["continue"] == "more"
+    assert _watches(server)[0] == "120"
+
+
+def test_a_list_speaks_of_every_deployment(run: Run, server: ScriptedServer) -> None:
+    """A shared watch says for each Deployment that this is all there is."""
+    server.on("GET", PODS, a_list(_pod("a")), Stream())
+    heard = run(scope=Scope(Kind.POD, "shop", (API, WEB)))
+    assert [event.about for event in heard if isinstance(event, Listed)] == [API, WEB]
+
+
+def test_a_closed_watch_goes_on_where_it_was(run: Run, server: ScriptedServer) -> None:
+    """After a clean end the next watch starts at the last version, bookmarks count too."""
+    first = Stream([a_line("ADDED", _pod("a", "101"))])
+    server.on("GET", PODS, a_list(), first, Stream([_bookmark("150")]), Stream())
+    heard = run()
+    assert _names(heard) == ["a"]
+    assert _watches(server)[:3] == ["100", "101", "150"]
+    assert _lists(server) == 1
+
+
+def test_split_chunks_are_one_line(run: Run, server: ScriptedServer) -> None:
+    """A line may come in any pieces, and several in one piece."""
+    line = a_line("ADDED", _pod("a", "101"))
+    pieces = [line[:1], line[1:30], line[30:] + line, b"\n" + line[:-1], b"\n"]
+    server.on("GET", PODS, a_list(), Stream(pieces), Stream())
+    assert _names(run()) == ["a", "a", "a"]
+
+
+def test_a_long_line_is_heard(run: Run, server: ScriptedServer) -> None:
+    """A line of a mebibyte is a line."""
+    pod = _pod("big", "101")
+    pod["metadata"]["annotations"] = {"x": "y" * (1 << 20)}
+    server.on("GET", PODS, a_list(), Stream([a_line("ADDED", pod)]), Stream())
+    assert _names(run()) == ["big"]
+
+
+def test_a_cut_line_is_no_line(run: Run, server: ScriptedServer) -> None:
+    """What the connection left unfinished is dropped, and the watch resumes before it."""
+    whole, half = a_line("ADDED", _pod("a", "101")), a_line("ADDED", _pod("b", "102"))[:-9]
+    server.on("GET", PODS, a_list(), Stream([whole + half], then="cut"), Stream([half]), Stream())
+    assert _names(run()) == ["a"]
+    assert _watches(server)[:3] == ["100", "101", "101"]
+    assert _lists(server) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{nonsense\n", b"[]\n", b'{"type": "ADDED", "object": 3}\n', b"\xff\n", b"{}\n"],
+)
+def test_a_malformed_line_lists_anew(run: Run, server: ScriptedServer, line: bytes) -> None:
+    """A line that cannot be read ends the connection and the trust in the position."""
+    server.on("GET", PODS, a_list(), Stream([line]), a_list(_pod("a"), version="200"), Stream())
+    heard = run()
+    assert [type(event) for event in heard] == [Listed, Listed]
+    assert _watches(server)[:2] == ["100", "200"]
+
+
+def test_an_endless_line_is_left(run: Run, server: ScriptedServer) -> None:
+    """A line that does not end is not read for ever."""
+    endless = Stream([b"x" * 1000] * 50, then="silence")
+    server.on("GET", PODS, a_list(), endless, a_list(version="200"), Stream())
+    assert len(run(line_bytes=10_000)) == 2
+
+
+@pytest.mark.parametrize(
+    "gone", [as_status(410, "too old resource version"), Stream([a_line("ERROR", EXPIRED)])]
+)
+def test_an_expired_position_lists_anew(
+    run: Run, server: ScriptedServer, gone: Reply | Stream
+) -> None:
+    """410 as HTTP status and as an ERROR event under 200 both mean to list again."""
+    server.on("GET", PODS, a_list(), gone, a_list(_pod("a"), version="200"), Stream())
+    heard = run()
+    assert [len(event.objects) for event in heard if isinstance(event, Listed)] == [0, 1]
+    assert _watches(server)[:2] == ["100", "200"]
+
+
+def test_an_expired_page_lists_anew(run: Run, server: ScriptedServer) -> None:
+    """A list that grew too old between two pages begins again, and is said once."""
+    page = a_list(_pod("a"), following="more")
+    server.on("GET", PODS, page, as_status(410), a_list(_pod("b")), Stream())
+    assert [[pod.name for pod in event.objects] for event in run()] == [["b"]]
+
+
+@pytest.mark.parametrize("answer", [Reply(body=b"<html>"), a_list(3), Reply(body=b'{"items": 3}')])
+def test_a_list_that_cannot_be_read_is_no_list(
+    run: Run, server: ScriptedServer, answer: Reply
+) -> None:
+    """Nothing is said of objects that nobody could read."""
+    server.on("GET", PODS, answer, a_list(_pod("a")), Stream())
+    heard = run()
+    assert len(heard) == 1
+    assert len(heard[0].objects) == 1
+
+
+def test_a_list_without_end_is_left(run: Run, server: ScriptedServer) -> None:
+    """A continue token that leads nowhere is not followed for ever."""
+    server.on("GET", PODS, a_list(following="more"))
+    assert run() == []
+
+
+def test_silence_lists_anew(run: Run, server: ScriptedServer) -> None:
+    """A watch without even a bookmark may have a position of the future: it is given up."""
+    silent = Stream([a_line("ADDED", _pod("a", "101"))], then="silence")
+    server.on("GET", PODS, a_list(), silent, a_list(_pod("a"), version="200"), Stream())
+    heard = run(silence_seconds=0.1)
+    assert [type(event) for event in heard] == [Listed, Observed, Listed]
+    assert not any(isinstance(event, ContactLost) for event in heard)
+
+
+def test_a_server_that_closes_at_once_is_not_stormed(run: Run, server: ScriptedServer) -> None:
+    """Where watches come about but do not last there is about one a second."""
+    server.on("GET", PODS, a_list(), Stream())
+    run(seconds=60.0)
+    assert 55 <= len(server.seen) <= 75
+    assert _lists(server) == 1
+
+
+@pytest.mark.parametrize("answer", [as_status(500), as_status(429), Drop()])
+def test_a_server_that_fails_is_not_stormed(
+    run: Run, server: ScriptedServer, answer: Reply | Drop
+) -> None:
+    """Where nothing comes about the pauses grow to five seconds, and contact is lost once."""
+    server.on("GET", PODS, answer)
+    heard = run(seconds=60.0)
+    assert 12 <= len(server.seen) <= 20
+    assert [type(event) for event in heard] == [ContactLost]
+
+
+def test_retry_after_is_honoured(run: Run, server: ScriptedServer) -> None:
+    """A server that asks for thirty seconds gets them."""
+    server.on("GET", PODS, as_json({}, 429, Retry_After="30"))
+    run(seconds=120.0)
+    assert len(server.seen) == 4
+
+
+def test_contact_comes_back(run: Run, server: ScriptedServer) -> None:
+    """After an outage the list says what is there, and that the server is back."""
+    server.on("GET", PODS, *[as_status(503)] * 10, a_list(_pod("a")), Stream())
+    heard = run(seconds=60.0)
+    assert [type(event) for event in heard] == [ContactLost, ContactRestored, Listed]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_no_right_is_final(run: Run, server: ScriptedServer, status: int) -> None:
+    """Without the right to look there is no point in asking again."""
+    server.on("GET", PODS, a_list(), as_status(status, "cannot watch pods"))
+    heard = run(seconds=60.0)
+    assert len(server.seen) == 2
+    assert isinstance(heard[-1], ContactLost)
+    assert heard[-1].final
+    assert "cannot watch pods" in heard[-1].why
+
+
+def test_warnings_are_dispensable(run: Run, server: ScriptedServer) -> None:
+    """Where only Events may not be read, the other watches go on."""
+    path = "/api/v1/namespaces/shop/events"
+    server.on("GET", path, as_status(403, "cannot list events"))
+    assert run(scope=Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning")) == []
+    assert server.seen[0].query["fieldSelector"] == "type=Warning"
+
+
+def test_the_tap_hears_raw_lines(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A recording gets each line as the server wrote it, also one that cannot be read."""
+    odd = b'{"type":  "ADDED", "object": {}}'
+    line = a_line("ADDED", _pod("a", "101"))
+    server.on("GET", PODS, a_list(), Stream([line, odd + b"\n"]), a_list(), Stream())
+    taped: list[bytes] = []
+    clock = Ending(2.0)
+    client = make_client(clock=clock)
+    Watch(client, SCOPE, clock, lambda _: None, tap=taped.append).run()
+    assert taped == [line.rstrip(b"\n"), odd]
+
+
+def test_all_kinds_are_followed_and_stopped(
+    make_client: MakeClient, server: ScriptedServer
+) -> None:
+    """Four lists and four watches follow a Deployment; stopping ends every open watch at once."""
+    deployment = {
+        "kind": "Deployment",
+        "apiVersion": "apps/v1",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "9"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }
+    warning = {
+        "kind": "Event",
+        "apiVersion": "v1",
+        "metadata": {"name": "e", "namespace": "shop", "uid": "e", "resourceVersion": "9"},
+        "involvedObject": {"kind": "Pod", "name": "web-1", "uid": "p"},
+        "type": "Warning",
+    }
+    first = {"deployments": deployment, "pods": _pod("web-1"), "events": warning}
+    for plural in ("deployments", "replicasets", "pods", "events"):
+        group = "/apis/apps/v1" if plural in ("deployments", "replicasets") else "/api/v1"
+        lines = [a_line("ADDED", first[plural])] if plural in first else []
+        path = f"{group}/namespaces/shop/{plural}"
+        server.on("GET", path, a_list(), Stream(lines, then="silence"))
+    heard: list[Any] = []
+    complete = threading.Event()
+
+    def put(event: Any) -> None:
+        heard.append(event)
+        if len(heard) == 7:
+            complete.set()
+
+    client: Client = make_client(clock=SystemClock())
+    watches = watches_of(client, {WEB: {"matchLabels": {"app": "web"}}}, SystemClock(), put)
+    watches.start()
+    assert complete.wait(10)
+    watches.stop()
+    assert watches.join(10)
+    assert {type(event.object) for event in heard if isinstance(event, Observed)} == {
+        Deployment,
+        Pod,
+        ClusterEvent,
+    }
+    assert len([event for event in heard if isinstance(event, Listed)]) == 4
+    assert client.requests == 8
+
+
+def test_json_of_the_helper_is_that_of_the_api() -> None:
+    """The scripted lines are framed as the API frames them."""
+    assert json.loads(a_line("ADDED", {"a": 1})) == {"type": "ADDED", "object": {"a": 1}}

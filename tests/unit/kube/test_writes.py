@@ -1,0 +1,228 @@
+"""One effect is one request, and every answer of a server becomes one event.
+
+The answers are what kube-apiserver 1.36 gave; `tests/e2e` asks it again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gate.clock import VirtualClock
+from gate.core.body import Body
+from gate.core.effects import Verb, Write
+from gate.core.events import WriteConflicted, WriteRejected, WriteUncertain, Written
+from gate.core.objects import Ref, deployment_ref
+from gate.core.outcome import Reason
+from gate.kube.client import Client
+from gate.kube.failures import FieldManagerConflict, Invalid
+from gate.kube.resources import Resources
+from gate.kube.writes import Writer
+from tests.unit.kube.scripted import Answer, Drop, Reply, ScriptedServer, as_json, as_status
+
+WEB = deployment_ref("shop", "web")
+PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
+META: dict[str, Any] = {"name": "web", "namespace": "shop"}
+BODY: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": META,
+    "spec": {"replicas": 2},
+}
+LIVE = BODY | {
+    "metadata": META
+    | {
+        "uid": "u1",
+        "resourceVersion": "8",
+        "managedFields": [{"manager": "m", "operation": "Apply", "fieldsV1": {"f:spec": {}}}],
+    },
+    "spec": {"replicas": 2, "template": {"spec": {"containers": []}}},
+}
+CONFLICT = {"reason": "FieldManagerConflict", "message": 'conflict with "hpa"', "field": ".spec.x"}
+
+
+@pytest.fixture
+def writer(client: Client, resources: Resources) -> Writer:
+    """Return a writer to the scripted server."""
+    return Writer(client, resources, VirtualClock(5.0))
+
+
+def _write(verb: Verb = Verb.APPLY, body: Any = BODY, **more: Any) -> Write:
+    guards = {"uid": "u1", "resource_version": "7"} | more
+    return Write(3, WEB, verb, Body.of(body), **guards)
+
+
+def test_an_apply(writer: Writer, server: ScriptedServer) -> None:
+    """An apply is a strict server-side apply with both preconditions in the metadata."""
+    server.on("PATCH", PATH, as_json(LIVE))
+    answer = writer.perform(_write())
+    [seen] = server.seen
+    assert seen.header("Content-Type") == "application/apply-patch+yaml"
+    assert seen.query == {
+        "fieldManager": "rollout-gate",
+        "force": "false",
+        "fieldValidation": "Strict",
+    }
+    guarded = META | {"uid": "u1", "resourceVersion": "7"}
+    assert seen.json() == BODY | {"metadata": guarded}
+    assert isinstance(answer, Written)
+    assert (answer.at, answer.effect_id) == (5.0, 3)
+    assert answer.live is not None
+    assert (answer.live.uid, answer.live.resource_version) == ("u1", "8")
+    assert answer.live.deployment is not None
+
+
+def test_a_creating_apply_has_no_preconditions(writer: Writer, server: ScriptedServer) -> None:
+    """Where nothing exists yet, the metadata is that of the manifest."""
+    server.on("PATCH", PATH, as_json(LIVE, 201))
+    writer.perform(_write(uid=None, resource_version=None, force=True, field_manager="other"))
+    [seen] = server.seen
+    assert seen.json() == BODY
+    assert (seen.query["force"], seen.query["fieldManager"]) == ("true", "other")
+
+
+def test_a_dry_run_asks_without_writing(writer: Writer, server: ScriptedServer) -> None:
+    """A dry run is the same apply with dryRun=All, and gives what would be."""
+    server.on("PATCH", PATH, as_json(LIVE))
+    assert writer.dry_run(_write()).uid == "u1"
+    assert server.seen[0].query["dryRun"] == "All"
+
+
+def test_a_dry_run_raises_what_the_server_said(writer: Writer, server: ScriptedServer) -> None:
+    """Conflicts and invalid fields come as errors that name them."""
+    server.on("PATCH", PATH, as_status(409, causes=[CONFLICT]), as_status(422, "is invalid"))
+    with pytest.raises(FieldManagerConflict) as caught:
+        writer.dry_run(_write())
+    assert [conflict.manager for conflict in caught.value.conflicts] == ["hpa"]
+    with pytest.raises(Invalid):
+        writer.dry_run(_write())
+
+
+def test_a_take_over(writer: Writer, server: ScriptedServer) -> None:
+    """Ownership moves by a JSON patch of the managed fields, guarded by version and uid."""
+    server.on("PATCH", PATH, as_json(LIVE))
+    ours = [{"manager": "rollout-gate"}]
+    writer.perform(_write(Verb.TAKE_OVER, {"managedFields": ours}))
+    [seen] = server.seen
+    assert seen.header("Content-Type") == "application/json-patch+json"
+    assert seen.json() == [
+        {
+            "op": "replace",
+            "path": "/metadata/managedFields",
+            "value": [{"manager": "rollout-gate"}],
+        },
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "replace", "path": "/metadata/uid", "value": "u1"},
+    ]
+
+
+def test_a_merge(writer: Writer, server: ScriptedServer) -> None:
+    """A merge patch carries its preconditions in the metadata."""
+    server.on("PATCH", PATH, as_json(LIVE))
+    writer.perform(_write(Verb.MERGE, {"spec": {"paused": True}}))
+    [seen] = server.seen
+    assert seen.header("Content-Type") == "application/merge-patch+json"
+    metadata = {"uid": "u1", "resourceVersion": "7"}
+    assert seen.json() == {"spec": {"paused": True}, "metadata": metadata}
+    assert seen.query == {"fieldManager": "rollout-gate", "fieldValidation": "Strict"}
+
+
+def test_a_delete(writer: Writer, server: ScriptedServer) -> None:
+    """A delete carries its preconditions and deletes the dependents in the background."""
+    server.on("DELETE", PATH, as_json({"kind": "Status", "status": "Success"}))
+    assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
+    assert server.seen[0].json() == {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": "u1", "resourceVersion": "7"},
+        "propagationPolicy": "Background",
+    }
+
+
+def test_what_is_gone_is_deleted(writer: Writer, server: ScriptedServer) -> None:
+    """A delete of what is not there has nothing left to do."""
+    server.on("DELETE", PATH, as_status(404, "not found"))
+    assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
+
+
+@pytest.mark.parametrize("verb", list(Verb))
+def test_a_changed_object_is_a_conflict(writer: Writer, server: ScriptedServer, verb: Verb) -> None:
+    """A 409 of the resourceVersion says to read again, whatever the write was."""
+    for method in ("PATCH", "DELETE"):
+        server.on(method, PATH, as_status(409, "the object has been modified", "Conflict"))
+    body = {"managedFields": []} if verb is Verb.TAKE_OVER else BODY
+    assert writer.perform(_write(verb, body)) == WriteConflicted(5.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (as_status(409, "uid mismatch: no existing object was found", "Conflict"), Reason.DELETED),
+        (as_status(422, "invalid", causes=[{"field": "metadata.uid"}]), Reason.DELETED),
+        (as_status(404, "not found", "NotFound"), Reason.DELETED),
+        (as_status(422, "invalid", causes=[{"field": "spec.replicas"}]), Reason.REJECTED),
+        (as_status(500, "failed to create typed patch object (x)"), Reason.REJECTED),
+        (as_status(403, 'User "u" cannot patch resource "d" in API group ""'), Reason.FORBIDDEN),
+        (as_status(403, "admission webhook denied the request"), Reason.REJECTED),
+        (as_status(401, "Unauthorized"), Reason.UNAUTHORIZED),
+    ],
+)
+def test_refusals_for_good(
+    writer: Writer, server: ScriptedServer, answer: Reply, reason: Reason
+) -> None:
+    """What the server will not do is rejected, with its words and the right reason, once."""
+    server.on("PATCH", PATH, answer)
+    rejected = writer.perform(_write())
+    assert isinstance(rejected, WriteRejected)
+    assert rejected.reason is reason
+    assert rejected.paths == ()
+    assert len(server.seen) == 1
+
+
+def test_a_missing_namespace_is_not_a_deletion(writer: Writer, server: ScriptedServer) -> None:
+    """A 404 of something that never existed is no deleted object."""
+    server.on("PATCH", PATH, as_status(404, 'namespaces "shop" not found', "NotFound"))
+    rejected = writer.perform(_write(uid=None, resource_version=None))
+    assert isinstance(rejected, WriteRejected)
+    assert rejected.reason is Reason.NOT_FOUND
+
+
+def test_fields_of_other_managers(writer: Writer, server: ScriptedServer) -> None:
+    """A field manager's conflict is no resourceVersion's, and names the fields."""
+    server.on("PATCH", PATH, as_status(409, "Apply failed", "Conflict", causes=[CONFLICT]))
+    rejected = writer.perform(_write())
+    assert isinstance(rejected, WriteRejected)
+    assert (rejected.reason, rejected.paths) == (Reason.CONFLICT, (".spec.x",))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        as_status(500, "etcdserver: request timed out"),
+        as_status(504),
+        Drop(),
+        Reply(body=b"<html>"),
+        as_json([]),
+    ],
+)
+def test_lost_answers_are_uncertain(writer: Writer, server: ScriptedServer, answer: Answer) -> None:
+    """A write of which nobody knows whether it was done is sent once and called that."""
+    server.on("PATCH", PATH, answer)
+    assert isinstance(writer.perform(_write()), WriteUncertain)
+    assert len(server.seen) == 1
+
+
+def test_other_kinds_are_written_where_they_live(writer: Writer, server: ScriptedServer) -> None:
+    """The path is that of the object's kind; an unknown kind is rejected, not a bug."""
+    path = "/api/v1/namespaces/shop/configmaps/settings"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+    server.on("PATCH", path, as_json(config))
+    ref = Ref("v1", "ConfigMap", "shop", "settings")
+    assert isinstance(
+        writer.perform(Write(1, ref, Verb.APPLY, Body.of(config), None, None)), Written
+    )
+    odd = Ref("example.com/v1", "Widget", "shop", "w")
+    rejected = writer.perform(Write(1, odd, Verb.APPLY, Body.of({}), None, None))
+    assert isinstance(rejected, WriteRejected)
+    assert "no kind Widget" in rejected.message

@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
-from gate import __version__
+from gate import __version__, log
 from gate.clock import Clock
+from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.effects import Announce
 from gate.report.run import Run
 from gate.report.timeline import timeline_line, waiting_for
+
+WARNING = "warning"
 
 
 class Console:
@@ -51,7 +54,7 @@ class Console:
         """Warn once, and keep it for the document."""
         if message not in self._warnings:
             self._warnings.append(message)
-            self._show(Announce(self._clock.now(), "warning", message), self._started_clock)
+            self._show(Announce(self._clock.now(), WARNING, message), self._started_clock)
 
     def about(self, facts: Mapping[str, str]) -> None:
         """Take what is known of the run: server, context, cluster_uid, run_url."""
@@ -75,13 +78,36 @@ class Console:
         )
 
 
-def lines_on(stream: TextIO) -> Callable[[Announce, float], None]:
-    """Return what shows lines of the timeline on a stream."""
+def lines_on(stream: TextIO, settings: Settings) -> Callable[[Announce, float], None]:
+    """Return what shows lines of the timeline on a stream, in the form that was asked for.
 
-    def show(announce: Announce, started_at: float) -> None:
+    `--quiet` and a log level above info leave them out; they stay in the document.
+    """
+
+    def plain(announce: Announce, started_at: float) -> None:
         write_safely(stream, timeline_line(announce, started_at) + "\n")
 
-    return show
+    def as_json(announce: Announce, started_at: float) -> None:
+        say = log.warning if announce.event == WARNING else log.info
+        say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)
+
+    if settings.log_format == "json":
+        return as_json
+    return _only_warnings(plain, settings) if _is_terse(settings) else plain
+
+
+def _is_terse(settings: Settings) -> bool:
+    return settings.quiet or settings.log_level in ("warning", "error")
+
+
+def _only_warnings(
+    show: Callable[[Announce, float], None], settings: Settings
+) -> Callable[[Announce, float], None]:
+    def terse(announce: Announce, started_at: float) -> None:
+        if announce.event == WARNING and not settings.quiet and settings.log_level == WARNING:
+            show(announce, started_at)
+
+    return terse
 
 
 def write_safely(stream: TextIO, text: str) -> None:

@@ -26,7 +26,7 @@ def concluded(command: str, settings: Settings, work: Callable[[Console], Attemp
 
     `work` returns None where there was nothing to attempt (a dry run).
     """
-    console = Console(SystemClock(), lines_on(sys.stderr), command)
+    console = Console(SystemClock(), lines_on(sys.stderr, settings), command)
     try:
         attempt = work(console)
     except GateError as error:

@@ -39,10 +39,15 @@ def next_steps(result: Result) -> tuple[Step, ...]:
 
 def worst_deployment(result: Result) -> DeploymentResult | None:
     """Return the Deployment that gave the attempt its end, None where there is none."""
-    deployments = result["deployments"]
-    ranked = [d for d in deployments if d["outcome"] == result["outcome"]] or deployments
-    told = (d for d in ranked if d["reason"] == result["reason"])
-    return next(told, ranked[0] if ranked else None)
+    ranked = sorted(
+        result["deployments"],
+        key=lambda d: (
+            d["outcome"] != result["outcome"],
+            d["reason"] != result["reason"],
+            not d["evidence"],
+        ),
+    )
+    return next(iter(ranked), None)
 
 
 def telling_reason(deployment: DeploymentResult) -> str:
@@ -89,7 +94,8 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
             yield _step(worst, "look at it now:", "status")
-            if worst["reason"] != Reason.GITOPS_REVERTED:
+            rollback = result["rollback"]
+            if rollback is not None and not rollback["written_at"]:
                 yield from _undo(worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
             yield _step(worst, "once the API server answers, look:", "status")
@@ -122,11 +128,12 @@ def _step(worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
 
 def _for_reason(worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
+    if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
+        return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS:
             yield Step("--require-pods refuses a Deployment without pods")
-        return
-    if reason in _DERIVED:
+    elif reason in _DERIVED:
         yield from _DERIVED[reason](worst)
     elif reason in _STANDING:
         text, command = _STANDING[reason]
@@ -185,8 +192,9 @@ _STANDING: dict[str, tuple[str, str]] = {
 
 
 def _crash(worst: DeploymentResult) -> Iterator[Step]:
-    yield Step("its last lines above say why it ended: mend that, then apply again")
     pieces = [piece for piece in worst["evidence"] if piece["pod"] and piece["container"]]
+    said = "the container's last words above say why" if pieces else "find out why it ended"
+    yield Step(f"{said}: mend that, then apply again")
     if pieces and worst["running"] in ("new", "mixed"):
         place = ["-n", worst["namespace"], pieces[0]["pod"], "-c", pieces[0]["container"]]
         yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *place]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gate.core.attempt import Attempt, Ending
+from gate.core.causes import Cause
 from gate.core.effects import Announce
 from gate.core.fact import Known
 from gate.core.objects import Ref
@@ -71,7 +72,14 @@ def _message(attempt: Attempt) -> str:
     text: str = ending.message
     if ending.outcome is Outcome.OBSERVED:
         return _would_have(attempt, ref, ending)
-    return f"{ref}: {text}" if ref is not None and len(attempt.endings) > 1 else text
+    if ref is None or len(attempt.endings) == 1 or _is_drawn_in(attempt, ref):
+        return text
+    return f"{ref}: {text}"
+
+
+def _is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment went back for another one's failure."""
+    return bool(attempt.failures) and ref not in attempt.failures
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
@@ -104,7 +112,7 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
         "uid": found,
         "outcome": ending.outcome,
         "reason": ending.reason.value,
-        "causes": [_cause(cause.reason, cause.message, cause.pods) for cause in ending.causes],
+        "causes": _causes(attempt, ref, ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
         "changed": written is not None and written.changed,
@@ -113,8 +121,12 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
     }
 
 
-def _cause(reason: Reason, message: str, pods: int) -> CauseResult:
-    return {"reason": reason.value, "message": message, "pods": pods}
+def _causes(attempt: Attempt, ref: Ref, ending: Ending) -> list[CauseResult]:
+    """Return what was wrong with this Deployment; of one drawn in, whose failure it was."""
+    causes = ending.causes
+    if causes and _is_drawn_in(attempt, ref):
+        causes = (Cause(ending.reason, ending.message),)
+    return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
 
 
 def _timeline(run: Run) -> list[TimelineEntry]:

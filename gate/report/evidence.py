@@ -36,9 +36,7 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
 
 
 def _identity(piece: EvidenceResult) -> tuple[str, ...]:
-    """A collected termination and the one of the snapshot are the same thing."""
-    if piece["kind"] == "termination":
-        return ("termination", piece["pod"], piece["container"])
+    """Pods that end alike say the same."""
     return (piece["kind"], piece["container"], piece["text"])
 
 

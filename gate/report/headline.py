@@ -9,6 +9,7 @@ from gate.report.result import DeploymentResult, Result, Version
 from gate.report.style import Style, Symbol, Tone
 
 _SIGNAL_BASE = 128
+_MOST_NAMED = 3
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.OBSERVED: (Symbol.UNSURE, Tone.UNSURE),
@@ -45,7 +46,7 @@ def version_words(version: Version) -> str:
 def _sentence(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
-            return result["message"]
+            return result["message"].partition(" because ")[0]
         case Outcome.INTERRUPTED:
             return f"by {_signal(result['exit_code'])}; {result['message']}"
         case Outcome.LOST_CONTACT:
@@ -73,11 +74,26 @@ def _of_deployments(result: Result) -> str:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
         return f"all {len(deployments)} Deployments run what was applied"
-    bad = [d for d in deployments if d["outcome"] == result["outcome"]]
-    names = ", ".join(called(deployment) for deployment in bad[:3])
-    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""  # noqa: PLR2004 - those named
-    share = f"{len(bad)} of {len(deployments)} Deployments"
-    return f"{share} ended so: {names}{more}"
+    return _of_several(result, deployments)
+
+
+def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
+    alike = [d for d in deployments if d["outcome"] == result["outcome"]]
+    told = [d for d in alike if d["evidence"]] or alike
+    names = ", ".join(called(deployment) for deployment in told[:_MOST_NAMED])
+    names += f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+    share = f"{len(alike)} of {len(deployments)} Deployments"
+    match result["outcome"]:
+        case Outcome.ROLLED_BACK:
+            return f"{names} failed; {share} went back, verified"
+        case Outcome.ROLLBACK_FAILED:
+            return f"going back could not be verified for {names}: it needs a person now"
+        case Outcome.FAILED:
+            return f"the new version of {names} is bad and was not taken back"
+        case Outcome.SUPERSEDED:
+            return f"somebody else changed {names}; nothing was written to it after that"
+        case _:
+            return f"{share} ended so: {names}"
 
 
 def _of_bare_objects(result: Result) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from gate.report.style import Style, columns, padded
 
@@ -11,7 +13,7 @@ _HEADINGS = ("REVISION", "AGE", "PODS", "IMAGES", "CHANGE CAUSE")
 _NUMERIC = 3
 """How many columns, from the left, stand to the right side."""
 _GAP = "  "
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 _LEAST_COLUMNS = 12
 
 
@@ -19,59 +21,76 @@ _LEAST_COLUMNS = 12
 class Revision:
     """One ReplicaSet of a Deployment.
 
-    `number` is None before the controller wrote one, `age_seconds` where it is not known.
-    `running` is true of the live template's, `returns_here` of the one that a failure of the next
-    apply would go back to.
+    `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
+    of the live template's, `returned_to` of the one that a failure of the next apply would go
+    back to.
     """
 
     number: int | None
     replica_set: str
     images: tuple[str, ...]
     change_cause: str
-    age_seconds: float | None
+    created_at: str
     pods: int
     running: bool
-    returns_here: bool
+    returned_to: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object that `history --output json` prints of it."""
+        return {
+            "revision": self.number,
+            "replicaset": self.replica_set,
+            "images": list(self.images),
+            "change_cause": self.change_cause,
+            "created_at": self.created_at,
+            "pods": self.pods,
+            "running": self.running,
+            "returned_to": self.returned_to,
+        }
 
 
-def history_table(revisions: Sequence[Revision], style: Style) -> str:
-    """Return the revisions as an aligned table, the highest number first, with marks below.
+def history_table(revisions: Sequence[Revision], now: datetime, style: Style) -> str:
+    """Return the revisions as an aligned table, the highest number first, marks to the right.
 
     What is too long for the stream is cut in the columns of images and change cause, never in the
-    marks.
+    marks. `now` has a time zone; ages are counted from it.
     """
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
     marks = [_mark(revision) for revision in ordered]
-    rows = [_HEADINGS, *(_cells(revision) for revision in ordered)]
+    rows = [_HEADINGS, *(_cells(revision, now) for revision in ordered)]
     widths = _widths(rows, max(map(columns, marks)), style)
     lines = [_line(row, widths, style) for row in rows]
     marked = (f"{line}{_GAP}{mark}" for line, mark in zip(lines, ["", *marks], strict=True))
     return "\n".join(line.rstrip() for line in marked) + "\n"
 
 
-def age_words(seconds: float | None) -> str:
-    """Return an age in its largest unit, as kubectl does."""
-    if seconds is None:
+def _age(created_at: str, now: datetime) -> str:
+    """Return an age in its largest unit of which there are two, "?" where it is not known."""
+    try:
+        created = datetime.fromisoformat(created_at)
+    except ValueError:
         return "?"
-    whole = max(0, int(seconds))
-    for unit, sign in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
-        if whole >= 2 * unit or (unit == _DAY and whole >= unit):
-            return f"{whole // unit}{sign}"
-    return f"{whole}s"
+    if created.tzinfo is None:
+        return "?"
+    seconds = max(0, int((now - created).total_seconds()))
+    for unit, sign in _UNITS:
+        if seconds >= 2 * unit:
+            return f"{seconds // unit}{sign}"
+    return f"{seconds}s"
 
 
 def _mark(revision: Revision) -> str:
     parts = ["running"] if revision.running else []
-    parts += ["<- a failure would return here"] if revision.returns_here else []
+    parts += ["<- a failure would return here"] if revision.returned_to else []
     return " ".join(parts)
 
 
-def _cells(revision: Revision) -> tuple[str, ...]:
+def _cells(revision: Revision, now: datetime) -> tuple[str, ...]:
     return (
         "?" if revision.number is None else str(revision.number),
-        age_words(revision.age_seconds),
+        _age(revision.created_at, now),
         str(revision.pods),
         ", ".join(revision.images),
         revision.change_cause or "-",

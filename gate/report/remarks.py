@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from gate.core import ownership
 from gate.core.attempt import Attempt
+from gate.core.fact import Known
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
+from gate.core.policy import OnFailure
 from gate.core.remedy import WrittenObject
 
 
@@ -16,6 +18,7 @@ def remarks(attempt: Attempt) -> list[str]:
     """Return the warnings, one line each."""
     return [
         *_vacuous(attempt),
+        *_held(attempt),
         *_autoscaled(attempt),
         *_taken(attempt),
         *_dropped(attempt),
@@ -27,6 +30,17 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
     for ref, ending in attempt.endings.items():
         if ending.reason is Reason.VACUOUS:
             yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+
+
+def _held(attempt: Attempt) -> Iterator[str]:
+    """Tell of writes of the way back that restore nothing."""
+    for target in attempt.plan.targets:
+        if target.ref not in attempt.restored:
+            continue
+        if attempt.plan.policy.on_failure is OnFailure.PAUSE:
+            yield f"{target.ref} is paused, as --on-failure pause asks"
+        elif not isinstance(target.baseline, Known):
+            yield f"{target.ref} is scaled to zero, as --on-first-failure asks"
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:

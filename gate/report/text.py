@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.core.outcome import Outcome
+from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.advice import next_steps, worst_deployment
 from gate.report.headline import called, headline, version_words
@@ -31,6 +31,8 @@ _MOST_WARNINGS = 3
 _MOST_NAMED = 6
 _LOG_LINES = 10
 _OTHER_LINES = 3
+_LEAST_ROOM = 3
+"""Two lines of a heading and one that is quoted."""
 
 
 class _Block:
@@ -47,11 +49,10 @@ class _Block:
         for line in self._style.wrapped(text, self._style.width - margin, lines):
             self._add(label, line)
 
-    def quote(self, label: str, line: str) -> None:
-        """Add a line of somebody else's text as it stands, cut where it is too long."""
-        sign = self._style.sign(Symbol.QUOTE)
+    def line(self, label: str, text: str, sign: str = "") -> None:
+        """Add one line as it stands, cut where it is too long."""
         room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
-        self._add(label, sign + self._style.cut(line, room))
+        self._add(label, sign + self._style.cut(text, room))
 
     def command(self, label: str, text: str) -> None:
         """Add a command, which is never cut: it is there to be copied."""
@@ -103,7 +104,7 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        block.row("ended", "  ".join(padded(cell, width) for cell, width in cells).rstrip(), 1)
+        block.line("ended", "  ".join(padded(cell, width) for cell, width in cells))
     if len(ranked) > len(rows):
         block.row("ended", f"and {len(ranked) - len(rows)} more")
 
@@ -130,7 +131,7 @@ def _detailed(result: Result) -> list[DeploymentResult]:
     deployments = result["deployments"]
     if len(deployments) < 2:  # noqa: PLR2004 - several
         return deployments
-    bad = [d for d in deployments if d["outcome"] != Outcome.VERIFIED and d["causes"]]
+    bad = [d for d in deployments if d["evidence"]]
     worst = worst_deployment(result)
     if worst is None or worst["outcome"] == Outcome.VERIFIED:
         return []
@@ -140,7 +141,7 @@ def _detailed(result: Result) -> list[DeploymentResult]:
 def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     alone = len(result["deployments"]) == 1
     if not alone:
-        block.row("", f"{called(deployment)} in {deployment['namespace']}", 1)
+        block.row("of", f"{called(deployment)}, namespace {deployment['namespace']}", 1)
     for line in _why(result, deployment)[: None if alone else 1]:
         block.row("why", line)
     _runs(block, deployment)
@@ -150,10 +151,12 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
     """Return the rule that decided and what was wrong underneath, each thing once."""
     causes = deployment["causes"][:_MOST_CAUSES]
     message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
+    if not message:
+        return []
     same = [cause["reason"] for cause in causes if cause["message"] == message]
     reasons = ", ".join(dict.fromkeys([deployment["reason"], *same]))
     rest = [f"{c['reason']}: {c['message']}" for c in causes if c["message"] != message]
-    return [f"{reasons}: {message}" if message else reasons, *rest]
+    return [f"{reasons}: {message}", *rest]
 
 
 def _own_message(result: Result, deployment: DeploymentResult) -> str:
@@ -169,24 +172,44 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
 def _runs(block: _Block, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
     match deployment["running"]:
-        case "mixed":
-            block.row("runs", "pods of more than one version, as last seen")
-            block.row("new", _version(new))
-            if baseline is not None:
-                block.row("before", _version(baseline))
+        case "new" if deployment["reason"] == Reason.VACUOUS:
+            block.row("runs", "no pod, as asked for")
         case "new":
             block.row("runs", _version(new))
         case "baseline" if baseline is not None:
-            block.row("runs", _version(baseline))
+            block.row("runs", _served(deployment, baseline))
             if deployment["outcome"] != Outcome.REFUSED:
                 block.row("failed", _version(new))
+        case "mixed":
+            block.row("runs", "pods of more than one version, as last seen")
+            _both(block, new, baseline)
         case "other":
-            block.row("runs", "neither this version nor the one before")
-            block.row("applied", _version(new))
+            block.row("runs", _other(deployment))
+            _both(block, new, baseline)
         case _:
             block.row("runs", "not known")
-            if baseline is not None:
-                block.row("before", _version(baseline))
+            _both(block, new, baseline)
+
+
+def _both(block: _Block, new: Version, baseline: Version | None) -> None:
+    block.row("applied", _version(new))
+    if baseline is not None:
+        block.row("before", _version(baseline))
+
+
+def _served(deployment: DeploymentResult, baseline: Version) -> str:
+    """Name the version that runs again without its number: the controller gives it another one."""
+    if deployment["outcome"] not in (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED):
+        return _version(baseline)
+    before = f", revision {baseline['revision']} before" if baseline["revision"] else ""
+    return f"{', '.join(baseline['images'])} (replicaset/{baseline['replicaset']}{before})"
+
+
+def _other(deployment: DeploymentResult) -> str:
+    if deployment["outcome"] != Outcome.SUPERSEDED:
+        return "nothing of it: it was taken down"
+    gone = deployment["reason"] == Reason.DELETED
+    return "nothing: it was deleted" if gone else "what somebody else applied"
 
 
 def _version(version: Version) -> str:
@@ -208,7 +231,7 @@ def _changes(block: _Block, result: Result) -> None:
         if names:
             block.row(action, _some(names))
     apart = [_named(item) for item in result["objects"] if not item["judged"]]
-    if apart and result["outcome"] in (Outcome.VERIFIED, Outcome.ROLLED_BACK):
+    if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {_some(apart)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning)
@@ -242,13 +265,12 @@ def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list
     for index, piece in enumerate(pieces):
         heading, quoted = _piece(piece)
         most = _LOG_LINES if index == 0 else _OTHER_LINES
-        left = room - len(block.lines)
-        if left < 1 + min(1, len(quoted)):
+        if room - len(block.lines) < _LEAST_ROOM:
             break
-        block.row("evidence", heading, 1)
+        block.row("evidence", heading)
         shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
-        for line in shown[: left - 1]:
-            block.quote("evidence", line)
+        for line in shown[: room - len(block.lines)]:
+            block.line("evidence", line, style.sign(Symbol.QUOTE))
     return block.lines
 
 

@@ -26,13 +26,8 @@ def timeline_line(announce: Announce, started_at: float) -> str:
     return f"{seconds:6.1f}s  {announce.event:<10}  {message}"
 
 
-def heartbeat_line(attempt: Attempt, started_at: float, now: float) -> str:
-    """Return a line that says what an attempt waits for, and why it has not come yet."""
-    return timeline_line(Announce(now, "waiting", waiting_for(attempt, now)), started_at)
-
-
 def waiting_for(attempt: Attempt, now: float) -> str:
-    """Return what an attempt waits for, in one line."""
+    """Return what an attempt waits for, and why it has not come yet: the heartbeat's message."""
     return "; ".join(_waits(attempt, now))
 
 

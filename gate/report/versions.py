@@ -11,7 +11,7 @@ from gate.core.fact import Absent, Known
 from gate.core.machine import Leg
 from gate.core.objects import Ref, ReplicaSet
 from gate.core.outcome import Outcome
-from gate.core.policy import Policy
+from gate.core.policy import OnFailure, Policy
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
 from gate.report.result import NewVersion, Running, Version
@@ -135,9 +135,17 @@ def _interrupted(attempt: Attempt, ref: Ref) -> Running:
     return "mixed" if under_way and seen == start else seen
 
 
+def taken_down(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether this attempt scaled a first deployment to zero, or deleted it."""
+    first = not isinstance(attempt.plan.target(ref).baseline, Known)
+    scaled = ref in attempt.restored and attempt.plan.policy.on_failure is OnFailure.ROLLBACK
+    return ref in attempt.deleted or (first and scaled)
+
+
 def _seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
-    if ref in attempt.deleted or (snapshot is not None and isinstance(snapshot.deployment, Absent)):
+    gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    if gone or taken_down(attempt, ref):
         return "other"
     if snapshot is None or snapshot.live is None:
         return "unknown"

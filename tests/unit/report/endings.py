@@ -1,0 +1,295 @@
+"""Attempts that ended, one function an ending, made by the real core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gate.core.effects import Verb, Write
+from gate.core.events import (
+    AttemptEvent,
+    ContactLost,
+    Interrupted,
+    WriteRejected,
+)
+from gate.core.objects import CleanText
+from gate.core.outcome import Reason
+from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from tests.unit.report.cluster import (
+    NOT_READY,
+    WAITING_CRASH,
+    WAITING_PULL,
+    Workload,
+    config_map,
+    managed_by,
+    manifest,
+    stored,
+    warning,
+)
+from tests.unit.report.stage import Stage, log_lines
+
+CRASH_LOG = (
+    "2026-11-21T12:00:08Z INFO  starting web 2.0",
+    "2026-11-21T12:00:08Z INFO  reading /etc/web/config.yaml",
+    "panic: DATABASE_URL is not set",
+    "",
+    "goroutine 1 [running]:",
+    "\tmain.main()",
+    "\t\t/src/main.go:41 +0x1d",
+)
+
+
+def serving(name: str = "web", replicas: int = 4) -> Workload:
+    """Return a Deployment that serves revision 1."""
+    return Workload(name, f"shop/{name}:1", replicas).serving(f"shop/{name}:1", 1)
+
+
+def verified() -> Stage:
+    """A new version that becomes complete."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.counted(2, 4, 5)
+    web.fill("shop/web:2", 2, 2)
+    stage.show(4.0)
+    web.serving("shop/web:2", 2)
+    stage.show(5.0)
+    return stage
+
+
+def unchanged() -> Stage:
+    """The version that runs already."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:1")])
+    stage.show(0.5)
+    return stage
+
+
+def vacuous() -> Stage:
+    """A Deployment that asks for no pod."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2", replicas=0)])
+    web.replicas = 0
+    web.revision = 2
+    web.drop("shop/web:1")
+    web.replica_set("shop/web:2", 2, 0, 0)
+    web.counted(0, 0, 0)
+    stage.show(1.0)
+    return stage
+
+
+def crashed(policy: Policy | None = None, web: Workload | None = None) -> Stage:
+    """A new version whose pods crash, up to the verdict and what it leads to."""
+    web = web or serving()
+    mode = stored(config_map("web", "old"), "uid-cm", [])
+    before = config_map("web", "old")
+    mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
+    bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
+    stage = Stage([web], bodies, policy, [mode])
+    stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    web.counted(2, 3, 5)
+    stage.show(1.0)
+    web.pod("shop/web:2", "p0", WAITING_CRASH)
+    web.pod("shop/web:2", "p1", WAITING_CRASH)
+    event = warning(
+        web, "web-2-p0", "BackOff", "Back-off restarting failed container web", "2026-11-21T12:00:10Z"
+    )
+    stage.show(9.0, event)
+    return stage
+
+
+def rolled_back() -> Stage:
+    """The same, with the rollback verified."""
+    stage = crashed()
+    (web,) = stage.workloads.values()
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(3.0)
+    return stage
+
+
+def image_pull() -> Stage:
+    """An image that does not exist, rolled back."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:typo")])
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.replica_set("shop/web:typo", 2, 2, 0)
+    web.pod("shop/web:typo", "p0", WAITING_PULL)
+    web.pod("shop/web:typo", "p1", WAITING_PULL)
+    web.counted(2, 3, 5)
+    event = warning(
+        web,
+        "web-typo-p0",
+        "Failed",
+        'Failed to pull image "shop/web:typo": shop/web:typo: not found',
+        "2026-11-21T12:00:03Z",
+    )
+    stage.show(1.0, event)
+    stage.wait_until(131.5)
+    web.drop("shop/web:typo")
+    web.serving("shop/web:1", 3)
+    stage.show(2.0)
+    return stage
+
+
+def first_failed(policy: Policy | None = None) -> Stage:
+    """A first deployment that crashes: there is nothing to return to."""
+    web = Workload("web", "shop/web:1", 2)
+    stage = Stage([web], [manifest("web", "shop/web:1", 2)], policy, exists=False)
+    stage.evidence = (log_lines("web-1-p0", *CRASH_LOG),)
+    web.replica_set("shop/web:1", 1, 2, 0)
+    web.pod("shop/web:1", "p0", WAITING_CRASH)
+    web.pod("shop/web:1", "p1", WAITING_CRASH)
+    web.counted(2, 0, 2)
+    stage.show(10.0)
+    return stage
+
+
+def superseded() -> Stage:
+    """Somebody else changes the image in mid-flight."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.fill("shop/web:2", 2, 2)
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    web.body = manifest("web", "shop/web:hotfix")
+    web.generation += 1
+    web.managers = [managed_by("kubectl-edit", web.body, "Update")]
+    stage.show(1.0)
+    return stage
+
+
+def conflict() -> Stage:
+    """Another manager owns a field, which turns up at the write."""
+    web = serving()
+    stage: Stage
+
+    def refuse(write: Write) -> AttemptEvent:
+        message = CleanText(
+            'Apply failed with 1 conflict: conflict with "kubectl-edit" using apps/v1:'
+            ' .spec.template.spec.containers[name="web"].image'
+        )
+        path = '.spec.template.spec.containers[name="web"].image'
+        return WriteRejected(100.1, write.effect_id, Reason.CONFLICT, message, (path,))
+
+    stage = _with_writes([web], refuse)
+    return stage
+
+
+def _with_writes(workloads: list[Workload], answer: Callable[[Write], AttemptEvent]) -> Stage:
+    class Refusing(Stage):
+        def written(self, write: Write) -> AttemptEvent:
+            return answer(write)
+
+    bodies = [manifest(workload.name, f"shop/{workload.name}:2") for workload in workloads]
+    return Refusing(workloads, bodies)
+
+
+def lost_contact() -> Stage:
+    """The API server goes away for good after the write."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.fill("shop/web:2", 2, 2)
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    why = "connection refused by 10.0.0.1:6443"
+    stage.hear(ContactLost(stage.attempt.now + 20.0, why, final=True))
+    return stage
+
+
+def interrupted() -> Stage:
+    """SIGTERM in mid-flight, without evidence against the new version."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.fill("shop/web:2", 2, 2)
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
+    return stage
+
+
+def two_deployments() -> Stage:
+    """Of two Deployments one crashes: both go back."""
+    web, api = serving(), serving("api")
+    bodies = [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")]
+    stage = Stage([web, api], bodies)
+    stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
+    api.serving("shop/api:2", 2)
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    web.pod("shop/web:2", "p0", WAITING_CRASH)
+    web.pod("shop/web:2", "p1", WAITING_CRASH)
+    web.counted(2, 3, 5)
+    stage.show(9.0)
+    for workload in (web, api):
+        workload.serving(f"shop/{workload.name}:1", 3)
+    stage.show(4.0)
+    return stage
+
+
+def rollback_failed() -> Stage:
+    """The version before does not start any more either."""
+    stage = crashed(Policy(rollback_timeout_seconds=120.0))
+    (web,) = stage.workloads.values()
+    web.drop("shop/web:2")
+    web.revision = 3
+    web.replica_set("shop/web:1", 3, 4, 3)
+    web.pod("shop/web:1", "p3", NOT_READY)
+    web.counted(4, 3, 4)
+    stage.show(3.0)
+    stage.wait_out()
+    return stage
+
+
+def observed() -> Stage:
+    """The crash under --observe."""
+    return crashed(Policy(observe=True))
+
+
+def kept() -> Stage:
+    """The crash under --on-failure keep."""
+    return crashed(Policy(on_failure=OnFailure.KEEP))
+
+
+def paused() -> Stage:
+    """The crash under --on-failure pause."""
+    return crashed(Policy(on_failure=OnFailure.PAUSE))
+
+
+def scaled_to_zero() -> Stage:
+    """A first deployment that crashes and is scaled to zero."""
+    return first_failed(Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO))
+
+
+def deleted() -> Stage:
+    """A first deployment that crashes and is deleted."""
+    return first_failed(Policy(on_first_failure=OnFirstFailure.DELETE))
+
+
+ENDINGS: dict[str, Callable[[], Stage]] = {
+    "verified": verified,
+    "unchanged": unchanged,
+    "vacuous": vacuous,
+    "rolled-back": rolled_back,
+    "image-pull": image_pull,
+    "first-failed": first_failed,
+    "superseded": superseded,
+    "conflict": conflict,
+    "lost-contact": lost_contact,
+    "interrupted": interrupted,
+    "two-deployments": two_deployments,
+    "rollback-failed": rollback_failed,
+    "observed": observed,
+    "kept": kept,
+    "paused": paused,
+    "scaled-to-zero": scaled_to_zero,
+    "deleted": deleted,
+}
+_ = Verb

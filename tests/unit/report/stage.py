@@ -1,0 +1,199 @@
+"""Drives the real core through an attempt: answers what it asks, keeps what it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gate.core.baseline import baseline_of
+from gate.core.body import Body
+from gate.core.effects import Announce, Collect, Effect, Read, Release, SaveRecord, Verb, Write
+from gate.core.events import (
+    AttemptEvent,
+    Collected,
+    Evidence,
+    LiveObject,
+    Observed,
+    ReadBack,
+    Recorded,
+    Released,
+    Vanished,
+    Woke,
+    Written,
+)
+from gate.core.fact import Absent, Known
+from gate.core.objects import CleanText, Ref, Watched
+from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.policy import Policy
+from gate.core.snapshot import Snapshot
+from gate.core.step import begin, step, wake_at
+from gate.report.run import Run
+from tests.unit.report.cluster import Workload, managed_by, stored
+
+ATTEMPT_ID = "5f0c2d9a41be"
+STARTED = "2026-11-21T12:00:00+00:00"
+
+
+def run_of(stage: Stage) -> Run:
+    """Return the run of a stage, begun 1.5 s before its attempt."""
+    return Run(
+        version="1.0.0",
+        attempt_id=ATTEMPT_ID,
+        command="apply",
+        started_at=STARTED,
+        clock_start=98.5,
+        clock_end=stage.attempt.now + 0.2,
+        run_url="https://ci.example/runs/42",
+        server="https://10.0.0.1:6443",
+        context="prod",
+        cluster_uid="c0ffee",
+        timeline=tuple(stage.timeline),
+    )
+
+
+class Stage:
+    """One attempt on workloads that a test changes by hand; time starts at 100 s."""
+
+    def __init__(
+        self,
+        workloads: Iterable[Workload],
+        applied: Iterable[dict[str, Any]],
+        policy: Policy | None = None,
+        others: Iterable[LiveObject] = (),
+        *,
+        exists: bool = True,
+    ) -> None:
+        """Plan to apply the bodies `applied`; `others` are there before."""
+        self.workloads = {workload.ref: workload for workload in workloads}
+        self.others = {live.ref: live for live in others}
+        self.evidence: tuple[Evidence, ...] = ()
+        self.timeline: list[Announce] = []
+        self.on_write: Callable[[Write], AttemptEvent] = self.written
+        self.events: list[Watched] = []
+        plan = self._plan([*applied], policy or Policy(), exists=exists)
+        self.attempt, effects = begin(plan, 100.0)
+        self._perform(effects)
+
+    def _plan(self, bodies: list[dict[str, Any]], policy: Policy, *, exists: bool) -> Plan:
+        targets = []
+        for ref, workload in self.workloads.items():
+            snapshot = Snapshot(ref, Absent())
+            for thing in workload.objects() if exists else ():
+                snapshot = snapshot.fold(Observed(100.0, thing))
+            targets.append(Target(ref, snapshot, baseline_of(snapshot)))
+        writes = tuple(
+            PlannedWrite(ref_of(body), Verb.APPLY, Body.of(body)) for body in bodies
+        )
+        objects = tuple(
+            PlannedObject(write.ref, self._fact(write.ref, exists=exists)) for write in writes
+        )
+        return Plan("apply", tuple(targets), objects, writes, policy)
+
+    def _fact(self, ref: Ref, *, exists: bool) -> Known[LiveObject] | Absent:
+        if ref in self.others:
+            return Known(self.others[ref])
+        there = exists and ref in self.workloads
+        return Known(self.workloads[ref].live()) if there else Absent()
+
+    def hear(self, event: AttemptEvent) -> None:
+        """Step once, and answer whatever is asked for."""
+        self.attempt, effects = step(self.attempt, event)
+        self._perform(effects)
+
+    def show(self, after: float, *more: Watched) -> None:
+        """Let `after` seconds pass, then show all workloads as they are, and `more`."""
+        at = self.attempt.now + after
+        self.wait_until(at)
+        self.events.extend(more)
+        for workload in self.workloads.values():
+            for gone in self._gone(workload):
+                self.hear(Vanished(at, *gone))
+            for thing in (*workload.objects(), *more):
+                self.hear(Observed(at, thing))
+
+    def _gone(self, workload: Workload) -> list[tuple[Any, str]]:
+        from gate.core.events import Kind
+
+        rollout = self.attempt.rollouts.get(workload.ref)
+        known = rollout.snapshot.pods if rollout is not None else {}
+        there = {pod.uid for pod in workload.core_pods()}
+        return [(Kind.POD, uid) for uid in known if uid not in there]
+
+    def wait_until(self, at: float) -> None:
+        """Wake the attempt whenever it asks for it until `at`."""
+        while not self.attempt.ended and wake_at(self.attempt) <= at:
+            self.hear(Woke(wake_at(self.attempt)))
+
+    def wait_out(self) -> None:
+        """Let time pass until the attempt has ended."""
+        while not self.attempt.ended and wake_at(self.attempt) < math.inf:
+            self.hear(Woke(wake_at(self.attempt)))
+
+    def written(self, write: Write) -> AttemptEvent:
+        """Answer a write as a server does that takes it."""
+        at = self.attempt.now + 0.01
+        if write.verb is Verb.DELETE:
+            return Written(at, write.effect_id, None)
+        if write.ref not in self.workloads:
+            body = {**write.body.thaw()}
+            live = stored(body, f"uid-{write.ref.name}", [managed_by("rollout-gate", body)])
+            return Written(at, write.effect_id, live)
+        workload = self.workloads[write.ref]
+        _merge(workload, write)
+        return Written(at, write.effect_id, workload.live())
+
+    def _perform(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            if isinstance(effect, Announce):
+                self.timeline.append(effect)
+                continue
+            if effect.effect_id in self.attempt.outstanding:
+                self.hear(self._answer(effect))
+
+    def _answer(self, effect: Effect) -> AttemptEvent:
+        at = self.attempt.now
+        match effect:
+            case SaveRecord(effect_id):
+                return Recorded(at, effect_id)
+            case Release(effect_id):
+                return Released(at, effect_id)
+            case Collect(effect_id):
+                return Collected(at, effect_id, self.evidence)
+            case Write():
+                return self.on_write(effect)
+            case Read():
+                return self._read(effect)
+            case _:
+                raise TypeError(effect)
+
+    def _read(self, read: Read) -> ReadBack:
+        workload = self.workloads[read.ref]
+        lists = (workload.core_sets(), workload.core_pods()) if read.whole_rollout else (None, None)
+        return ReadBack(self.attempt.now, read.effect_id, Known(workload.live()), *lists)
+
+
+def ref_of(body: dict[str, Any]) -> Ref:
+    """Return the reference of a manifest's object."""
+    metadata = body["metadata"]
+    return Ref(body["apiVersion"], body["kind"], metadata["namespace"], metadata["name"])
+
+
+def _merge(workload: Workload, write: Write) -> None:
+    """Change a Deployment as its server would."""
+    body = write.body.thaw()
+    if write.verb is Verb.MERGE:
+        workload.paused = body["spec"].get("paused", workload.paused)
+        workload.replicas = body["spec"].get("replicas", workload.replicas)
+        workload.generation += 1
+        return
+    changed = body["spec"] != workload.body["spec"]
+    workload.body = {**workload.body, "spec": {**workload.body["spec"], **body["spec"]}}
+    workload.managers = [managed_by("rollout-gate", workload.body)]
+    if changed:
+        workload.generation += 1
+
+
+def log_lines(pod: str, *lines: str) -> Evidence:
+    """Return the tail of a log as it is collected."""
+    return Evidence("log", pod, "web", CleanText("\n".join(lines)), "")

@@ -27,6 +27,7 @@ from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import Policy
+from gate.core.remedy import content
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
 from gate.kube.reads import Reader
@@ -91,12 +92,17 @@ def guard(settings: Settings, items: tuple[Prepared, ...]) -> None:
 
 def rehearse_on_server(
     session: Session, items: tuple[Prepared, ...], warn: Warn, made_here: Collection[str] = ()
-) -> None:
-    """Dry-run every apply on the server; raise the refusal of the first that it rejects."""
+) -> dict[Ref, LiveObject]:
+    """Dry-run every apply on the server, and return what it would make of each object.
+
+    Raises the refusal of the first that it rejects. Objects of a namespace that the manifest
+    itself makes, and those whose webhooks cannot do dry runs, are missing in the answer.
+    """
     writer = Writer(session.client, session.resources, session.clock)
+    trials: dict[Ref, LiveObject] = {}
     for item in items:
         try:
-            _dry_run(writer, item)
+            trials[item.ref] = _dry_run(writer, item)
         except NotFound:
             if item.ref.namespace not in made_here:
                 raise
@@ -104,17 +110,38 @@ def rehearse_on_server(
             if "dry run" not in error.message:
                 raise _about(item, error) from error
             warn(f"{item.ref}: an admission webhook cannot do dry runs: {error.message}")
+    return trials
 
 
-def _dry_run(writer: Writer, item: Prepared) -> None:
+def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
     """Ask without force first: only a conflict tells whose fields would be taken."""
     try:
-        writer.dry_run(_trial(item, force=item.force))
+        return writer.dry_run(_trial(item, force=item.force))
     except FieldManagerConflict as error:
         managers = {conflict.manager for conflict in error.conflicts}
         if item.taken is None or not taken_over(managers, _named(item)):
             raise conflict_refusal(item, _foreign(error.conflicts, item)) from error
-        writer.dry_run(_trial(item, force=True))
+        return writer.dry_run(_trial(item, force=True))
+
+
+def warn_of_configuration_alone(
+    items: tuple[Prepared, ...], trials: Mapping[Ref, LiveObject], warn: Warn
+) -> None:
+    """Warn where configuration changes and no pod template does: pods read it at their start."""
+    changed = {ref for ref, trial in trials.items() if _changes(items, ref, trial)}
+    configuration = sorted(ref for ref in changed if ref.kind in ("ConfigMap", "Secret"))
+    if configuration and not any(_is_deployment(ref) for ref in changed):
+        names = ", ".join(map(str, configuration))
+        warn(f"only configuration changes ({names}): running pods keep what they started with")
+
+
+def _changes(items: tuple[Prepared, ...], ref: Ref, trial: LiveObject) -> bool:
+    live = next((item.live for item in items if item.ref == ref), None)
+    if live is None:
+        return True
+    if live.deployment is not None and trial.deployment is not None:
+        return live.deployment.template.body != trial.deployment.template.body
+    return content(live.body) != content(trial.body)
 
 
 def _named(item: Prepared) -> set[str]:

@@ -30,9 +30,8 @@ def main() -> None:
             kubeconfig = folder / "bench.kubeconfig"
             kubeconfig.write_text(cluster.kubeconfig(access.ADMIN))
             objects = cluster.objects("default")
-            if "lag" in names or "start" in names:
-                lag = Lag(cluster, objects, kubeconfig, folder)
-                lag.warm_up()
+            lag = Lag(cluster, objects, kubeconfig, folder)
+            lag.warm_up()
             if "start" in names:
                 Start(cluster, kubeconfig).measure()
             if "lag" in names:

@@ -94,7 +94,7 @@ class Lag:
         path, image = self._manifest("crash=0.2")
         evidence = self._restarted(image)
         applied = self._changed_to(image)
-        back = Watcher(lambda: (applied.join(), self._wait(lambda d: _image(d) != image)))
+        back = Watcher(lambda: self._wait_after(applied, lambda d: _image(d) != image))
         self._gate(path, 4)
         return back.join() - evidence.join()
 
@@ -104,7 +104,7 @@ class Lag:
         )
         evidence = self._restarted(image)
         applied = self._changed_to(image)
-        back = Watcher(lambda: (applied.join(), self._wait(lambda d: _image(d) != image)))
+        back = Watcher(lambda: self._wait_after(applied, lambda d: _image(d) != image))
         kubectl = str(self._cluster.kubectl)
         apply = f"{kubectl} apply --server-side --force-conflicts --field-manager=rollout-gate"
         status, undo = (f"{kubectl} rollout {verb} deployment/web" for verb in ("status", "undo"))
@@ -121,6 +121,10 @@ class Lag:
 
     def _wait(self, holds: Callable[[JSON], bool]) -> None:
         self._objects.wait_for("deployments", "web", holds)
+
+    def _wait_after(self, earlier: Watcher, holds: Callable[[JSON], bool]) -> None:
+        earlier.join()
+        self._wait(holds)
 
     def _changed_to(self, image: str) -> Watcher:
         return Watcher(lambda: self._wait(lambda d: _image(d) == image))

@@ -7,6 +7,7 @@ from pathlib import Path
 from bench.measure import MILLI, Run, checked, gate, run, table
 from tests.cluster import manifests
 from tests.cluster.cluster import Cluster
+from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 
 SIZES = (4, 400, 1000)
@@ -44,7 +45,7 @@ class Load:
         checked(f"a rollout of {replicas} pods", measured.exit_code, 0)
         requests = len(audit.since(mark))
         self._objects.delete("deployments", name)
-        self._objects.wait("pods", lambda pods: not pods, 120.0)
+        self._objects.wait("pods", lambda pods: not _of(pods, name), 120.0)
         return measured, requests
 
     def _manifest(self, name: str, replicas: int, image: str) -> tuple[str, ...]:
@@ -52,6 +53,10 @@ class Load:
         path = self._folder / f"{name}.yaml"
         path.write_text(manifests.yaml_text(body))
         return gate("apply", "-f", str(path), "--silence", "all", "--timeout", "600")
+
+
+def _of(pods: list[JSON], deployment: str) -> list[JSON]:
+    return [pod for pod in pods if pod["metadata"]["labels"]["app"] == deployment]
 
 
 def _row(replicas: int, measured: Run, requests: int) -> tuple[str, str, str]:

@@ -18,7 +18,6 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.server_process import ServerError
 
 ROLLED_BACK = 4
-CRASH_LOG = "listening on :8080\nFATAL: no route to database db.prod.svc:5432"
 
 
 def main() -> None:
@@ -43,7 +42,6 @@ def _play(cluster: Cluster, folder: Path) -> int:
     bad = manifests.deployment(
         image="shop/web:1.5.0",
         behaviour="crash=0.3",
-        log=CRASH_LOG,
         min_ready_seconds=1,
         progress_deadline_seconds=60,
     )

@@ -208,12 +208,10 @@ def _line(text: str | None) -> core.CleanText:
 def _template(raw: bytes) -> core.Template:
     if not raw:
         raise ValueError("no spec.template")
-    value = _OBJECT.decode(raw)
-    labels = (value.get("metadata") or {}).get("labels")
-    if labels and _HASH_LABEL in labels:
-        kept = {name: label for name, label in labels.items() if name != _HASH_LABEL}
-        value["metadata"]["labels"] = kept
-    spec = _TEMPLATE.decode(raw).spec or shapes.PodSpec()
+    template, value = _TEMPLATE.decode(raw), _OBJECT.decode(raw)
+    if template.metadata and template.metadata.labels:
+        value["metadata"]["labels"].pop(_HASH_LABEL, None)
+    spec = template.spec or shapes.PodSpec()
     inits = [_named(each, init=True) for each in spec.init_containers or ()]
     mains = [_named(each, init=False) for each in spec.containers or ()]
     return core.Template(body=Body.of(value), containers=(*inits, *mains))

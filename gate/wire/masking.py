@@ -1,10 +1,10 @@
 """Masks what may be secret in objects that leave the process, as in a recording.
 
-A rule of what is kept, not of what is masked: a field that nobody thought of never leaks. Kept
-are names, numbers, times, states and images by the names of their fields, labels, quantities, and
-the messages of conditions, events and containers, which people need to see (cleaned). All other
-text, so env values, commands and their arguments, headers, annotations and whatever a Secret, a
-ConfigMap or a kind not listed here holds, becomes an HMAC: equal stays equal, different different.
+The rule says what is kept, not what is masked, so that a field that nobody thought of never leaks.
+Kept are names, images, states, times and numbers that stand where the API has them; labels and
+quantities; and the messages of conditions, events and containers, which people need (cleaned).
+All else becomes an HMAC, so that equal stays equal and different different: env values, commands
+and arguments, headers, annotations, and all of Secrets, ConfigMaps and kinds not named here.
 """
 
 from __future__ import annotations
@@ -20,19 +20,27 @@ from gate.core.ownership import owned_fields
 from gate.wire.untrusted import clean
 
 _KNOWN_KINDS: Final = {"Deployment", "ReplicaSet", "Pod", "Event", "Status"}
-_IDENTITY: Final = {"apiVersion", "kind"}
+_ENTERED: Final = frozenset(
+    """
+    metadata ownerReferences spec selector strategy rollingUpdate template status conditions
+    containers initContainers ephemeralContainers ports resources volumeMounts volumes tolerations
+    env envFrom valueFrom fieldRef secretKeyRef configMapKeyRef configMapRef secretRef
+    readinessProbe livenessProbe startupProbe httpGet tcpSocket grpc imagePullSecrets
+    containerStatuses initContainerStatuses ephemeralContainerStatuses
+    state lastState waiting running terminated involvedObject source series details causes
+    """.split()  # noqa: SIM905 - one name a line would say no more on five times the space
+)
+"""Fields whose inside the API fixes; in any other map the keys may be anybody's."""
 _KEPT: Final = frozenset(
     """
-    apiVersion kind name generateName namespace uid resourceVersion manager operation fieldsType
-    creationTimestamp deletionTimestamp startTime startedAt finishedAt time eventTime lastProbeTime
+    apiVersion kind name generateName namespace uid resourceVersion
+    creationTimestamp deletionTimestamp startTime startedAt finishedAt eventTime lastProbeTime
     firstTimestamp lastTimestamp lastObservedTime lastTransitionTime lastUpdateTime
     image imageID imagePullPolicy restartPolicy maxSurge maxUnavailable
-    phase type status reason message qosClass
-    action component reportingComponent fieldPath
-    protocol scheme port containerPort key operator effect topologyKey whenUnsatisfiable
-    dnsPolicy schedulerName serviceAccountName priorityClassName preemptionPolicy
+    phase type status reason message qosClass action component reportingComponent field fieldPath
+    protocol scheme port key operator effect dnsPolicy schedulerName preemptionPolicy
     terminationMessagePath terminationMessagePolicy
-    """.split()  # noqa: SIM905 - one name a line would say no more on five times the space
+    """.split()  # noqa: SIM905
 )
 _KEPT_MAPS: Final = {"labels", "matchLabels", "nodeSelector", "limits", "requests"}
 _KEPT_ANNOTATIONS: Final = {
@@ -66,61 +74,69 @@ class Masker:
         items in them are masked as the values that they select.
         """
         known = value.get("kind") in _KNOWN_KINDS
-        masked = {
-            name: self._part(part, name) if known or name in _IDENTITY else self._whole(part)
+        kept = {"apiVersion", "kind", "metadata"}
+        object_ = {
+            name: self._part(part, name, known=known or name in kept)
             for name, part in value.items()
-            if name != "metadata"
         }
-        if isinstance(value.get("metadata"), Mapping):
-            masked["metadata"] = self._metadata(value["metadata"], value.get("apiVersion"))
-        return masked
+        meta = value.get("metadata")
+        if isinstance(meta, Mapping) and "managedFields" in meta:
+            object_["metadata"].pop("managedFields")
+            self._keep_owned(object_, meta["managedFields"], known=known)
+        return object_
 
-    def _metadata(self, meta: Mapping[str, Any], api_version: object) -> dict[str, Any]:
-        kept = {name: self._part(v, name) for name, v in meta.items() if name != "managedFields"}
-        owned = owned_fields(meta.get("managedFields") or ())
+    def _keep_owned(self, object_: dict[str, Any], managed_fields: Any, *, known: bool) -> None:
+        owned = owned_fields(managed_fields or ())
         if owned is not None:
-            entry = {"manager": FIELD_MANAGER, "operation": "Apply", "apiVersion": api_version}
-            fields = self._fields(owned, "")
-            kept["managedFields"] = [{**entry, "fieldsType": "FieldsV1", "fieldsV1": fields}]
-        return kept
+            fields = {
+                key: self._fields(inner, key[2:], known=known or key == "f:metadata")
+                for key, inner in owned.items()
+            }
+            entry = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsType": "FieldsV1"}
+            version = {"apiVersion": object_.get("apiVersion"), "fieldsV1": fields}
+            object_["metadata"]["managedFields"] = [{**entry, **version}]
 
-    def _part(self, value: Any, name: str) -> Any:
-        """Mask what stands under `name` in an object of a known kind."""
-        if name in _KEPT_MAPS:
+    def _part(self, value: Any, name: str, *, known: bool) -> Any:
+        """Mask what stands under `name`; `known` where the API fixes what that name means."""
+        if known and name in _KEPT_MAPS:
             return value
+        inside = known and name in _ENTERED
         if isinstance(value, Mapping):
-            if name == "annotations":
+            if known and name == "annotations":
                 return {key: self._annotation(key, text) for key, text in value.items()}
-            return {key: self._part(inner, key) for key, inner in value.items()}
+            return {key: self._part(inner, key, known=inside) for key, inner in value.items()}
         if isinstance(value, list):
-            return [self._part(item, name) for item in value]
+            return [self._part(item, name, known=inside) for item in value]
+        return self._scalar(value, name, known=known)
+
+    def _scalar(self, value: Any, name: str, *, known: bool) -> Any:
         if isinstance(value, str):
-            return clean(value) if name in _KEPT else self.text(value)
-        return value
+            return clean(value) if known and name in _KEPT else self.text(value)
+        is_plain = known or value is None or isinstance(value, bool)
+        return value if is_plain else self.text(str(value))
 
     def _annotation(self, name: str, value: Any) -> Any:
-        return value if name in _KEPT_ANNOTATIONS else self._whole(value)
+        return value if name in _KEPT_ANNOTATIONS else self._part(value, name, known=False)
 
-    def _whole(self, value: Any) -> Any:
-        """Mask all of a value, numbers too."""
-        if isinstance(value, Mapping):
-            return {key: self._whole(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self._whole(item) for item in value]
-        return value if value is None or isinstance(value, bool) else self.text(str(value))
+    def _fields(self, fields: Mapping[str, Any], name: str, *, known: bool) -> dict[str, Any]:
+        """Mask the keys of the tree of fields that stands under `name`, as `_part` its values."""
+        masked: dict[str, Any] = {}
+        inside = known and name in _ENTERED
+        for key, inner in fields.items():
+            if key.startswith("f:"):
+                masked[key] = self._fields(inner, key[2:], known=inside)
+            else:
+                masked[self._item(key, name, known=inside)] = self._fields(inner, name, known=known)
+        return masked
 
-    def _fields(self, fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-        return {
-            self._step(key, name): self._fields(inner, key[2:] if key.startswith("f:") else name)
-            for key, inner in fields.items()
-        }
-
-    def _step(self, key: str, name: str) -> str:
-        """Mask the values in one key of a tree of fields that stands under `name`."""
+    def _item(self, key: str, name: str, *, known: bool) -> str:
         kind, text = key[:2], key[2:]
         if kind == "k:":
-            return kind + _compact({k: self._part(v, k) for k, v in json.loads(text).items()})
-        return kind + _compact(self._part(json.loads(text), name)) if kind == "v:" else key
+            keys = json.loads(text).items()
+            return kind + _compact({k: self._part(v, k, known=known) for k, v in keys})
+        if kind == "v:":
+            return kind + _compact(self._part(json.loads(text), name, known=known))
+        return key
 
 
 def _compact(value: Any) -> str:

@@ -6,6 +6,7 @@ writes it, so that nobody waits for a disk. A recording never breaks the run tha
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ from gate.wire.trace import LISTED, MAX_FILE_BYTES, VERSION
 _SCENARIO: Final = "recorded"
 
 Made = Mapping[str, Any]
+Handed = tuple[bool, Callable[[], Made]]
+"""Whether it is the header, and what makes the line of it."""
 
 
 class _Line(Struct):
@@ -63,7 +66,7 @@ class Recorder:
         self._left = most_bytes
         self._applied_at = 0.0
         self._skipped = 0
-        self._queue: SimpleQueue[tuple[bool, Callable[[], Made]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Handed | None] = SimpleQueue()
 
     @classmethod
     def create(cls, path: Path, warn: Callable[[str], None]) -> Recorder:
@@ -107,20 +110,22 @@ class Recorder:
     # -- in the recorder's own thread ----------------------------------------------------------
 
     def run(self) -> None:
-        """Write until `finish`, and close the file; on trouble with it say so and stop."""
+        """Write until `finish`, and close the file; on trouble with it say so and write no more."""
+        handed = iter(self._queue.get, None)
         try:
             with self._file:
-                for made in self._in_order():
+                for made in self._in_order(handed):
                     self._write(made)
         except OSError as error:
             self._warn(f"recording stopped: {error.strerror or error}")
+            for _ in handed:  # what nobody takes would pile up
+                pass
         if self._skipped:
-            self._warn(f"the recording lacks {self._skipped} lines that could not be masked")
+            self._warn(f"lines that could not be masked and were not recorded: {self._skipped}")
 
-    def _in_order(self) -> Iterator[Made]:
+    def _in_order(self, handed: Iterator[Handed]) -> Iterator[Made]:
         early: list[Callable[[], Made]] | None = []
-        while (handed := self._queue.get()) is not None:
-            is_header, make = handed
+        for is_header, make in handed:
             if early is not None and not is_header:
                 early.append(make)
                 continue
@@ -138,7 +143,7 @@ class Recorder:
         data = encode(line) + b"\n"
         self._left -= len(data)
         if self._left < 0:
-            raise OSError("it is as long as a recording may be")
+            raise OSError(errno.EFBIG, "it is as long as a recording may be")
         self._file.write(data)
         self._file.flush()
 

@@ -264,9 +264,16 @@ class PodSpec(_Shape):
     containers: list[TemplateContainer] | None = None
 
 
+class TemplateMeta(_Shape):
+    """ObjectMeta, of a pod template."""
+
+    labels: dict[str, str] | None = None
+
+
 class PodTemplate(_Shape):
     """PodTemplateSpec."""
 
+    metadata: TemplateMeta | None = None
     spec: PodSpec | None = None
 
 

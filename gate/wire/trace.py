@@ -74,8 +74,8 @@ _OF_KIND: Final = Decoder(_OfKind)
 class Recording:
     """A recording whose header was read; its events are read from `path` as they are asked for.
 
-    `applied` holds at least one Deployment, in the order of the header; `policy` is empty where
-    the recording does not say.
+    `before_live` are the Deployments among `before`. `applied` holds at least one Deployment, in
+    the order of the header; `policy` is empty where the recording does not say.
     """
 
     path: Path
@@ -89,6 +89,7 @@ class Recording:
     def events(self) -> Iterator[Heard]:
         """Read what was heard; `at` is seconds since the apply returned and never goes back.
 
+        What a watch heard before the apply's answer was there comes at 0.
         Bookmarks and errors of watches say nothing of the rollout and are passed over.
         UsageError with file and line where a line cannot be read.
         """

@@ -61,7 +61,7 @@ def clean_line(text: str | bytes, limit: int = LINE_LIMIT) -> CleanText:
     if isinstance(text, str) and len(text) <= limit and _is_plain(text):
         return CleanText(text.strip())
     line = clean(text, limit=4 * limit).replace("\n", " ").replace("\t", " ")
-    return CleanText(_cut(_disarmed(line.strip()), limit))
+    return CleanText(_cut(line.strip(), limit))
 
 
 def _is_plain(text: str) -> bool:

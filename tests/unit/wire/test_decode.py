@@ -1,0 +1,545 @@
+"""Bytes of the API server to core values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.core.events import Kind
+from gate.core.objects import (
+    ClusterEvent,
+    Condition,
+    Container,
+    ContainerStatus,
+    Deployment,
+    Pod,
+    ReplicaSet,
+    Termination,
+    deployment_ref,
+)
+from gate.wire import decode
+from gate.wire.decode import DecodeError
+from gate.wire.shapes import WatchType
+
+POD: dict[str, Any] = {
+    "kind": "Pod",
+    "apiVersion": "v1",
+    "metadata": {
+        "name": "web-1",
+        "namespace": "shop",
+        "uid": "p-1",
+        "resourceVersion": "9",
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "ownerReferences": [
+            {"kind": "Thing", "uid": "other"},
+            {"kind": "ReplicaSet", "uid": "rs-1", "controller": True},
+        ],
+    },
+    "spec": {"containers": [{"name": "web", "image": "shop/web:1"}]},
+    "status": {
+        "phase": "Running",
+        "reason": "",
+        "conditions": [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "Unschedulable",
+                "message": "no\x07 node",
+            },
+            {"type": "Ready", "status": "True"},
+        ],
+        "initContainerStatuses": [
+            {
+                "name": "init",
+                "ready": True,
+                "restartCount": 0,
+                "state": {"terminated": {"exitCode": 0, "reason": "Completed"}},
+            }
+        ],
+        "containerStatuses": [
+            {
+                "name": "web",
+                "ready": False,
+                "restartCount": 3,
+                "imageID": "sha256:1",
+                "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off\n1m"}},
+                "lastState": {
+                    "terminated": {
+                        "exitCode": 137,
+                        "reason": "OOMKilled",
+                        "message": "last\nwords\x1b[0m",
+                        "finishedAt": "2026-01-01T00:00:01Z",
+                    }
+                },
+            },
+            {"name": "sidecar", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+        ],
+    },
+}
+EVENT: dict[str, Any] = {
+    "kind": "Event",
+    "apiVersion": "v1",
+    "metadata": {"uid": "e-1", "resourceVersion": "4", "name": "web-1.x"},
+    "involvedObject": {"kind": "Pod", "name": "web-1", "uid": "p-1"},
+    "type": "Warning",
+    "reason": "BackOff",
+    "message": "::error::Back-off",
+    "count": 7,
+    "firstTimestamp": "2026-01-01T00:00:00Z",
+    "lastTimestamp": "2026-01-01T00:05:00Z",
+    "eventTime": None,
+}
+REPLICA_SET: dict[str, Any] = {
+    "kind": "ReplicaSet",
+    "apiVersion": "apps/v1",
+    "metadata": {
+        "name": "web-abc",
+        "namespace": "shop",
+        "uid": "rs-1",
+        "resourceVersion": "8",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "annotations": {
+            "deployment.kubernetes.io/revision": "2",
+            "kubernetes.io/change-cause": "two\nlines",
+        },
+        "ownerReferences": [{"kind": "Deployment", "uid": "d-1", "controller": True}],
+    },
+    "spec": {
+        "replicas": 2,
+        "template": {
+            "metadata": {"labels": {"pod-template-hash": "abc", "app": "web"}},
+            "spec": {
+                "initContainers": [{"name": "mesh", "image": "mesh:1", "restartPolicy": "Always"}],
+                "containers": [{"name": "web", "image": "shop/web:1"}],
+            },
+        },
+    },
+    "status": {
+        "replicas": 2,
+        "readyReplicas": 1,
+        "availableReplicas": 1,
+        "observedGeneration": 1,
+        "conditions": [
+            {
+                "type": "ReplicaFailure",
+                "status": "True",
+                "reason": "FailedCreate",
+                "message": "quota",
+            }
+        ],
+    },
+}
+
+
+def line(kind: str, found: object) -> bytes:
+    """Make a line of a watch."""
+    return json.dumps({"type": kind, "object": found}).encode() + b"\n"
+
+
+def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a copy without the field at `names`."""
+    name, *rest = names
+    inner = {name: without(value[name], *rest)} if rest else {}
+    return {**{key: kept for key, kept in value.items() if key != name}, **inner}
+
+
+def test_a_deployment_is_read_field_by_field(deployment: dict[str, Any]) -> None:
+    """Each field that the judge knows comes from its place in the API's object."""
+    found = decode.deployment(deployment)
+    assert found == Deployment(
+        ref=deployment_ref("shop", "web"),
+        uid="d-1",
+        resource_version="17",
+        generation=3,
+        revision=2,
+        deleting=False,
+        paused=True,
+        replicas=4,
+        min_ready_seconds=5,
+        progress_deadline_seconds=60,
+        recreate=False,
+        max_surge="1",
+        max_unavailable="25%",
+        template=found.template,
+        observed_generation=3,
+        status_replicas=5,
+        updated_replicas=2,
+        ready_replicas=3,
+        available_replicas=3,
+        terminating_replicas=1,
+        conditions=(
+            Condition("Progressing", "False", "ProgressDeadlineExceeded", text("timed out")),
+        ),
+    )
+    assert found.template.containers == (
+        Container("mesh", text("mesh:1"), init=True),
+        Container("web", text("shop/web:1")),
+    )
+    assert found.template.body.thaw() == deployment["spec"]["template"]
+
+
+def text(value: str) -> Any:
+    """Say of a text of this test that it is clean."""
+    return value
+
+
+def test_a_replica_set_is_read_field_by_field() -> None:
+    """Its template comes without the hash label, its change cause on one line."""
+    found = decode.replica_set(REPLICA_SET)
+    assert found == ReplicaSet(
+        name="web-abc",
+        namespace="shop",
+        uid="rs-1",
+        resource_version="8",
+        owner_uid="d-1",
+        revision=2,
+        deleting=False,
+        created_at="2026-01-01T00:00:00Z",
+        change_cause=text("two lines"),
+        replicas=2,
+        template=found.template,
+        observed_generation=1,
+        status_replicas=2,
+        ready_replicas=1,
+        available_replicas=1,
+        conditions=(Condition("ReplicaFailure", "True", "FailedCreate", text("quota")),),
+    )
+    assert "pod-template-hash" not in found.template.body.thaw()["metadata"]["labels"]
+
+
+@pytest.mark.contract("B176")
+def test_a_pod_is_read_field_by_field() -> None:
+    """Init containers come first, messages come clean, the controller is the owner."""
+    assert decode.pod(POD) == Pod(
+        name="web-1",
+        namespace="shop",
+        uid="p-1",
+        resource_version="9",
+        owner_uid="rs-1",
+        deleting=True,
+        phase="Running",
+        reason=text(""),
+        ready=True,
+        unschedulable=text("no node"),
+        containers=(
+            status(
+                "init",
+                init=True,
+                ready=True,
+                terminated=Termination(text("Completed"), 0, text(""), ""),
+            ),
+            status(
+                "web",
+                restarts=3,
+                waiting_reason=text("CrashLoopBackOff"),
+                waiting_message=text("back-off 1m"),
+                last_terminated=Termination(
+                    text("OOMKilled"), 137, text("last\nwords"), "2026-01-01T00:00:01Z"
+                ),
+                image_id=text("sha256:1"),
+            ),
+            status("sidecar", running=True),
+        ),
+    )
+
+
+def status(name: str, **more: Any) -> ContainerStatus:
+    """Make a container's status that has nothing to say but `more`."""
+    nothing: dict[str, Any] = {
+        "init": False,
+        "ready": False,
+        "restarts": 0,
+        "running": False,
+        "waiting_reason": "",
+        "waiting_message": "",
+        "terminated": None,
+        "last_terminated": None,
+        "image_id": "",
+    }
+    return ContainerStatus(name=name, **{**nothing, **more})
+
+
+@pytest.mark.contract("B176")
+def test_an_event_is_read_field_by_field() -> None:
+    """An event names what it is about; its message can command no CI host."""
+    event = decode.watch_line(line("ADDED", EVENT)).object
+    assert event == ClusterEvent(
+        uid="e-1",
+        resource_version="4",
+        about_kind="Pod",
+        about_name="web-1",
+        about_uid="p-1",
+        type="Warning",
+        reason=text("BackOff"),
+        message=text(": :error::Back-off"),
+        count=7,
+        at="2026-01-01T00:05:00Z",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "count", "at"),
+    [
+        ({"series": {"count": 9, "lastObservedTime": "T9"}}, 9, "T9"),
+        ({"lastTimestamp": None, "eventTime": "T5", "count": None}, 1, "T5"),
+        ({"lastTimestamp": None}, 7, "2026-01-01T00:00:00Z"),
+    ],
+)
+def test_events_of_either_api_have_count_and_time(
+    change: dict[str, Any], count: int, at: str
+) -> None:
+    """Series, legacy timestamps and the time of the first: the last one known counts."""
+    event = decode.watch_line(line("ADDED", {**EVENT, **change})).object
+    assert isinstance(event, ClusterEvent)
+    assert (event.count, event.at) == (count, at)
+
+
+@pytest.mark.contract("B43")
+def test_templates_of_owner_and_owned_are_equal(deployment: dict[str, Any]) -> None:
+    """The hash label and the order of keys do not count, all else does."""
+    owner = decode.deployment(deployment).template
+    assert decode.replica_set(REPLICA_SET).template == owner
+    other = json.loads(json.dumps(REPLICA_SET).replace("shop/web:1", "shop/web:2"))
+    assert decode.replica_set(other).template != owner
+
+
+def test_a_trace_finds_each_new_replica_set(trace: Path) -> None:
+    """On a real control plane some ReplicaSet has the template that the apply returned."""
+    header, *lines = trace.read_bytes().splitlines()
+    applied = json.loads(header)["applied"]
+    sets = [
+        decode.replica_set(o) for o in json.loads(header)["before"] if o["kind"] == "ReplicaSet"
+    ]
+    heard = [decode.watch_line(each).object for each in lines]
+    sets += [found for found in heard if isinstance(found, ReplicaSet)]
+    assert decode.deployment(applied).template in {found.template for found in sets}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"progressDeadlineSeconds": None}, {"progress_deadline_seconds": 600}),
+        ({"replicas": None}, {"replicas": 1}),
+        ({"replicas": 0}, {"replicas": 0}),
+        ({"paused": None}, {"paused": False}),
+        (
+            {"strategy": {"type": "Recreate"}},
+            {"recreate": True, "max_surge": "0", "max_unavailable": "0"},
+        ),
+        ({"strategy": None}, {"recreate": False, "max_surge": "25%", "max_unavailable": "25%"}),
+        (
+            {"strategy": {"rollingUpdate": {"maxSurge": 0}}},
+            {"max_surge": "0", "max_unavailable": "25%"},
+        ),
+    ],
+)
+def test_what_a_spec_leaves_out_has_its_default(
+    deployment: dict[str, Any], spec: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    """Null and missing fields mean the API's default."""
+    given_nulls = decode.deployment({**deployment, "spec": {**deployment["spec"], **spec}})
+    present = {key: value for key, value in spec.items() if value is not None}
+    bare = {key: value for key, value in deployment["spec"].items() if key not in spec}
+    left_out = decode.deployment({**deployment, "spec": {**bare, **present}})
+    for found in (given_nulls, left_out):
+        assert {name: getattr(found, name) for name in expected} == expected
+
+
+def test_a_status_that_is_not_there_yet_is_zero(deployment: dict[str, Any]) -> None:
+    """A Deployment that nobody has observed has counters of 0 and no conditions."""
+    for found in (without(deployment, "status"), {**deployment, "status": None}):
+        value = decode.deployment(found)
+        assert (value.observed_generation, value.status_replicas, value.conditions) == (0, 0, ())
+        assert value.terminating_replicas is None
+
+
+def test_null_lists_are_empty() -> None:
+    """Go writes a nil slice as null."""
+    nulls = {"conditions": None, "containerStatuses": None, "initContainerStatuses": None}
+    meta = {**POD["metadata"], "ownerReferences": None, "annotations": None}
+    pod = decode.pod({**POD, "metadata": meta, "status": nulls})
+    assert (pod.containers, pod.owner_uid, pod.unschedulable, pod.ready) == ((), "", "", False)
+    assert decode.listing(Kind.POD, b'{"metadata":null,"items":null}').objects == ()
+
+
+@pytest.mark.parametrize("revision", ["", "two", "-1", "1" * 5000, None])
+def test_a_revision_that_is_no_number_is_none(
+    deployment: dict[str, Any], revision: str | None
+) -> None:
+    """Anybody may write annotations."""
+    annotations = {"deployment.kubernetes.io/revision": revision}
+    meta = {**deployment["metadata"], "annotations": annotations}
+    assert decode.deployment({**deployment, "metadata": meta}).revision is None
+
+
+def test_watch_lines_name_what_happened() -> None:
+    """Each type comes with its object and the version to resume from."""
+    for kind in (WatchType.ADDED, WatchType.MODIFIED, WatchType.DELETED):
+        event = decode.watch_line(line(kind, POD))
+        assert (event.type, event.resource_version, event.error) == (kind, "9", None)
+        assert event.object == decode.pod(POD)
+
+
+@pytest.mark.contract("B156")
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_bookmark_is_a_version_and_no_object(kind: Kind) -> None:
+    """A bookmark's object is of the kind, with nothing in it."""
+    empty = {"kind": kind, "metadata": {"resourceVersion": "99"}, "spec": {"containers": None}}
+    event = decode.watch_line(line("BOOKMARK", empty))
+    assert (event.type, event.resource_version, event.object) == (WatchType.BOOKMARK, "99", None)
+
+
+@pytest.mark.contract("B157")
+def test_an_error_comes_with_its_code() -> None:
+    """The Status of an ERROR says what HTTP would have said."""
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old\x1b[1m"}
+    event = decode.watch_line(line("ERROR", status))
+    assert event.type is WatchType.ERROR
+    assert event.error == decode.ServerError(410, text("Expired"), text("too old"))
+    assert (event.object, event.resource_version) == (None, "")
+
+
+def test_a_list_has_objects_version_and_token() -> None:
+    """Items of a list do not say their kind; a page says where the next begins."""
+    page = {
+        "metadata": {"resourceVersion": "50", "continue": "abc"},
+        "items": [without(POD, "kind")],
+    }
+    assert decode.listing(Kind.POD, json.dumps(page).encode()) == decode.Listing(
+        (decode.pod(POD),), "50", "abc"
+    )
+    last = decode.listing(Kind.DEPLOYMENT, b'{"metadata":{"resourceVersion":"51"},"items":[]}')
+    assert last == decode.Listing((), "51", "")
+
+
+@pytest.mark.contract("B254")
+def test_lines_and_bodies_have_their_caps() -> None:
+    """One byte more than the cap is refused before it is read."""
+    just = line("ADDED", POD).ljust(decode.MAX_LINE_BYTES)
+    assert decode.watch_line(just).object is not None
+    with pytest.raises(DecodeError, match="longer than 4194304 bytes"):
+        decode.watch_line(just + b" ")
+    with pytest.raises(DecodeError, match="longer than 67108864 bytes"):
+        decode.listing(Kind.POD, bytes(decode.MAX_BODY_BYTES + 1))
+
+
+DEEP = b'{"type":"ADDED","object":{"kind":"Pod","x":' + b"[" * 9000 + b"]" * 9000 + b"}}"
+
+
+@pytest.mark.contract("B156")
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"",
+        b"\n",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"type":"ADDED"}',
+        b'{"type":"ADDED","object":null}',
+        b'{"type":"ADDED","object":{}}',
+        b'{"type":"ADDED","object":{"kind":"Secret","metadata":{}}}',
+        b'{"type":"ADDED","object":{"kind":"Pod"}}',
+        b'{"type":"ADDED","object":{"kind":"Pod","metadata":[]}}',
+        b'{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":3}}}',
+        b'{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"\xff"}}}',
+        b'{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"\\ud800"}}}',
+        b'{"type":"ADDED","object":{"kind":"Deployment","metadata":{},"spec":{}}}',
+        b'{"type":"ADDED","object":{"kind":"Deployment","metadata":{},"spec":{"template":3}}}',
+        b'{"type":"ADDED","object":{"kind":"Deployment","metadata":{},"spec":{"replicas":1e999}}}',
+        line("ADDED", {**REPLICA_SET, "spec": {"template": {"metadata": "text"}}}),
+        line("ADDED", {**REPLICA_SET, "spec": {"template": {"metadata": {"labels": ["a"]}}}}),
+        b'{"type":"RENAMED","object":{"kind":"Pod","metadata":{}}}',
+        line("ADDED", POD)[:-20],
+        line("ADDED", POD)[:-2] + b"\x00}",
+        DEEP,
+    ],
+)
+def test_a_broken_line_is_a_decode_error(broken: bytes) -> None:
+    """Cut, malformed, mistyped, unknown or too deep: one clean line says so."""
+    with pytest.raises(DecodeError) as caught:
+        decode.watch_line(broken)
+    assert str(caught.value).isprintable()
+
+
+ODD = st.sampled_from([None, 3, -1, 1.5, "text", "\x1b[0m", True, [], {}, [None], {"a": None}])
+
+
+@given(st.data())
+def test_any_part_may_be_of_any_type(data: st.DataObject) -> None:
+    """With any part of an object replaced by anything, a value or a DecodeError comes out."""
+    found = data.draw(st.sampled_from([POD, EVENT, REPLICA_SET]))
+    odd = json.loads(json.dumps(found))
+    part = odd
+    while True:
+        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(part[key], dict | list) or not part[key] or data.draw(st.booleans()):
+            break
+        part = part[key]
+    part[key] = data.draw(ODD)
+    try:
+        event = decode.watch_line(line("MODIFIED", odd))
+    except DecodeError:
+        return
+    assert event.object is not None
+
+
+@given(st.data())
+def test_any_bytes_may_come(data: st.DataObject) -> None:
+    """A line that is cut or has a byte changed is decoded or refused, never a crash."""
+    whole = bytearray(line("ADDED", REPLICA_SET))
+    at = data.draw(st.integers(0, len(whole) - 1))
+    whole[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=3))
+    try:
+        decode.watch_line(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
+    except DecodeError:
+        return
+
+
+def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) -> None:
+    """Its body is all but status and managed fields, which stand beside it."""
+    live = decode.live_object(json.dumps(deployment).encode())
+    expected = without(without(deployment, "status"), "metadata", "managedFields")
+    assert live.body.thaw() == expected
+    assert live.managed.thaw() == {"managedFields": deployment["metadata"]["managedFields"]}
+    assert (live.ref, live.uid, live.resource_version) == (
+        deployment_ref("shop", "web"),
+        "d-1",
+        "17",
+    )
+    assert live.deployment == decode.deployment(deployment)
+
+
+def test_a_live_object_may_be_of_any_kind() -> None:
+    """A cluster-scoped object has no namespace, one that was never applied no managed fields."""
+    live = decode.live_object({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
+    assert (live.ref.namespace, live.ref.name, live.deployment) == ("", "a", None)
+    assert live.managed.thaw() == {"managedFields": []}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """Make a tree of fields that many levels deep."""
+    return {"f:a": nested(levels - 1)} if levels else {}
+
+
+@pytest.mark.parametrize(
+    "managed", ["x", [3], [{"fieldsV1": {"f:a": 3}}], [{"fieldsV1": nested(200)}]]
+)
+def test_managed_fields_that_are_no_trees_are_refused(managed: object) -> None:
+    """What core walks is what the API promises, and not deeper than any schema."""
+    body = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a", "managedFields": managed}}
+    with pytest.raises(DecodeError):
+        decode.live_object(body)
+
+
+@pytest.mark.parametrize("name", ["apiVersion", "kind", "metadata"])
+def test_a_live_object_has_to_say_what_it_is(deployment: dict[str, Any], name: str) -> None:
+    """Without version, kind or name it is no object."""
+    with pytest.raises(DecodeError):
+        decode.live_object(without(deployment, name))

@@ -1,0 +1,247 @@
+"""What is recorded is what was said, masked; and recording never breaks what it records."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.core.events import Kind, Listed, Observed
+from gate.core.objects import Deployment, ReplicaSet, Template
+from gate.errors import UsageError
+from gate.wire import trace as traces
+from gate.wire.masking import Masker
+from gate.wire.recorder import Recorder
+
+CANARY = "s3cr3t-canary"
+
+
+def listed(kind: str, *items: dict[str, Any]) -> bytes:
+    """Make a list as the server sends it, its items without their kind."""
+    bare = [{k: v for k, v in item.items() if k not in {"kind", "apiVersion"}} for item in items]
+    body = {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}}
+    return json.dumps({**body, "items": bare}).encode()
+
+
+def recorded(source: Path, target: Path) -> traces.Recording:
+    """Record what a recording says, and read it back."""
+    header, *lines = [json.loads(line) for line in source.read_bytes().splitlines()]
+    warnings: list[str] = []
+    recorder = Recorder.create(target, warnings.append)
+    by_kind = [listed(o["kind"], o) for o in header["before"]]
+    recorder.header(
+        100.0,
+        [json.dumps(header["applied"]).encode()],
+        before=by_kind,
+        kubernetes=header["kubernetes"],
+        policy={"tolerate": "1"},
+    )
+    for line in lines:
+        recorder.line(100.0 + line["t"], json.dumps(line).encode())
+    recorder.finish()
+    recorder.run()
+    assert warnings == []
+    return traces.read(target)
+
+
+def bare(found: Any) -> Any:
+    """Return a value without its template: masking changes that, and its digest."""
+    if isinstance(found, Deployment | ReplicaSet):
+        return dataclasses.replace(found, template=None)  # type: ignore[arg-type]
+    return found
+
+
+def templates(recording: traces.Recording) -> list[Template]:
+    """Return all templates of a recording, in order."""
+    heard = [event.object for event in recording.events() if isinstance(event, Observed)]
+    found = [*recording.before, *(live.deployment for live in recording.applied), *heard]
+    return [each.template for each in found if isinstance(each, Deployment | ReplicaSet)]
+
+
+def pattern(found: list[Template]) -> list[int]:
+    """Say of each template which earlier one it equals."""
+    return [found.index(each) for each in found]
+
+
+@pytest.mark.contract("B276", "B277")
+def test_what_is_recorded_is_judged_alike(trace: Path, tmp_path: Path) -> None:
+    """All that the judge looks at is read back the same, and the same templates are equal."""
+    original, copy = traces.read(trace), recorded(trace, tmp_path / "copy")
+    assert [bare(found) for found in copy.before] == [bare(found) for found in original.before]
+    (was,), (now,) = original.applied, copy.applied
+    assert (now.ref, now.uid, bare(now.deployment)) == (was.ref, was.uid, bare(was.deployment))
+    assert (copy.kubernetes, copy.policy) == (original.kubernetes, {"tolerate": "1"})
+    for before, after in zip(original.events(), copy.events(), strict=True):
+        assert after.at == before.at
+        if isinstance(before, Observed) and isinstance(after, Observed):
+            assert bare(after.object) == bare(before.object)
+        else:
+            assert after == before
+    assert pattern(templates(copy)) == pattern(templates(original))
+    assert [t.containers for t in templates(copy)] == [t.containers for t in templates(original)]
+
+
+@pytest.fixture
+def secretive(deployment: dict[str, Any]) -> dict[str, Any]:
+    """A Deployment with canaries in it."""
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    container.update(env=[{"name": "A", "value": CANARY}], args=[CANARY])
+    deployment["metadata"]["annotations"]["x"] = CANARY
+    deployment["metadata"]["managedFields"].append(
+        {"manager": "else", "operation": "Update", "fieldsV1": {f'v:"{CANARY}"': {}}}
+    )
+    return deployment
+
+
+@pytest.mark.contract("B252", "B277")
+def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_path: Path) -> None:
+    """Header, lines and lists are masked alike, and what the gate owned is kept."""
+    path = tmp_path / "t"
+    recorder = Recorder.create(path, pytest.fail)
+    body = json.dumps(secretive).encode()
+    recorder.header(0.0, [body, body], before=[listed("Deployment", secretive)])
+    recorder.line(1.0, json.dumps({"type": "MODIFIED", "object": secretive}).encode())
+    recorder.listed(2.0, "shop", listed("Deployment", secretive))
+    recorder.finish()
+    recorder.run()
+    data = path.read_bytes()
+    assert CANARY.encode() not in data
+    assert data.count(b"\n") == 3
+    recording = traces.read(path)
+    assert len(recording.applied) == 2
+    (entry,) = recording.applied[0].managed.thaw()["managedFields"]
+    assert entry["fieldsV1"] == {"f:spec": {"f:replicas": {}}}
+    observed, *lists = recording.events()
+    assert isinstance(observed, Observed)
+    assert all(isinstance(each, Listed) and each.objects == (observed.object,) for each in lists)
+    assert {each.kind for each in lists if isinstance(each, Listed)} == {Kind.DEPLOYMENT}
+    assert recording.before == (observed.object,)
+    assert recording.applied[0].deployment == observed.object
+
+
+def test_two_recordings_share_no_mask(secretive: dict[str, Any], tmp_path: Path) -> None:
+    """Each recording has a key of its own, so that they cannot be compared."""
+    written = []
+    for name in ("one", "two"):
+        recorder = Recorder.create(tmp_path / name, pytest.fail)
+        recorder.header(0.0, [json.dumps(secretive).encode()])
+        recorder.finish()
+        recorder.run()
+        written.append((tmp_path / name).read_bytes())
+    assert written[0] != written[1]
+
+
+def pod_line(name: str) -> bytes:
+    """Make a line of a watch about a pod."""
+    found = {"kind": "Pod", "metadata": {"name": name, "uid": name}}
+    return json.dumps({"type": "ADDED", "object": found}).encode()
+
+
+def test_lines_from_many_threads_are_all_written(
+    deployment: dict[str, Any], tmp_path: Path
+) -> None:
+    """Watches hand over from their own threads, also before the apply was answered."""
+    recorder = Recorder.create(tmp_path / "t", pytest.fail)
+    writer = threading.Thread(target=recorder.run)
+    writer.start()
+    recorder.line(4.9, pod_line("early"))
+
+    def hand_over(watch: int) -> None:
+        for number in range(50):
+            recorder.line(6.0, pod_line(f"{watch}-{number}"))
+
+    recorder.header(5.0, [json.dumps(deployment).encode()])
+    watches = [threading.Thread(target=hand_over, args=(watch,)) for watch in range(4)]
+    for watch in watches:
+        watch.start()
+    for watch in watches:
+        watch.join()
+    recorder.finish()
+    writer.join(timeout=10)
+    assert not writer.is_alive()
+    heard = [event for event in traces.read(tmp_path / "t").events() if isinstance(event, Observed)]
+    assert (heard[0].object.uid, heard[0].at) == ("early", 0.0)
+    assert {event.at for event in heard[1:]} == {1.0}
+    assert len({event.object.uid for event in heard}) == 201
+
+
+class Full(io.BytesIO):
+    """A file on a disk that is full after the first line."""
+
+    def write(self, data: Any) -> int:
+        """Take one line."""
+        if self.getvalue():
+            raise OSError(28, "No space left on device")
+        return super().write(data)
+
+
+@pytest.mark.contract("B177")
+def test_a_full_disk_stops_the_recording_alone(deployment: dict[str, Any]) -> None:
+    """It is said once; what comes after is dropped, and nobody is held up."""
+    warnings: list[str] = []
+    recorder = Recorder(Full(), Masker(), warnings.append)
+    recorder.header(0.0, [json.dumps(deployment).encode()])
+    for number in range(3):
+        recorder.line(1.0, pod_line(str(number)))
+    recorder.finish()
+    recorder.run()
+    assert warnings == ["recording stopped: No space left on device"]
+    assert recorder._queue.empty()
+
+
+def test_a_recording_has_a_cap(deployment: dict[str, Any]) -> None:
+    """A rollout that never ends does not fill the disk."""
+    warnings: list[str] = []
+    file = Kept()
+    body = json.dumps(deployment).encode()
+    recorder = Recorder(file, Masker(), warnings.append, most_bytes=2 * len(body))
+    recorder.header(0.0, [body])
+    for _ in range(1000):
+        recorder.line(1.0, pod_line("a"))
+    recorder.finish()
+    recorder.run()
+    assert len(file.kept) <= 2 * len(body)
+    assert warnings == ["recording stopped: it is as long as a recording may be"]
+
+
+class Kept(io.BytesIO):
+    """A file whose bytes can be looked at after it was closed."""
+
+    kept = b""
+
+    def close(self) -> None:
+        """Keep what was written."""
+        self.kept = self.kept or self.getvalue()
+        super().close()
+
+
+@pytest.mark.contract("B177")
+def test_what_cannot_be_masked_is_left_out_and_counted(deployment: dict[str, Any]) -> None:
+    """A malformed line is not written as it came: nobody knows what is in it."""
+    warnings: list[str] = []
+    file = Kept()
+    recorder = Recorder(file, Masker(), warnings.append)
+    recorder.header(0.0, [json.dumps(deployment).encode()])
+    odd = {"kind": "Pod", "metadata": {"managedFields": [CANARY]}}
+    for line in (b"", CANARY.encode(), b"[" * 9000, json.dumps({"type": "ADDED", "object": odd})):
+        recorder.line(1.0, line if isinstance(line, bytes) else line.encode())
+    recorder.listed(1.0, "shop", CANARY.encode())
+    recorder.line(2.0, pod_line("good"))
+    recorder.finish()
+    recorder.run()
+    assert warnings == ["lines that could not be masked and were not recorded: 5"]
+    assert file.kept.count(b"\n") == 2
+    assert CANARY.encode() not in file.kept
+
+
+@pytest.mark.contract("B177")
+def test_a_place_that_cannot_be_written_is_said_before_the_start(tmp_path: Path) -> None:
+    """A wrong path is the caller's mistake, and ends the command before anything was sent."""
+    with pytest.raises(UsageError, match="cannot record to it") as caught:
+        Recorder.create(tmp_path / "none" / "t", pytest.fail)
+    assert caught.value.exit_code == 2

@@ -26,22 +26,26 @@ class Call:
         return " ".join([PROGRAM, *(name for name in self.arguments[:1] if name in COMMANDS)])
 
     @property
-    def wants_json(self) -> bool:
-        """Whether a document is expected on stdout."""
-        if self.settings is not None:
-            return self.settings.output == "json"
-        return self._told("--output", "-o") == "json"
+    def wants_document(self) -> bool:
+        """Whether a JSON document is expected on stdout."""
+        return self._told("output", "-o") == "json"
+
+    @property
+    def wants_json_lines(self) -> bool:
+        """Whether stderr is read by a program."""
+        return self._told("log_format") == "json"
 
     @property
     def wants_traceback(self) -> bool:
         """Whether developers look on."""
-        if self.settings is not None:
-            return self.settings.log_level == "debug"
-        return self._told("--log-level") == "debug"
+        return self._told("log_level") == "debug"
 
-    def _told(self, flag: str, short: str = "") -> str:
-        """Return what an option seems to be where the settings could not be made."""
-        told = self.environ.get(f"ROLLOUT_GATE_{flag[2:].replace('-', '_').upper()}", "")
+    def _told(self, name: str, short: str = "") -> str:
+        """Return an option; where the settings could not be made, what it seems to be."""
+        if self.settings is not None:
+            return str(getattr(self.settings, name))
+        flag = f"--{name.replace('_', '-')}"
+        told = self.environ.get(f"ROLLOUT_GATE_{name.upper()}", "")
         for argument, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
             if argument in (flag, short):
                 told = following

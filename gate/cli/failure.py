@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gate import __version__
+from gate import __version__, log
 from gate.cli.call import Call
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import GateError, UsageError
@@ -31,20 +32,17 @@ class Failure:
 
 def concluded(error: BaseException, call: Call) -> int:
     """Say on stderr, and as a document where one is expected, what happened; return the code."""
-    if isinstance(error, click.exceptions.Exit):
-        return error.exit_code
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message(), err=True)
+        sys.stderr.write(f"{error.format_message()}\n")
         return EXIT_CODES[Outcome.USAGE]
-    if call.wants_traceback:
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    trace = traceback.format_exception(error) if call.wants_traceback else []
     failure = failure_of(error, call)
-    for problem in failure.problems:
-        click.echo(f"error: {_one_line(problem)}", err=True)
-    if failure.hint:
-        click.echo(f"hint: {failure.hint}", err=True)
-    if call.wants_json:
-        click.echo(_document(failure), nl=False)
+    if call.wants_json_lines:
+        _log(failure, trace)
+    else:
+        _print(failure, trace)
+    if call.wants_document:
+        sys.stdout.write(_document(failure))
     return failure.exit_code
 
 
@@ -82,6 +80,20 @@ def _bug(error: BaseException) -> Failure:
     hint = "run it again with --log-level debug, and report what it says"
     code = EXIT_CODES[Outcome.INTERNAL_ERROR]
     return Failure(Outcome.INTERNAL_ERROR, code, Reason.INTERNAL_ERROR, (problem,), hint)
+
+
+def _print(failure: Failure, trace: list[str]) -> None:
+    lines = [f"error: {_one_line(problem)}" for problem in failure.problems]
+    lines += [f"hint: {failure.hint}"] if failure.hint else []
+    sys.stderr.write("".join([*trace, *(f"{line}\n" for line in lines)]))
+
+
+def _log(failure: Failure, trace: list[str]) -> None:
+    log.configure("json", "debug")
+    for line in "".join(trace).splitlines():
+        log.debug(line)
+    for problem in failure.problems:
+        log.error(problem, reason=failure.reason.value, hint=failure.hint)
 
 
 def _document(failure: Failure) -> str:

@@ -70,6 +70,8 @@ def run(arguments: Sequence[str]) -> int:
         # Not click's own `main`: it takes a broken pipe, of a socket too, for exit 1.
         with rollout_gate.make_context(PROGRAM, list(arguments), obj=call) as context:
             return int(rollout_gate.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - each end has its code
         from gate.cli.failure import concluded
 

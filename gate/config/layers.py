@@ -154,5 +154,6 @@ def _problem(entry: Entry, details: ErrorDetails) -> _Problem:
     cause = context.get("error")
     if isinstance(cause, BadValueError):
         return _Problem(f"{entry.place}: {cause}", cause.hint)
-    complaint = _COMPLAINTS.get(details["type"], details["msg"]).format(**context)
+    known = _COMPLAINTS.get(details["type"])
+    complaint = known.format(**context) if known else details["msg"]
     return _Problem(f"{entry.place}: {complaint}: {shown(str(entry.value))!a}")

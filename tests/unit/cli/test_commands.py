@@ -1,0 +1,91 @@
+"""Each command parses, calls one function of the app, and exits with its answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gate import __version__
+from gate.cli.catalog import COMMANDS
+from gate.cli.main import run
+from tests.unit.cli.listener import App
+
+LINES = {
+    "apply": (["-f", "web.yaml"], ()),
+    "preflight": (["-f", "web.yaml"], ()),
+    "verify": (["web", "api"], (("web", "api"),)),
+    "status": (["web"], ("web",)),
+    "history": (["deploy/web"], ("web",)),
+    "undo": (["web"], ("web",)),
+    "pause": (["web"], ("web",)),
+    "resume": (["web"], ("web",)),
+    "restart": (["web"], ("web",)),
+    "replay": (["trace.jsonl"], ("trace.jsonl",)),
+}
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_a_command_calls_the_app_and_returns_its_code(command: str, app: App) -> None:
+    """The settings and the arguments go in, the exit code comes out."""
+    line, arguments = LINES[command]
+    app.code = 8
+    assert run([command, *line, "--log-level", "error"]) == 8
+    ((name, settings, given),) = app.calls
+    assert (name, given) == (command, arguments)
+    assert settings.log_level == "error"
+
+
+def test_every_command_of_the_catalogue_is_tested_here() -> None:
+    """A command that is added gets its line above."""
+    assert set(COMMANDS) == {*LINES, "schema", "version"}
+
+
+@pytest.mark.parametrize("command", ["apply", "preflight"])
+def test_without_a_manifest_there_is_an_example(
+    command: str, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where neither a flag, a variable nor the configuration names any."""
+    assert run([command]) == 2
+    assert not app.calls
+    first, hint = capsys.readouterr().err.splitlines()
+    assert first == f"error: rollout-gate {command}: no manifest"
+    assert f"rollout-gate {command} -f deploy.yaml" in hint
+
+
+@pytest.mark.parametrize("line", [[], ["web", "-l", "app=web"]])
+def test_verify_takes_names_or_a_selector(
+    line: list[str], app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing to verify, or two answers to what, is a usage error."""
+    assert run(["verify", *line]) == 2
+    assert not app.calls
+    assert "either names or a selector" in capsys.readouterr().err
+
+
+@pytest.mark.contract("B187")
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a command and as a flag."""
+    for line in (["version"], ["--version"]):
+        assert run(line) == 0
+        assert capsys.readouterr().out == f"{__version__}\n"
+
+
+@pytest.mark.contract("B187")
+@pytest.mark.parametrize(("which", "title"), [("config", "timeout"), ("result", "exit_code")])
+def test_schema_prints_a_json_schema(
+    which: str, title: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One JSON document on stdout, which names what it describes."""
+    assert run(["schema", which]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "json-schema.org" in document["$schema"]
+    assert f'"{title}"' in json.dumps(document)
+
+
+def test_schema_and_version_read_no_configuration(app: App) -> None:
+    """Both work beside a configuration that is broken."""
+    Path("rollout-gate.yaml").write_text("[", encoding="utf-8")
+    assert [run(["version"]), run(["schema", "config"])] == [0, 0]
+    assert not app.calls

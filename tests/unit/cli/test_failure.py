@@ -1,0 +1,188 @@
+"""Every end without a verdict: its lines, its document, its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.cli.main import run
+from gate.core.outcome import Reason
+from gate.errors import RefusedError, UsageError
+from tests.unit.cli.listener import App
+
+APPLY = ["apply", "-f", "web.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (
+            ["apply", "--timout", "3"],
+            "rollout-gate apply: no such option --timout (did you mean --timeout?)",
+        ),
+        (["apply", "-f"], "rollout-gate apply: option '-f' requires an argument"),
+        (["apply", "x"], "rollout-gate apply: got unexpected extra argument (x)"),
+        (["status"], "rollout-gate status: missing argument 'NAME'"),
+        (["aply"], "rollout-gate: no such command aply (did you mean apply?)"),
+        (["zzz"], "rollout-gate: no such command zzz"),
+        (["--zzz"], "rollout-gate: no such option --zzz"),
+        (["--\x1b[31m"], "rollout-gate: no such option --\\x1b[31m"),
+    ],
+)
+def test_a_usage_error_is_one_line_and_a_hint(
+    line: list[str], problem: str, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2; the command, what is wrong with it, and where to read on."""
+    assert run(line) == 2
+    assert not app.calls
+    captured = capsys.readouterr()
+    first, hint = captured.err.splitlines()
+    assert first == f"error: {problem}"
+    assert hint == f"hint: {problem.partition(':')[0]} --help"
+    assert captured.out == ""
+
+
+def test_no_command_at_all_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipeline whose arguments are empty did not deploy: exit 2, and stdout stays clean."""
+    assert run([]) == 2
+    captured = capsys.readouterr()
+    assert "Commands:" in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.contract("B256")
+def test_a_refusal_is_a_line_a_hint_and_its_code(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the app raises ends as what it says."""
+    app.error = RefusedError("web is paused", reason=Reason.PAUSED, hint="--resume resumes it")
+    assert run(APPLY) == 3
+    assert capsys.readouterr().err == "error: web is paused\nhint: --resume resumes it\n"
+
+
+@pytest.mark.contract("B186")
+def test_each_problem_of_the_settings_is_a_line(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All at once, and nothing runs."""
+    Path("rollout-gate.yaml").write_text("bake: 1s\ntimeuot: 10m\n", encoding="utf-8")
+    assert run([*APPLY, "--timeout", "abc", "--tolerate", "x"]) == 2
+    assert not app.calls
+    assert capsys.readouterr().err.splitlines() == [
+        'error: rollout-gate.yaml:2: unknown key "timeuot" (did you mean "timeout"?)',
+        "error: --timeout: not a duration: 'abc'",
+        "error: --tolerate: 'x' is neither a count (3) nor a share (25%)",
+    ]
+
+
+@pytest.mark.contract("B181")
+@pytest.mark.parametrize("text", ["abc", "-5", "0", "1e9", "10 minutes"])
+def test_a_timeout_that_is_nonsense_is_one_line(
+    text: str, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, the flag named, nothing run."""
+    assert run([*APPLY, "--timeout", text]) == 2
+    assert not app.calls
+    errors = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: --timeout: ")
+
+
+@pytest.mark.contract("B173")
+@pytest.mark.parametrize("asked", [["--output", "json"], ["--output=json"], ["-o", "json"]])
+def test_with_output_json_an_error_is_a_document_too(
+    asked: list[str], app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether the options could be read or not; stderr says it to people all the same."""
+    app.error = UsageError("no such file", hint="look")
+    for line, message in ((APPLY, "no such file"), (["apply", "--zzz"], "--zzz")):
+        assert run([*line, *asked]) == 2
+        captured = capsys.readouterr()
+        document = json.loads(captured.out)
+        assert (document["outcome"], document["exit_code"]) == ("usage", 2)
+        assert document["reason"] == "Usage"
+        assert message in document["message"]
+        assert message in captured.err
+
+
+def test_the_environment_asks_for_a_document_too(
+    app: App, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the options are wrong."""
+    monkeypatch.setenv("ROLLOUT_GATE_OUTPUT", "json")
+    assert run([*APPLY, "--timeout", "abc"]) == 2
+    assert json.loads(capsys.readouterr().out)["exit_code"] == 2
+
+
+def test_the_configuration_asks_for_a_document_too(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a file says of output holds for errors as well."""
+    Path("rollout-gate.yaml").write_text("output: json", encoding="utf-8")
+    app.error = RefusedError("web is paused", reason=Reason.PAUSED)
+    assert run(APPLY) == 3
+    assert json.loads(capsys.readouterr().out)["reason"] == "Paused"
+
+
+@pytest.mark.contract("B174")
+@pytest.mark.parametrize("line", [APPLY, ["apply", "--zzz"], [*APPLY, "--timeout", "abc"]])
+def test_with_log_format_json_an_error_is_a_record(
+    line: list[str], app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each line of stderr is one JSON object, the developers' lines too."""
+    app.error = UsageError("no such file", hint="look")
+    assert run([*line, "--log-format", "json", "--log-level", "debug"]) == 2
+    *_, last = map(json.loads, capsys.readouterr().err.splitlines())
+    assert (last["level"], last["reason"]) == ("error", "Usage")
+    assert last["hint"]
+
+
+def test_a_bug_says_where_and_not_what(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text of an unexpected exception can hold anything, a Secret's bytes too."""
+    app.error = KeyError("hunter2")
+    assert run([*APPLY, "-o", "json"]) == 1
+    captured = capsys.readouterr()
+    first, hint = captured.err.splitlines()
+    assert first.startswith("error: internal error: KeyError in listener.py:")
+    assert "--log-level debug" in hint
+    assert "hunter2" not in captured.err + captured.out
+    document = json.loads(captured.out)
+    assert (document["outcome"], document["reason"]) == ("internal-error", "InternalError")
+
+
+def test_developers_get_the_traceback(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --log-level debug, and with nothing less."""
+    app.error = KeyError("x")
+    assert run([*APPLY, "--log-level", "debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_broken_pipe_of_the_app_is_not_taken_for_one_of_stdout(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A socket's error is a bug where nobody caught it, never a silent end."""
+    app.error = BrokenPipeError(32, "Broken pipe")
+    assert run(APPLY) == 1
+    assert "BrokenPipeError" in capsys.readouterr().err
+
+
+def test_an_interrupt_outside_of_an_attempt_is_130(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a traceback."""
+    app.error = KeyboardInterrupt()
+    assert run(APPLY) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+
+
+def test_a_misspelt_variable_is_a_warning(
+    app: App, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command goes on: somebody else may have set it."""
+    monkeypatch.setenv("ROLLOUT_GATE_TIMEUOT", "1m")
+    assert run(APPLY) == 0
+    assert capsys.readouterr().err == (
+        "warning: ROLLOUT_GATE_TIMEUOT is no option (did you mean ROLLOUT_GATE_TIMEOUT?)\n"
+    )

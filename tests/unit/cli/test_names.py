@@ -1,0 +1,49 @@
+"""`NAME` on the command line."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from gate.cli.main import run
+from gate.cli.names import deployment_name
+from tests.unit.cli.listener import App
+
+
+@pytest.mark.contract("B180")
+@pytest.mark.parametrize("text", ["web", "deployment/web", "deploy/web"])
+def test_three_forms_name_a_deployment(text: str) -> None:
+    """What kubectl users type means the same here."""
+    assert deployment_name(text) == "web"
+
+
+@pytest.mark.contract("B180")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("statefulset/web", "Deployment/web", "/web", "deploy/", "", "deploy/web/x", "../secrets"),
+        *("Web", "-web", "web.", "a..b", "web\n", "w" * 254, "web?x=1"),
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    """Another kind, and what no Deployment can be called: it would become part of a URL."""
+    with pytest.raises(click.BadParameter):
+        deployment_name(text)
+
+
+@pytest.mark.contract("B180")
+def test_a_wrong_name_is_one_line(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2, and nothing runs."""
+    assert run(["status", "pod/web"]) == 2
+    assert not app.calls
+    first, hint = capsys.readouterr().err.splitlines()
+    assert first.startswith("error: rollout-gate status: ")
+    assert "pod/web is no Deployment" in first
+    assert hint == "hint: rollout-gate status --help"
+
+
+def test_verify_takes_several_names_each_once(app: App) -> None:
+    """A name in two forms is one Deployment."""
+    assert run(["verify", "web", "deploy/api", "deploy/web"]) == 0
+    ((_, _, arguments),) = app.calls
+    assert arguments == (("web", "api"),)

@@ -1,0 +1,161 @@
+"""Each declared option has a flag, a variable, a key, a line of help and of the reference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from gate.cli.catalog import COMMANDS
+from gate.cli.command import row
+from gate.cli.main import run
+from gate.config import Settings, schema
+from gate.config.option import Setting
+from gate.config.settings import declared, taken_by
+from tests.unit.cli.listener import App
+
+SETTINGS = list(declared().values())
+IN_FILES = [item for item in SETTINGS if item.option.in_file]
+ARGUMENTS = {"status": ["web"], "history": ["web"], "undo": ["web"], "pause": ["web"]}
+ARGUMENTS |= {"resume": ["web"], "restart": ["web"], "replay": ["trace.jsonl"]}
+ARGUMENTS |= {"apply": ["-f", "x.yaml"], "preflight": ["-f", "x.yaml"], "verify": ["web"]}
+SAMPLES = {
+    "DURATION": "7m",
+    "N|N%": "42%",
+    "N": "3",
+    "KIND=VALUE": "crash=5",
+    "CONTAINER=REF": "web=shop/web:2",
+    "FORMAT=FILE": "json=out.json",
+    "CODE": "one-replica",
+    "": "true",
+}
+
+
+def sample(item: Setting) -> str:
+    """Return a value that an option takes and that is not its default."""
+    closed = item.metavar.split("|")[-1] if item.metavar.islower() else "sample"
+    return SAMPLES.get(item.metavar, closed)
+
+
+def command_of(item: Setting) -> list[str]:
+    """Return a command line that takes the option; verify takes no names beside a selector."""
+    name = next(name for name in COMMANDS if name in item.option.commands)
+    return [name] if item.name == "selector" else [name, *ARGUMENTS[name]]
+
+
+def by_name(items: list[Setting]) -> pytest.MarkDecorator:
+    """Run a test for each option."""
+    return pytest.mark.parametrize("item", items, ids=lambda item: item.name)
+
+
+@pytest.mark.contract("B183")
+@by_name(IN_FILES)
+def test_flag_variable_and_key_of_an_option_say_the_same(
+    item: Setting, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The three layers give one value, and it is not the default."""
+    line = command_of(item) if item.name != "file" else ["apply"]
+    told = [item.flag, sample(item)] if item.metavar else [item.flag]
+    assert run([*line, *told]) == 0
+
+    with monkeypatch.context() as environment:
+        environment.setenv(item.variable, sample(item))
+        assert run(line) == 0
+
+    text = sample(item) if item.metavar != "N" else int(sample(item))
+    value = [text] if item.repeated else (True if item.opposite else text)
+    Path("rollout-gate.yaml").write_text(json.dumps({item.key: value}), encoding="utf-8")
+    assert run(line) == 0
+
+    values = [getattr(settings, item.name) for _, settings, _ in app.calls]
+    assert values[0] == values[1] == values[2] != item.default
+
+
+@by_name([item for item in SETTINGS if item.opposite])
+def test_a_switch_that_a_file_turns_on_is_turned_off_by_its_opposite(
+    item: Setting, app: App
+) -> None:
+    """Else a flag could not win over the file."""
+    Path("rollout-gate.yaml").write_text(f"{item.key}: true", encoding="utf-8")
+    assert run([*command_of(item), item.opposite]) == 0
+    assert getattr(app.settings, item.name) is False
+
+
+@by_name([item for item in SETTINGS if item.repeated])
+def test_a_repeatable_flag_takes_several_values(item: Setting, app: App, tmp_path: Path) -> None:
+    """Both values arrive, in their order."""
+    values = {"KIND=VALUE": ("crash=5", "image-pull=1m"), "CODE": ("one-replica", "mutable-tag")}
+    values |= {"CONTAINER=REF": ("a=x", "b=y"), "FORMAT=FILE": ("json=a", "text=b")}
+    pair = values.get(item.metavar, ("one", "two"))
+    for name in pair:
+        (tmp_path / name).touch()
+    line = command_of(item) if item.name != "file" else ["apply"]
+    assert run([*line, item.flag, pair[0], item.flag, pair[1]]) == 0
+    together = getattr(Settings.model_validate({item.name: pair}), item.name)
+    assert getattr(app.settings, item.name) == together
+
+
+@by_name(SETTINGS)
+def test_an_option_names_commands_that_exist(item: Setting) -> None:
+    """A command that is misspelt in a declaration would take nothing."""
+    assert item.option.commands
+    assert item.option.commands <= set(COMMANDS)
+
+
+@by_name(SETTINGS)
+def test_an_option_is_short_to_read(item: Setting) -> None:
+    """Help is one phrase without full stop."""
+    name, text = row(item)
+    assert name.startswith(("-", "--"))
+    assert len(text) < 100
+    assert not item.option.help.endswith(".")
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if taken_by(name)])
+def test_the_help_of_a_command_lists_what_it_takes(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each of its options and no other, under headings; `-h` is `--help`."""
+    assert run([command, "-h"]) == 0
+    listed = {word for word in capsys.readouterr().out.split() if word.startswith("--")}
+    flags = {item.flag for item in SETTINGS}
+    assert listed & flags == {item.flag for item in taken_by(command)} | (
+        {"--timeout"} if command in {"apply", "preflight"} else set()
+    )
+
+
+def test_flags_and_short_flags_are_unique() -> None:
+    """No two options of one command answer to one name."""
+    for command in COMMANDS:
+        mine = taken_by(command)
+        names = [name for item in mine for name in (item.flag, item.opposite, item.option.short)]
+        given = [name for name in names if name]
+        assert len(given) == len(set(given))
+
+
+def test_no_variable_is_one_that_the_kubelet_sets() -> None:
+    """For a Service named rollout-gate every pod of the namespace has ROLLOUT_GATE_PORT."""
+    names = {item.variable.removeprefix("ROLLOUT_GATE_") for item in SETTINGS}
+    assert not {name for name in names if name.startswith(("PORT", "SERVICE"))}
+
+
+def test_the_schema_has_a_key_for_each_option() -> None:
+    """All but --config, which a file cannot hold."""
+    assert set(schema()["properties"]) == {item.key for item in IN_FILES}
+    assert {item.name for item in SETTINGS} - {item.name for item in IN_FILES} == {"config"}
+
+
+def test_the_flags_of_preflight_are_those_of_apply() -> None:
+    """A pipeline changes one word."""
+    applied = {item.name for item in taken_by("apply")}
+    assert applied == {item.name for item in taken_by("preflight")} - {"rbac"}
+
+
+def test_click_has_no_say_in_values() -> None:
+    """There is one place where text becomes a value, or a message of one form."""
+    from gate.cli.apply import apply
+
+    types = {type(option.type) for option in apply.params}
+    assert types <= {type(click.STRING), type(click.BOOL)}

@@ -1,0 +1,170 @@
+"""The values of settings: what each kind takes, and what the core is told of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from gate.config import Settings, SettingsError, load, policy
+from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.share import Share
+from gate.manifests.images import ImageOverride
+from gate.manifests.lint import LintCode
+
+
+@pytest.mark.contract("B181")
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("timeout", "600", 600),
+        ("timeout", 600, 600),
+        ("timeout", "1h30m", 5400),
+        ("bake", 0, 0),
+        ("bake", "1.5", 1.5),
+        ("tolerate", "3", Share(3)),
+        ("tolerate", 3, Share(3)),
+        ("tolerate", "25%", Share(25, percent=True)),
+        ("require", "min-available", "min-available"),
+        ("to_revision", "7", 7),
+        ("observe", "yes", True),
+        ("observe", "false", False),
+        ("file", "a.yaml\n\n b.yaml\n", ("a.yaml", "b.yaml")),
+        ("silence", "all", frozenset(LintCode)),
+        ("image", "web=shop/web:2", (ImageOverride(None, "web", "shop/web:2"),)),
+    ],
+)
+def test_values_are_read_from_text_and_from_yaml(
+    option: str, value: object, wanted: object
+) -> None:
+    """A number and its text mean the same; one text is a list of its lines."""
+    assert getattr(Settings.model_validate({option: value}), option) == wanted
+
+
+@pytest.mark.contract("B181")
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("bake", True),
+        ("bake", ["1s"]),
+        ("connect_timeout", "0"),
+        ("tolerate", "half"),
+        ("tolerate", 1.5),
+        ("tolerate", True),
+        ("require", "0"),
+        ("require", "101%"),
+        ("to_revision", "0"),
+        ("to_revision", "9" * 5000),
+        ("to_revision", True),
+        ("namespace", " "),
+        ("namespace", 12),
+        ("file", [1]),
+        ("file", {"a": "b"}),
+        ("observe", "perhaps"),
+        ("observe", [True]),
+        ("on_failure", ["keep"]),
+        ("on_failure", "KEEP"),
+        ("silence", ["nothing-such"]),
+        ("image", ["web"]),
+        ("report", ["xml=out.xml"]),
+        ("report", ["json="]),
+        ("report", "json"),
+    ],
+)
+def test_a_value_of_another_kind_is_wrong(option: str, value: object) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(ValidationError):
+        Settings.model_validate({option: value})
+
+
+@pytest.mark.contract("B112")
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        (
+            "image-pull=1m",
+            {
+                "image_invalid_seconds": 60.0,
+                "image_refused_seconds": 60.0,
+                "image_unclear_seconds": 60.0,
+            },
+        ),
+        ("container-config=off", {"container_config_seconds": None}),
+        (
+            "pod-create=0",
+            {
+                "denied_by_policy_seconds": 0.0,
+                "denied_by_webhook_seconds": 0.0,
+                "denied_by_quota_seconds": 0.0,
+            },
+        ),
+        ("replicaset-create=1s", {"replica_set_create_seconds": 1.0}),
+        ("crash=5", {"crash_restarts": 5}),
+        ("readiness-lost=off", {"readiness_losses": None}),
+    ],
+)
+def test_fail_fast_sets_all_classes_of_a_kind(text: str, changes: dict[str, Any]) -> None:
+    """A duration is the grace of each class, a count is a count, and `off` switches off."""
+    told = Settings.model_validate({"fail_fast": [text]})
+    assert policy(told).fail_fast == FailFast(**changes)
+
+
+@pytest.mark.contract("B112")
+@pytest.mark.parametrize(
+    ("texts", "problem", "hint"),
+    [
+        (["crush=3"], "no such kind of failure: 'crush=3'", "crash, readiness-lost"),
+        (["crash=3m"], "crash: not a count: '3m'", "count"),
+        (["crash=0"], "crash: not a count: '0'", "count"),
+        (["image-pull"], "image-pull: not a duration: ''", "duration"),
+        (["crash=3", "crash=4"], "given twice: crash", ""),
+    ],
+)
+def test_fail_fast_names_what_it_takes(texts: list[str], problem: str, hint: str) -> None:
+    """A wrong kind is answered with the kinds, a wrong value with what the kind takes."""
+    with pytest.raises(SettingsError) as caught:
+        load("apply", {"fail_fast": tuple(texts)}, environ={})
+    assert caught.value.message == f"--fail-fast: {problem}"
+    assert hint in caught.value.hint
+
+
+def test_the_policy_is_what_the_settings_say() -> None:
+    """Each deciding option reaches the core, and nothing said is the core's own default."""
+    assert policy(Settings()) == Policy()
+    told = Settings(
+        timeout=600,
+        rollback_timeout=300,
+        bake=30,
+        on_failure=OnFailure.PAUSE,
+        on_first_failure=OnFirstFailure.DELETE,
+        on_interrupt=OnInterrupt.KEEP,
+        observe=True,
+        tolerate=Share(1),
+        require=Share(50, percent=True),
+        wait_for_termination=True,
+        prune_created=True,
+        force_conflicts=True,
+    )
+    assert policy(told) == Policy(
+        timeout_seconds=600,
+        rollback_timeout_seconds=300,
+        bake_seconds=30,
+        on_failure=OnFailure.PAUSE,
+        on_first_failure=OnFirstFailure.DELETE,
+        on_interrupt=OnInterrupt.KEEP,
+        observe=True,
+        tolerate=Share(1),
+        require=Share(50, percent=True),
+        wait_for_termination=True,
+        prune_created=True,
+        force_conflicts=True,
+    )
+    least = policy(Settings(require="min-available"))
+    assert (least.require, least.require_min_available) == (None, True)
+
+
+def test_settings_cannot_be_changed() -> None:
+    """What was told stays what was told."""
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings().timeout = 1

@@ -1,0 +1,98 @@
+"""Diagnostics: which lines are written, in which form, and what never is in them."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gate import log
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """Leave the log as a fresh process has it."""
+    yield
+    log.configure("console", "info")
+
+
+def written(form: str, level: str, *, quiet: bool = False) -> list[str]:
+    """Return the lines that one call of each level leaves."""
+    stream = io.StringIO()
+    log.configure(form, level, quiet=quiet, stream=stream)
+    for say in (log.debug, log.info, log.warning, log.error):
+        say("reconnecting", after_seconds=2)
+    return stream.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("level", "quiet", "levels"),
+    [
+        ("debug", False, ["debug", "info", "warning", "error"]),
+        ("warning", False, ["warning", "error"]),
+        ("debug", True, ["error"]),
+    ],
+)
+def test_lines_below_the_level_are_not_written(level: str, quiet: bool, levels: list[str]) -> None:
+    """Quiet is errors alone, whatever the level."""
+    lines = written("console", level, quiet=quiet)
+    assert lines == [f"{name}: reconnecting (after_seconds=2)" for name in levels]
+
+
+@pytest.mark.contract("B174")
+def test_json_is_one_object_a_line() -> None:
+    """With the level, the time, and the facts in their types."""
+    (line,) = written("json", "error")
+    record: dict[str, Any] = json.loads(line)
+    at = record.pop("at")
+    assert at.endswith("Z")
+    assert record == {"level": "error", "event": "reconnecting", "after_seconds": 2}
+
+
+@pytest.mark.contract("B252")
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_what_looks_like_a_credential_is_hidden(form: str) -> None:
+    """By its key, and inside a message of a library."""
+    stream = io.StringIO()
+    log.configure(form, "info", stream=stream)
+    log.info("failed", bearer_token="hunter2", why="401 for Bearer hunter2 at https://me:hunter2@x")
+    assert "hunter2" not in stream.getvalue()
+    assert "401 for Bearer ***" in stream.getvalue()
+
+
+def test_a_line_stays_one_line_and_is_bounded() -> None:
+    """Control characters are escaped, and a whole answer in an error is cut."""
+    stream = io.StringIO()
+    log.configure("console", "info", stream=stream)
+    log.info("odd\n\x1b[31m", why="x" * 10_000)
+    (line,) = stream.getvalue().splitlines()
+    assert "\x1b" not in line
+    assert len(line) < 2_100
+
+
+def test_a_stream_that_fails_changes_nothing() -> None:
+    """A closed stderr is no reason to end a rollout."""
+    stream = io.StringIO()
+    stream.close()
+    log.configure("console", "info", stream=stream)
+    log.error("unheard")
+
+
+def test_structlog_is_loaded_by_the_first_line_alone() -> None:
+    """A run that has nothing to say does not pay for it."""
+    program = """
+import sys
+from gate import log
+log.configure("json", "warning")
+log.info("nothing")
+assert "structlog" not in sys.modules
+log.warning("something")
+assert "structlog" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert b"something" in done.stderr

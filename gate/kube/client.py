@@ -23,7 +23,7 @@ from gate.clock import Clock
 from gate.kube import failures
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
-from gate.kube.failures import ApiError, BadAnswer, Cancelled, TimedOut, Unauthorized
+from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
 
 Query = tuple[tuple[str, str], ...]
 Result = TypeVar("Result")
@@ -58,8 +58,8 @@ class Client:
     """Sends requests for several threads over one pool of connections.
 
     Every method raises leaves of `ApiError`. Reads are tried again after network errors, 429
-    and 5xx; writes only where the server surely did nothing. `cancel` ends the waiting between
-    tries. A 401 is tried once more with fresh credentials.
+    and 5xx; writes only where the server surely did nothing. A 401 is tried once more with fresh
+    credentials. Once `stopping` is set nothing is waited for any more: one last try, and the end.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class Client:
         *,
         limits: Limits | None = None,
         contact: Contact | None = None,
-        jitter: Callable[[], float] = random.random,
+        stopping: threading.Event | None = None,
         heard: Heard | None = None,
     ) -> None:
-        """Share `contact` with the watches; `jitter` gives 0 to 1.
+        """Share `contact` with the watches; `jitter` of the pauses gives 0 to 1.
 
         `heard` is told of each answer as it came: method, path, query and body. It is called
         from the thread that asked.
@@ -81,7 +81,8 @@ class Client:
         self.limits = limits or Limits()
         self.contact = contact
         self._clock = clock
-        self.jitter = jitter
+        self.jitter: Callable[[], float] = random.random
+        self._stopping = stopping or threading.Event()
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
         self._heard = heard
         self._sent: list[str] = []
@@ -96,7 +97,6 @@ class Client:
         path: str,
         query: Query = (),
         *,
-        cancel: threading.Event | None = None,
         seconds: float | None = None,
         once: bool = False,
     ) -> bytes:
@@ -106,15 +106,15 @@ class Client:
         def attempt() -> bytes:
             return self._exchange("GET", path, query, limit)
 
-        return attempt() if once else self._persist(attempt, lambda e: e.transient, cancel)
+        return attempt() if once else self._persist(attempt, lambda e: e.transient)
 
-    def review(self, path: str, body: Any, *, cancel: threading.Event | None = None) -> bytes:
+    def review(self, path: str, body: Any) -> bytes:
         """POST something that changes nothing (an access review): repeated as reads are."""
 
         def attempt() -> bytes:
             return self._exchange("POST", path, (), self.limits.answer_seconds, body)
 
-        return self._persist(attempt, lambda e: e.transient, cancel)
+        return self._persist(attempt, lambda e: e.transient)
 
     def write(
         self,
@@ -123,8 +123,6 @@ class Client:
         body: Any,
         query: Query = (),
         content_type: str = JSON,
-        *,
-        cancel: threading.Event | None = None,
     ) -> bytes:
         """Write; sent again only where the server surely did nothing (429, no connection).
 
@@ -136,7 +134,7 @@ class Client:
                 method, path, query, self.limits.write_seconds, body, content_type
             )
 
-        return self._persist(attempt, lambda e: e.transient and e.untouched, cancel)
+        return self._persist(attempt, lambda e: e.transient and e.untouched)
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
@@ -239,22 +237,17 @@ class Client:
 
     # -- several attempts ----------------------------------------------------------------------
 
-    def _persist(
-        self,
-        attempt: Callable[[], Result],
-        again: Callable[[ApiError], bool],
-        cancel: threading.Event | None,
-    ) -> Result:
+    def _persist(self, attempt: Callable[[], Result], again: Callable[[ApiError], bool]) -> Result:
         """Repeat what may be repeated until the budget would be overdrawn."""
         started = self._clock.now()
 
         def spent(state: tenacity.RetryCallState) -> bool:
             elapsed = self._clock.now() - started
-            return elapsed + state.upcoming_sleep > self.limits.retry_seconds
+            overdrawn = elapsed + state.upcoming_sleep > self.limits.retry_seconds
+            return overdrawn or self._stopping.is_set()
 
         def pause(seconds: float) -> None:
-            if self._clock.wait(seconds, cancel):
-                raise Cancelled("not wanted any more")
+            self._clock.wait(seconds, self._stopping)
 
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda e: isinstance(e, ApiError) and again(e)),

@@ -154,8 +154,9 @@ def _from_choice(choice: Choice, options: Options, clock: Clock) -> Connection:
     insecure = _insecure(server, cluster, options)
     configuration = _configuration(server, proxy=cluster.text("proxy-url"))
     configuration.verify_ssl = not cluster.values.get("insecure-skip-tls-verify")
-    configuration.ssl_ca_cert = _existing(cluster.path("certificate-authority")) or None
     configuration.ca_cert_data = _authority(cluster)
+    if not configuration.ca_cert_data:
+        configuration.ssl_ca_cert = _existing(cluster.path("certificate-authority")) or None
     configuration.tls_server_name = cluster.text("tls-server-name") or None
     if user is None:
         raise Unauthorized(

@@ -180,12 +180,6 @@ class BadAnswer(ApiError):
     untouched = False
 
 
-class Cancelled(ApiError):
-    """Whoever asked does not want the answer any more."""
-
-    answers_with = Reason.INTERRUPTED
-
-
 def from_answer(status: int, body: str | bytes | None, headers: Mapping[str, str]) -> ApiError:
     """Name an HTTP answer that is no success."""
     document = _status_document(body or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from gate.clock import Clock, VirtualClock
-from gate.kube.client import Client
+from gate.kube.client import Client, Limits
 from gate.kube.connection import Options, connect
 from gate.kube.contact import Contact
 from gate.kube.resources import Resources
@@ -94,15 +95,22 @@ def make_client(
     made: list[Client] = []
 
     def make(
-        user: Any = None, *, clock: Clock = clock, contact: Contact | None = None, **limits: Any
+        user: Any = None,
+        *,
+        clock: Clock = clock,
+        contact: Contact | None = None,
+        stopping: threading.Event | None = None,
+        **limits: Any,
     ) -> Client:
-        from gate.kube.client import Limits
-
         options = Options(str(kubeconfig(server.url, user)), allow_insecure=True)
-        connection = connect(options, clock=clock)
         client = Client(
-            connection, clock, limits=Limits(**limits), contact=contact, jitter=lambda: 1.0
+            connect(options, clock=clock),
+            clock,
+            limits=Limits(**limits),
+            contact=contact,
+            stopping=stopping,
         )
+        client.jitter = lambda: 1.0
         made.append(client)
         return client
 

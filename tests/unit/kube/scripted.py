@@ -48,6 +48,7 @@ class Stream:
 
     chunks: Sequence[bytes] = ()
     then: str = "end"
+    status: int = 200
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer.body)
 
     def _stream(self, answer: Stream) -> None:
-        self.send_response(200)
+        self.send_response(answer.status)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for chunk in answer.chunks:

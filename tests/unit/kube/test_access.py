@@ -32,6 +32,7 @@ def _rules(*rules: dict[str, Any], incomplete: bool = False) -> Reply:
     return as_json({"status": {"resourceRules": list(rules), "incomplete": incomplete}})
 
 
+@pytest.mark.contract("B2")
 def test_a_rollout_needs_its_rollback_too(resources: Resources) -> None:
     """Applying, following and going back are asked for together, each permission once."""
     needs = needed(resources, [WEB, CONFIG])
@@ -96,6 +97,7 @@ def test_subresources_are_granted_apart(
     assert Access(client).missing([LOGS]) == (() if granted else (LOGS,))
 
 
+@pytest.mark.contract("B2")
 def test_all_missing_ones_come_at_once(client: Client, server: ScriptedServer) -> None:
     """Everything that is missing is named, in a stable order."""
     server.on("POST", RULES, _rules(_rule("list watch", "", "pods events")))
@@ -111,6 +113,7 @@ def test_all_missing_ones_come_at_once(client: Client, server: ScriptedServer) -
     ]
 
 
+@pytest.mark.contract("B3")
 def test_incomplete_rules_are_asked_one_by_one(client: Client, server: ScriptedServer) -> None:
     """Where an authorizer cannot list its rules, what the others do not grant is asked singly."""
     server.on("POST", RULES, _rules(_rule("patch", "apps", "deployments"), incomplete=True))
@@ -149,6 +152,7 @@ def test_who_we_are(client: Client, server: ScriptedServer) -> None:
     assert Access(client).subject() == "jane"
 
 
+@pytest.mark.contract("B2", "B200")
 def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
     """The Role has one rule for each set of verbs, and is bound to a service account."""
     role, binding = yaml.safe_load_all(role_yaml(needed(resources, [WEB, CONFIG])))

@@ -14,7 +14,6 @@ from gate.kube.contact import Contact
 from gate.kube.failures import (
     ApiError,
     BadAnswer,
-    Cancelled,
     ContactBroken,
     NotFound,
     Rejected,
@@ -58,6 +57,7 @@ def test_connections_are_used_again(client: Client, server: ScriptedServer) -> N
     assert server.connections == 1
 
 
+@pytest.mark.contract("B160")
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_reads_are_repeated(
     client: Client, server: ScriptedServer, clock: VirtualClock, status: int
@@ -75,6 +75,7 @@ def test_a_broken_connection_is_repeated(client: Client, server: ScriptedServer)
     assert client.get(PATH) == b"{}"
 
 
+@pytest.mark.contract("B160")
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 422])
 def test_refusals_are_not_repeated(client: Client, server: ScriptedServer, status: int) -> None:
     """What the server answers for good is asked once."""
@@ -84,6 +85,7 @@ def test_refusals_are_not_repeated(client: Client, server: ScriptedServer, statu
     assert client.requests == 1
 
 
+@pytest.mark.contract("B160")
 def test_retry_after_is_honoured(
     client: Client, server: ScriptedServer, clock: VirtualClock
 ) -> None:
@@ -93,6 +95,7 @@ def test_retry_after_is_honoured(
     assert clock.now() == pytest.approx(7.7)
 
 
+@pytest.mark.contract("B160")
 def test_the_budget_bounds_repetition(
     client: Client, server: ScriptedServer, clock: VirtualClock
 ) -> None:
@@ -112,14 +115,18 @@ def test_a_single_read_is_not_repeated(client: Client, server: ScriptedServer) -
     assert len(server.seen) == 1
 
 
-def test_waiting_can_be_cancelled(client: Client, server: ScriptedServer) -> None:
-    """A request that nobody wants any more ends in its pause."""
+def test_nothing_is_waited_for_when_stopping(
+    make_client: MakeClient, server: ScriptedServer, clock: VirtualClock
+) -> None:
+    """Once the gate is about to end, a failed request is not repeated."""
+    stopping = threading.Event()
+    client = make_client(stopping=stopping)
     server.on("GET", PATH, as_status(503))
-    cancel = threading.Event()
-    server.on_request = lambda _: cancel.set()
-    with pytest.raises(Cancelled):
-        client.get(PATH, cancel=cancel)
+    server.on_request = lambda _: stopping.set()
+    with pytest.raises(ServerFailure):
+        client.get(PATH)
     assert client.requests == 1
+    assert clock.now() == 0.0
 
 
 @pytest.mark.parametrize(
@@ -144,6 +151,7 @@ def test_a_write_that_was_shed_is_repeated(client: Client, server: ScriptedServe
     assert [seen.json() for seen in server.seen] == [{"a": 1}, {"a": 1}]
 
 
+@pytest.mark.contract("B243")
 def test_a_server_that_is_not_there(
     make_client: MakeClient, server: ScriptedServer, clock: VirtualClock
 ) -> None:
@@ -198,6 +206,7 @@ def test_an_answer_that_dribbles(make_client: MakeClient, server: ScriptedServer
         client.get(PATH)
 
 
+@pytest.mark.contract("B254")
 def test_an_answer_that_is_too_large(make_client: MakeClient, server: ScriptedServer) -> None:
     """An endless body is cut off at the cap."""
     client = make_client(body_bytes=1000)
@@ -206,6 +215,7 @@ def test_an_answer_that_is_too_large(make_client: MakeClient, server: ScriptedSe
         client.get(PATH)
 
 
+@pytest.mark.contract("B254")
 def test_an_encoded_answer_is_refused(client: Client, server: ScriptedServer) -> None:
     """A body that would grow when it is decoded is not decoded at all."""
     bomb = gzip.compress(b"0" * (1 << 20))
@@ -214,9 +224,10 @@ def test_an_encoded_answer_is_refused(client: Client, server: ScriptedServer) ->
         client.get(PATH)
 
 
+@pytest.mark.contract("B254")
 def test_a_long_error_is_bounded(client: Client, server: ScriptedServer) -> None:
-    """Of an error's body 64 KiB are read, and a few words shown."""
-    server.on("GET", PATH, Reply(404, b"<p>lost</p>" * 100_000))
+    """Of an error's body 64 KiB are read, and a few words shown; the rest is not waited for."""
+    server.on("GET", PATH, Stream([b"<p>lost</p>" * 10_000], then="silence", status=404))
     with pytest.raises(NotFound) as caught:
         client.get(PATH)
     assert len(caught.value.message) < 200

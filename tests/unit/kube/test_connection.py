@@ -48,6 +48,7 @@ def _printing(token: str) -> str:
     return f"print({json.dumps(document)!r})"
 
 
+@pytest.mark.contract("B16")
 def test_a_token_of_the_kubeconfig_is_sent(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
     """Every request carries the token and the gate's name and version."""
     connection = connect(Options(str(kubeconfig(server.url)), allow_insecure=True))
@@ -72,6 +73,7 @@ def test_a_token_of_a_plugin_is_sent(
     assert connection.plugin == str(tmp_path / "plugin")
 
 
+@pytest.mark.contract("B242")
 def test_a_failing_plugin_sends_nothing(
     server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
 ) -> None:
@@ -82,6 +84,7 @@ def test_a_failing_plugin_sends_nothing(
     assert server.connections == 0
 
 
+@pytest.mark.contract("B240")
 def test_in_cluster(tls_server: ScriptedServer, certificate: Path, tmp_path: Path) -> None:
     """A Pod's token, authority and namespace are used where nothing was configured."""
     tls_server.on("GET", "/version", as_json({}))
@@ -97,6 +100,7 @@ def test_in_cluster(tls_server: ScriptedServer, certificate: Path, tmp_path: Pat
     assert not connection.insecure
 
 
+@pytest.mark.contract("B240")
 def test_nothing_configured_is_said() -> None:
     """Neither kubeconfig nor Pod is a usage error, as is a context without a kubeconfig."""
     with pytest.raises(UsageError, match="no kubeconfig, and this is no Pod"):
@@ -105,6 +109,8 @@ def test_nothing_configured_is_said() -> None:
         connect(Options(context="prod"), environ={})
 
 
+@pytest.mark.contract("B242")
+@pytest.mark.contract("B249")
 @pytest.mark.parametrize(
     ("user", "leaf", "said"),
     [
@@ -130,6 +136,7 @@ def test_users_without_a_usable_credential(
         connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
 
 
+@pytest.mark.contract("B242")
 def test_a_context_without_a_user(kubeconfig: Kubeconfig) -> None:
     """Nobody named means anonymous, and that is refused with a hint."""
     file = kubeconfig("https://127.0.0.1:1")
@@ -198,14 +205,15 @@ def test_basic_authentication(server: ScriptedServer, kubeconfig: Kubeconfig) ->
 def test_an_authority_is_trusted(
     tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path
 ) -> None:
-    """A server is verified by the kubeconfig's authority, from a file or from data."""
+    """A server is verified by the kubeconfig's authority, from a file or, first, from data."""
     tls_server.on("GET", "/version", as_json({}))
     by_file = kubeconfig(tls_server.url, **{"certificate-authority": str(certificate)})
     _get(connect(Options(str(by_file))))
     pem = certificate.read_text()
     public = pem[pem.index("-----BEGIN CERTIFICATE") :].encode()
     data = base64.b64encode(public).decode()
-    _get(connect(Options(str(kubeconfig(tls_server.url, **{"certificate-authority-data": data})))))
+    both = {"certificate-authority-data": data, "certificate-authority": "missing, but unneeded"}
+    _get(connect(Options(str(kubeconfig(tls_server.url, **both)))))
     assert len(tls_server.seen) == 2
 
 
@@ -268,6 +276,7 @@ def test_a_proxy_of_the_kubeconfig_holds(
     assert server.seen[0].header("Host") == "api.invalid"
 
 
+@pytest.mark.contract("B160")
 def test_an_expired_token_is_replaced_once(
     server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
 ) -> None:
@@ -291,3 +300,20 @@ def test_an_expired_token_is_replaced_once(
         client.get("/version")
     assert len(server.seen) == 4
     connection.close()
+
+
+def test_a_refused_certificate_is_replaced(
+    tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path, tmp_path: Path
+) -> None:
+    """A plugin's certificate is asked for anew after a 401, and used on a connection of its own."""
+    tls_server.on("GET", "/version", as_status(401), as_json({}))
+    pem = certificate.read_text()
+    status = {"clientCertificateData": pem, "clientKeyData": pem}
+    document = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
+    user = _exec_user(tmp_path, f"print({json.dumps(document)!r})")
+    file = kubeconfig(tls_server.url, user, **{"certificate-authority": str(certificate)})
+    connection = connect(Options(str(file)))
+    first = connection.api.configuration.key_file
+    assert _get(connection) == b"{}"
+    assert connection.api.configuration.key_file != first
+    assert tls_server.connections == 2

@@ -21,6 +21,7 @@ def collector(make_client: MakeClient) -> Collector:
     return Collector(make_client(clock=SystemClock()), SystemClock(), bound_seconds=5.0)
 
 
+@pytest.mark.contract("B142")
 def test_both_tails_are_collected(collector: Collector, server: ScriptedServer) -> None:
     """The log before the last restart comes first, the current one second, both cleaned."""
     server.on("GET", PATH, Reply(body=b"boom\x1b[31m!\r\nbye\n"))
@@ -61,6 +62,7 @@ def test_what_is_refused_or_empty_is_left_out(
     assert len(server.seen) == 2
 
 
+@pytest.mark.contract("B142")
 def test_a_server_that_hangs_costs_the_bound_alone(
     make_client: MakeClient, server: ScriptedServer
 ) -> None:

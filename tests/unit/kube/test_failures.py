@@ -124,6 +124,7 @@ def test_field_conflicts_name_managers_and_paths() -> None:
     assert error.conflicts == (FieldConflict("kubectl-edit", path),)
 
 
+@pytest.mark.contract("B232")
 def test_field_problems_come_once() -> None:
     """Invalid fields are listed in order; the server repeats some, we do not."""
     cause = {"field": "spec.replicas", "message": "must be greater than or equal to 0"}
@@ -150,6 +151,7 @@ def test_retry_after(
     assert error.retry_after_seconds == seconds
 
 
+@pytest.mark.contract("B176")
 def test_pages_of_proxies_are_cut_and_cleaned() -> None:
     """An HTML body becomes a few words on one line, without escapes and scripts."""
     page = "<html><script>x()</script><h1>Bad\x1b[31m Gateway</h1>\r\n" + "<p>word</p>" * 500

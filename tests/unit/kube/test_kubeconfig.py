@@ -32,6 +32,7 @@ def _load(tmp_path: Path, *texts: str) -> kubeconfig.Kubeconfig:
     return kubeconfig.load(tuple(files))
 
 
+@pytest.mark.contract("B240")
 def test_the_first_file_wins(tmp_path: Path) -> None:
     """Of several files the first that names an entry or the current context decides."""
     config = _load(tmp_path, ONE, TWO)
@@ -54,6 +55,7 @@ def test_a_context_is_chosen(tmp_path: Path) -> None:
     assert (chosen.cluster.name, chosen.user and chosen.user.name) == ("d", "u")
 
 
+@pytest.mark.contract("B240")
 @pytest.mark.parametrize(
     ("context", "said"),
     [
@@ -94,6 +96,7 @@ def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None
         _load(tmp_path, text)
 
 
+@pytest.mark.contract("B240")
 def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
     """A flag goes before KUBECONFIG, KUBECONFIG before the home's file."""
     for name in ("flag", "env", ".kube/config"):

@@ -59,6 +59,8 @@ def test_a_certificate_is_used(script: Script) -> None:
     assert credential.authorization == ""
 
 
+@pytest.mark.contract("B242", "B250")
+@pytest.mark.contract("B250")
 @pytest.mark.parametrize(("life", "early"), [(3600.0, 60.0), (40.0, 20.0)])
 def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: float) -> None:
     """A credential is renewed a minute before it expires, a short-lived one at half its life."""
@@ -95,6 +97,7 @@ def test_a_failing_plugin_is_unauthorized(script: Script, text: str, said: str) 
     assert caught.value.exit_code == 3
 
 
+@pytest.mark.contract("B250")
 def test_a_plugin_that_hangs_is_ended(script: Script) -> None:
     """The whole process group goes, so that a child which holds the pipe does not hold us."""
     text = (
@@ -175,6 +178,7 @@ def test_plugins_that_must_not_run(
         plugin_of(*_users(tmp_path, **config), allowed)
 
 
+@pytest.mark.contract("B250")
 def test_a_kubeconfig_that_anybody_may_write_runs_nothing(tmp_path: Path) -> None:
     """A plugin of a world-writable kubeconfig is code of whoever wrote it last."""
     user, cluster = _users(tmp_path, command="aws", apiVersion=V1)

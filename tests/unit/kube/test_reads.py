@@ -78,6 +78,7 @@ def test_absent_is_what_the_server_says_is_not_there(
     assert (back.fact, back.replica_sets, back.pods) == (Absent(), (), ())
 
 
+@pytest.mark.contract("B115")
 @pytest.mark.parametrize("answer", [as_status(500, "down"), FORBIDDEN, Reply(body=b"<html>")])
 @pytest.mark.parametrize("part", [PATH, SETS, PODS])
 def test_what_cannot_be_read_is_unknown(

@@ -37,6 +37,7 @@ def test_an_unknown_kind_is_asked_for_once(resources: Resources, server: Scripte
     assert len(server.seen) == 1
 
 
+@pytest.mark.contract("B223")
 @pytest.mark.parametrize("api_version", ["example.com/v1", "example.org/v1"])
 def test_a_kind_that_the_server_has_not(
     resources: Resources, server: ScriptedServer, api_version: str

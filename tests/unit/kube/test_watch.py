@@ -117,6 +117,7 @@ def test_a_list_comes_first(run: Run, server: ScriptedServer) -> None:
     }
 
 
+@pytest.mark.contract("B254")
 def test_pages_are_put_together(run: Run, server: ScriptedServer) -> None:
     """A long list is one Listed, and the watch goes on from its version."""
     first = a_list(_pod("a"), following="more")
@@ -134,6 +135,7 @@ def test_a_list_speaks_of_every_deployment(run: Run, server: ScriptedServer) -> 
     assert [event.about for event in heard if isinstance(event, Listed)] == [API, WEB]
 
 
+@pytest.mark.contract("B156")
 def test_a_closed_watch_goes_on_where_it_was(run: Run, server: ScriptedServer) -> None:
     """After a clean end the next watch starts at the last version, bookmarks count too."""
     first = Stream([a_line("ADDED", _pod("a", "101"))])
@@ -160,6 +162,7 @@ def test_a_long_line_is_heard(run: Run, server: ScriptedServer) -> None:
     assert _names(run()) == ["big"]
 
 
+@pytest.mark.contract("B156")
 def test_a_cut_line_is_no_line(run: Run, server: ScriptedServer) -> None:
     """What the connection left unfinished is dropped, and the watch resumes before it."""
     whole, half = a_line("ADDED", _pod("a", "101")), a_line("ADDED", _pod("b", "102"))[:-9]
@@ -169,6 +172,8 @@ def test_a_cut_line_is_no_line(run: Run, server: ScriptedServer) -> None:
     assert _lists(server) == 1
 
 
+@pytest.mark.contract("B156")
+@pytest.mark.contract("B157")
 @pytest.mark.parametrize(
     "line",
     [b"{nonsense\n", b"[]\n", b'{"type": "ADDED", "object": 3}\n', b"\xff\n", b"{}\n"],
@@ -181,6 +186,7 @@ def test_a_malformed_line_lists_anew(run: Run, server: ScriptedServer, line: byt
     assert _watches(server)[:2] == ["100", "200"]
 
 
+@pytest.mark.contract("B254")
 def test_an_endless_line_is_left(run: Run, server: ScriptedServer) -> None:
     """A line that does not end is not read for ever."""
     endless = Stream([b"x" * 1000] * 50, then="silence")
@@ -198,6 +204,15 @@ def test_an_expired_position_lists_anew(
     server.on("GET", PODS, a_list(), gone, a_list(_pod("a"), version="200"), Stream())
     heard = run()
     assert [len(event.objects) for event in heard if isinstance(event, Listed)] == [0, 1]
+    assert _watches(server)[:2] == ["100", "200"]
+
+
+@pytest.mark.parametrize("code", [500, 504])
+def test_any_error_event_lists_anew(run: Run, server: ScriptedServer, code: int) -> None:
+    """A server that gives up on a watch (a version of the future: 504) has no use for it."""
+    error = a_line("ERROR", {"kind": "Status", "code": code, "message": "Too large version"})
+    server.on("GET", PODS, a_list(), Stream([error]), a_list(version="200"), Stream())
+    run()
     assert _watches(server)[:2] == ["100", "200"]
 
 
@@ -219,6 +234,7 @@ def test_a_list_that_cannot_be_read_is_no_list(
     assert len(heard[0].objects) == 1
 
 
+@pytest.mark.contract("B254")
 def test_a_list_without_end_is_left(run: Run, server: ScriptedServer) -> None:
     """A continue token that leads nowhere is not followed for ever."""
     server.on("GET", PODS, a_list(following="more"))
@@ -242,6 +258,7 @@ def test_a_server_that_closes_at_once_is_not_stormed(run: Run, server: ScriptedS
     assert _lists(server) == 1
 
 
+@pytest.mark.contract("B160")
 @pytest.mark.parametrize("answer", [as_status(500), as_status(429), Drop()])
 def test_a_server_that_fails_is_not_stormed(
     run: Run, server: ScriptedServer, answer: Reply | Drop
@@ -253,6 +270,7 @@ def test_a_server_that_fails_is_not_stormed(
     assert [type(event) for event in heard] == [ContactLost]
 
 
+@pytest.mark.contract("B160")
 def test_retry_after_is_honoured(run: Run, server: ScriptedServer) -> None:
     """A server that asks for thirty seconds gets them."""
     server.on("GET", PODS, as_json({}, 429, Retry_After="30"))
@@ -276,6 +294,42 @@ def test_no_right_is_final(run: Run, server: ScriptedServer, status: int) -> Non
     assert isinstance(heard[-1], ContactLost)
     assert heard[-1].final
     assert "cannot watch pods" in heard[-1].why
+
+
+def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A watch that says something, be it a bookmark, shows that the server is there."""
+    notes: list[str] = []
+
+    class Noting(Contact):
+        def succeeded(self) -> None:
+            notes.append("contact")
+
+    clock = Ending(0.1)
+    server.on("GET", PODS, a_list(), Stream([_bookmark("101"), _bookmark("102")]), Stream())
+    client = make_client(clock=clock, contact=Noting(clock, lambda _: None))
+    Watch(client, SCOPE, clock, lambda _: None).run()
+    assert notes == ["contact"] * 4
+
+
+def test_no_connection_is_left_open(
+    make_client: MakeClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However a watch ends, its connection is closed."""
+    silent = Stream([b"{nonsense\n"], then="silence")
+    server.on("GET", PODS, a_list(), silent, a_list(), Stream([b"x" * 5000], then="silence"))
+    clock = Ending(0.3)
+    client = make_client(clock=clock)
+    opened: list[Any] = []
+    stream = client.stream
+
+    def noting(*args: Any) -> Any:
+        opened.append(stream(*args))
+        return opened[-1]
+
+    monkeypatch.setattr(client, "stream", noting)
+    limits = WatchLimits(line_bytes=1000)
+    Watch(client, SCOPE, clock, lambda _: None, limits=limits).run()
+    assert [response.closed for response in opened] == [True, True]
 
 
 def test_warnings_are_dispensable(run: Run, server: ScriptedServer) -> None:

@@ -53,6 +53,7 @@ def _write(verb: Verb = Verb.APPLY, body: Any = BODY, **more: Any) -> Write:
     return Write(3, WEB, verb, Body.of(body), **guards)
 
 
+@pytest.mark.contract("B16", "B125")
 def test_an_apply(writer: Writer, server: ScriptedServer) -> None:
     """An apply is a strict server-side apply with both preconditions in the metadata."""
     server.on("PATCH", PATH, as_json(LIVE))
@@ -99,6 +100,7 @@ def test_a_dry_run_raises_what_the_server_said(writer: Writer, server: ScriptedS
         writer.dry_run(_write())
 
 
+@pytest.mark.contract("B125")
 def test_a_take_over(writer: Writer, server: ScriptedServer) -> None:
     """Ownership moves by a JSON patch of the managed fields, guarded by version and uid."""
     server.on("PATCH", PATH, as_json(LIVE))
@@ -117,6 +119,7 @@ def test_a_take_over(writer: Writer, server: ScriptedServer) -> None:
     ]
 
 
+@pytest.mark.contract("B125")
 def test_a_merge(writer: Writer, server: ScriptedServer) -> None:
     """A merge patch carries its preconditions in the metadata."""
     server.on("PATCH", PATH, as_json(LIVE))
@@ -128,6 +131,7 @@ def test_a_merge(writer: Writer, server: ScriptedServer) -> None:
     assert seen.query == {"fieldManager": "rollout-gate", "fieldValidation": "Strict"}
 
 
+@pytest.mark.contract("B125")
 def test_a_delete(writer: Writer, server: ScriptedServer) -> None:
     """A delete carries its preconditions and deletes the dependents in the background."""
     server.on("DELETE", PATH, as_json({"kind": "Status", "status": "Success"}))
@@ -146,6 +150,7 @@ def test_what_is_gone_is_deleted(writer: Writer, server: ScriptedServer) -> None
     assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
 
 
+@pytest.mark.contract("B126")
 @pytest.mark.parametrize("verb", list(Verb))
 def test_a_changed_object_is_a_conflict(writer: Writer, server: ScriptedServer, verb: Verb) -> None:
     """A 409 of the resourceVersion says to read again, whatever the write was."""

@@ -1,0 +1,407 @@
+"""The adapter against a real API server: what writes, watches and reviews are answered."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gate.clock import SystemClock
+from gate.core.body import Body
+from gate.core.effects import Collect, Read, Verb, Write
+from gate.core.events import (
+    Listed,
+    LiveObject,
+    Observed,
+    Vanished,
+    WriteConflicted,
+    WriteRejected,
+    Written,
+)
+from gate.core.fact import Absent, Known, Unknown
+from gate.core.objects import Deployment, Pod, Ref, ReplicaSet, deployment_ref
+from gate.core.outcome import Reason
+from gate.kube.access import Access, needed, role_yaml
+from gate.kube.client import Client
+from gate.kube.cluster import Cluster
+from gate.kube.connection import Options, connect
+from gate.kube.evidence import Collector
+from gate.kube.failures import FieldManagerConflict, Forbidden, Invalid, Unauthorized
+from gate.kube.reads import Reader
+from gate.kube.resources import Resources
+from gate.kube.watch import watches_of
+from gate.kube.writes import Writer
+from tests.cluster.command import Program
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
+from tests.e2e.conftest import WriteKubeconfig
+
+MakeDeployment = Callable[..., JSON]
+SELECTOR = {"matchLabels": {"app": "web"}}
+
+
+class Adapter:
+    """The gate's adapter as one user of the cluster, with shorthands for one Deployment."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        """Connect."""
+        clock = SystemClock()
+        self.client = Client(connect(Options(str(kubeconfig)), clock=clock), clock)
+        self.resources = Resources(self.client)
+        self.writer = Writer(self.client, self.resources, clock)
+        self.reader = Reader(self.client, self.resources, clock)
+        self.web = deployment_ref(self.client.connection.namespace, "web")
+
+    def write(self, verb: Verb, body: JSON, live: LiveObject | None, **more: Any) -> Any:
+        """Write to the Deployment `web`, with the preconditions of `live`."""
+        return self.writer.perform(self.effect(verb, body, live, **more))
+
+    def effect(self, verb: Verb, body: JSON, live: LiveObject | None, **more: Any) -> Write:
+        """Return the effect of such a write."""
+        uid, version = (live.uid, live.resource_version) if live else (None, None)
+        guards = {"uid": uid, "resource_version": version} | more
+        return Write(1, self.web, verb, Body.of(body), **guards)
+
+    def live(self) -> LiveObject:
+        """Return the Deployment as it is."""
+        found = self.reader.live(self.web)
+        assert isinstance(found, Known)
+        return found.value
+
+
+@pytest.fixture
+def adapter(write_kubeconfig: WriteKubeconfig) -> Iterator[Adapter]:
+    """Return an adapter with every right."""
+    made = Adapter(write_kubeconfig())
+    yield made
+    made.client.connection.close()
+
+
+@pytest.fixture
+def body(deployment: MakeDeployment, namespace: str) -> JSON:
+    """Return a Deployment that no controller touches: without replicas nothing follows."""
+    return deployment(namespace=namespace, replicas=0)
+
+
+@pytest.fixture
+def settled(adapter: Adapter, objects: Objects, body: JSON) -> LiveObject:
+    """Apply the Deployment and return it once its controller is done with it."""
+    assert isinstance(adapter.write(Verb.APPLY, body, None), Written)
+    objects.wait_for("deployments", "web", _is_settled)
+    return adapter.live()
+
+
+def _is_settled(item: JSON) -> bool:
+    kinds = {condition["type"] for condition in item.get("status", {}).get("conditions", ())}
+    revision = item["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision")
+    return {"Available", "Progressing"} <= kinds and bool(revision)
+
+
+def _owned(entries: list[JSON]) -> list[str]:
+    """Return who owns what, without times: the server orders the entries by them."""
+    kept = [{key: entry[key] for key in entry if key != "time"} for entry in entries]
+    return sorted(json.dumps(entry, sort_keys=True) for entry in kept)
+
+
+def _paused(body: JSON) -> JSON:
+    return body | {"spec": body["spec"] | {"paused": True}}
+
+
+def test_the_cluster_tells_about_itself(adapter: Adapter, namespace: str) -> None:
+    """Version, identity and namespaces are one request each."""
+    cluster = Cluster(adapter.client)
+    assert cluster.version().startswith("v1.")
+    assert isinstance(cluster.uid(), Known)
+    assert cluster.terminating(namespace) == Known(value=False)
+    assert cluster.terminating("no-such-namespace") == Absent()
+    assert adapter.client.requests == 4
+
+
+def test_a_dry_run_writes_nothing(adapter: Adapter, body: JSON) -> None:
+    """A dry run gives the object with the server's defaults, and leaves none behind."""
+    would = adapter.writer.dry_run(adapter.effect(Verb.APPLY, body, None))
+    assert would.deployment is not None
+    assert would.deployment.progress_deadline_seconds == 600
+    assert adapter.reader.live(adapter.web) == Absent()
+
+
+@pytest.mark.contract("B125")
+def test_a_changed_object_conflicts(adapter: Adapter, settled: LiveObject, body: JSON) -> None:
+    """A stale resourceVersion is a conflict for every verb, also where nothing would change."""
+    stale = {"resource_version": "1"}
+    for verb, content in (
+        (Verb.APPLY, body),
+        (Verb.APPLY, _paused(body)),
+        (Verb.MERGE, {"spec": {"paused": True}}),
+        (Verb.TAKE_OVER, settled.managed.thaw()),
+        (Verb.DELETE, {}),
+    ):
+        assert isinstance(adapter.write(verb, content, settled, **stale), WriteConflicted), verb
+    assert adapter.live() == settled
+
+
+@pytest.mark.contract("B125")
+def test_another_uid_is_a_deleted_object(adapter: Adapter, settled: LiveObject, body: JSON) -> None:
+    """Where another object has the name, every verb says that ours is gone, and writes nothing."""
+    other = {"uid": "00000000-0000-0000-0000-000000000000"}
+    for verb, content in (
+        (Verb.APPLY, _paused(body)),
+        (Verb.MERGE, {"spec": {"paused": True}}),
+        (Verb.TAKE_OVER, settled.managed.thaw()),
+        (Verb.DELETE, {}),
+    ):
+        answer = adapter.write(verb, content, settled, **other)
+        assert isinstance(answer, WriteRejected), verb
+        assert answer.reason is Reason.DELETED, verb
+    assert adapter.live() == settled
+
+
+@pytest.mark.contract("B125")
+def test_a_deleted_object_is_not_created_anew(
+    adapter: Adapter, settled: LiveObject, body: JSON
+) -> None:
+    """With a uid nothing comes back to life; deleting it again is done already."""
+    assert isinstance(adapter.write(Verb.DELETE, {}, settled), Written)
+    for verb, content in (
+        (Verb.APPLY, body),
+        (Verb.MERGE, {"spec": {"paused": True}}),
+        (Verb.TAKE_OVER, settled.managed.thaw()),
+    ):
+        answer = adapter.write(verb, content, settled)
+        assert isinstance(answer, WriteRejected), verb
+        assert answer.reason is Reason.DELETED, verb
+    assert adapter.write(Verb.DELETE, {}, settled).live is None
+    assert adapter.reader.live(adapter.web) == Absent()
+
+
+def test_a_resource_version_alone_would_create_anew(adapter: Adapter, body: JSON) -> None:
+    """Why every write carries a uid: without one the server takes the version for a new object."""
+    effect = adapter.effect(Verb.APPLY, body, None, resource_version="5")
+    assert adapter.writer.dry_run(effect).uid
+
+
+def test_a_merge_and_its_answer(adapter: Adapter, settled: LiveObject) -> None:
+    """A merge patch changes what it names, and gives the object as it became."""
+    written = adapter.write(Verb.MERGE, {"spec": {"paused": True}}, settled)
+    assert isinstance(written, Written)
+    assert written.live is not None
+    assert written.live.deployment is not None
+    assert written.live.deployment.paused
+
+
+@pytest.mark.contract("B232")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"replicas": -1}, "spec.replicas: Invalid value: -1"),
+        ({"bogus": 1}, "field not declared in schema"),
+    ],
+)
+def test_an_invalid_object_is_rejected(
+    adapter: Adapter, body: JSON, change: JSON, said: str
+) -> None:
+    """The server's field errors are shown, and nothing is written."""
+    answer = adapter.write(Verb.APPLY, body | {"spec": body["spec"] | change}, None)
+    assert isinstance(answer, WriteRejected)
+    assert answer.reason is Reason.REJECTED
+    assert said in answer.message
+    assert adapter.reader.live(adapter.web) == Absent()
+
+
+def test_field_errors_are_listed(adapter: Adapter, body: JSON) -> None:
+    """Every invalid field comes with its path."""
+    wrong = body | {"spec": body["spec"] | {"replicas": -1, "minReadySeconds": -1}}
+    with pytest.raises(Invalid) as caught:
+        adapter.writer.dry_run(adapter.effect(Verb.APPLY, wrong, None))
+    assert {problem.path for problem in caught.value.problems} == {
+        "spec.replicas",
+        "spec.minReadySeconds",
+    }
+
+
+@pytest.mark.contract("B73")
+def test_duplicate_variables_are_rejected_once(adapter: Adapter, body: JSON) -> None:
+    """What client-side apply accepts and server-side apply answers by 500 is no outage."""
+    body["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", "value": "1"}] * 2
+    answer = adapter.write(Verb.APPLY, body, None)
+    assert isinstance(answer, WriteRejected)
+    assert answer.reason is Reason.REJECTED
+    assert 'duplicate entries for key [name="A"]' in answer.message
+    assert adapter.client.requests == 1
+
+
+def test_a_namespace_that_is_not_there(adapter: Adapter, body: JSON) -> None:
+    """Applying into a missing namespace says so."""
+    ref = deployment_ref("no-such-namespace", "web")
+    lost = body | {"metadata": body["metadata"] | {"namespace": ref.namespace}}
+    answer = adapter.writer.perform(Write(1, ref, Verb.APPLY, Body.of(lost), None, None))
+    assert isinstance(answer, WriteRejected)
+    assert answer.reason is Reason.NOT_FOUND
+    assert 'namespaces "no-such-namespace" not found' in answer.message
+
+
+def test_taking_over_from_kubectl_apply(
+    adapter: Adapter, kubectl: Program, manifest: Callable[..., Path], objects: Objects, body: JSON
+) -> None:
+    """Moved managed fields are kept as sent, change nothing that runs, and make removals real."""
+    first = body | {"spec": body["spec"] | {"minReadySeconds": 7}}
+    kubectl("apply", "-f", str(manifest(first)))
+    objects.wait_for("deployments", "web", _is_settled)
+    live, later = adapter.live(), _paused(body)
+    with pytest.raises(FieldManagerConflict) as caught:
+        adapter.writer.dry_run(
+            adapter.effect(
+                Verb.APPLY, first | {"spec": first["spec"] | {"minReadySeconds": 8}}, live
+            )
+        )
+    assert {(conflict.manager, conflict.path) for conflict in caught.value.conflicts} == {
+        ("kubectl-client-side-apply", ".spec.minReadySeconds")
+    }
+    entries = live.managed.thaw()["managedFields"]
+    for entry in entries:
+        if entry["manager"] == "kubectl-client-side-apply":
+            entry |= {"manager": "rollout-gate", "operation": "Apply"}
+    taken = adapter.write(Verb.TAKE_OVER, {"managedFields": entries}, live)
+    assert isinstance(taken, Written)
+    assert taken.live is not None
+    assert _owned(taken.live.managed.thaw()["managedFields"]) == _owned(entries)
+    assert taken.live.body.thaw()["spec"] == live.body.thaw()["spec"]
+    assert taken.live.deployment is not None
+    assert live.deployment is not None
+    assert taken.live.deployment.generation == live.deployment.generation
+    applied = adapter.write(Verb.APPLY, later, taken.live)
+    assert isinstance(applied, Written)
+    assert applied.live is not None
+    assert applied.live.deployment is not None
+    assert applied.live.deployment.min_ready_seconds == 0
+
+
+def test_a_rollout_is_watched_in_eight_requests(
+    adapter: Adapter, deployment: MakeDeployment, objects: Objects, namespace: str
+) -> None:
+    """Lists and watches tell a rollout from its apply to its completion, and its deletion."""
+    heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    watches = watches_of(adapter.client, {adapter.web: SELECTOR}, SystemClock(), heard.put)
+    watches.start()
+    for _ in range(4):
+        assert isinstance(heard.get(timeout=10), Listed)
+    content = deployment(namespace=namespace, replicas=2)
+    written = adapter.write(Verb.APPLY, content, None)
+    assert isinstance(written, Written)
+    objects.wait_complete("web")
+    kinds: set[type] = set()
+    deleted = False
+    while not (deleted and {Deployment, ReplicaSet, Pod} <= kinds):
+        event = heard.get(timeout=10)
+        if isinstance(event, Observed):
+            kinds.add(type(event.object))
+            thing = event.object
+            if isinstance(thing, Deployment) and thing.available_replicas == 2 and not deleted:
+                adapter.writer.perform(Write(2, adapter.web, Verb.DELETE, Body.of({}), None, None))
+        deleted = deleted or isinstance(event, Vanished)
+    assert adapter.client.requests == 10
+    watches.stop()
+    assert watches.join(5)
+
+
+def test_a_whole_rollout_is_read(
+    adapter: Adapter, deployment: MakeDeployment, objects: Objects, namespace: str
+) -> None:
+    """A read gives the Deployment with its ReplicaSets and pods, and nobody else's."""
+    adapter.write(Verb.APPLY, deployment(namespace=namespace, replicas=2), None)
+    objects.create("deployments", deployment("other", replicas=1))
+    objects.wait_complete("web")
+    back = adapter.reader.perform(Read(1, adapter.web, whole_rollout=True))
+    assert isinstance(back.fact, Known)
+    assert back.fact.value.deployment is not None
+    assert back.fact.value.deployment.available
+    [replica_set] = back.replica_sets or ()
+    assert replica_set.owner_uid == back.fact.value.uid
+    assert [pod.owner_uid for pod in back.pods or ()] == [replica_set.uid] * 2
+
+
+def test_autoscalers_are_found(adapter: Adapter, objects: Objects) -> None:
+    """An HPA names what it scales; a cluster without KEDA has no ScaledObjects."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "maxReplicas": 3}
+    objects.create("horizontalpodautoscalers", {"metadata": {"name": "web"}, "spec": spec})
+    found = adapter.reader.autoscalers(adapter.web.namespace)
+    assert isinstance(found, Known)
+    assert [scaler.target for scaler in found.value] == [adapter.web]
+
+
+def test_logs_of_a_crash_are_collected(
+    adapter: Adapter, deployment: MakeDeployment, objects: Objects, namespace: str
+) -> None:
+    """The last words of the run before and of this one are there."""
+    content = deployment(namespace=namespace, replicas=1, behaviour="crash", log="no database")
+    adapter.write(Verb.APPLY, content, None)
+
+    def restarted(pods: list[JSON]) -> bool:
+        statuses = [s for pod in pods for s in pod.get("status", {}).get("containerStatuses", [])]
+        return any(status["restartCount"] >= 1 for status in statuses)
+
+    [pod] = objects.wait("pods", restarted)
+    collector = Collector(adapter.client, SystemClock())
+    name = pod["metadata"]["name"]
+    collected = collector.perform(Collect(1, adapter.web, name, "web", previous=True))
+    assert ["no database" in piece.text for piece in collected.evidence] == [True, True]
+
+
+@pytest.mark.contract("B2")
+def test_missing_rights_come_as_a_role_that_grants_them(
+    kubeconfig_with_rules: Callable[[Sequence[JSON]], Path], objects: Objects, namespace: str
+) -> None:
+    """All that is missing is named at once; the printed Role, applied, leaves nothing missing."""
+    some = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
+    limited = Adapter(kubeconfig_with_rules([some]))
+    config = Ref("v1", "ConfigMap", namespace, "settings")
+    needs = needed(limited.resources, [limited.web, config], deletes=[config])
+    access = Access(limited.client)
+    missing = access.missing(needs)
+    assert {str(need) for need in needs} - {str(need) for need in missing} == {
+        "get deployments.apps",
+        "list deployments.apps",
+    }
+    for document in yaml.safe_load_all(role_yaml(missing, access.subject())):
+        objects.create(f"{document['kind'].lower()}s", document)
+    granted = threading.Event()
+    for _ in range(100):
+        if not access.missing(needs) or granted.wait(0.1):
+            break
+    assert access.missing(needs) == ()
+    limited.client.connection.close()
+
+
+def test_without_rights(kubeconfig_with_rules: Callable[[Sequence[JSON]], Path]) -> None:
+    """A refused read is unknown and raises before the first write; a refused write is rejected."""
+    limited = Adapter(kubeconfig_with_rules([]))
+    with pytest.raises(Forbidden) as caught:
+        limited.reader.live(limited.web)
+    assert (caught.value.verb, caught.value.resource) == ("get", "deployments.apps")
+    back = limited.reader.perform(Read(1, limited.web, whole_rollout=True))
+    assert isinstance(back.fact, Unknown)
+    assert isinstance(limited.reader.autoscalers(limited.web.namespace), Unknown)
+    answer = limited.write(Verb.APPLY, {"metadata": {"name": "web"}}, None)
+    assert isinstance(answer, WriteRejected)
+    assert answer.reason is Reason.FORBIDDEN
+    limited.client.connection.close()
+
+
+@pytest.mark.contract("B242")
+def test_a_wrong_token(write_kubeconfig: WriteKubeconfig, tmp_path: Path) -> None:
+    """An unknown token is Unauthorized in clear words."""
+    file = tmp_path / "wrong"
+    document = yaml.safe_load(write_kubeconfig().read_text())
+    document["users"][0]["user"] = {"token": "wrong"}
+    file.write_text(yaml.safe_dump(document))
+    adapter = Adapter(file)
+    with pytest.raises(Unauthorized, match="does not accept the credentials"):
+        Cluster(adapter.client).version()
+    adapter.client.connection.close()

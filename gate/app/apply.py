@@ -19,7 +19,8 @@ from gate.core.fact import Absent, Known
 from gate.core.plan import Plan
 from gate.core.policy import OnFirstFailure, Policy
 from gate.duration import format_seconds
-from gate.kube.access import Access, needed, role_yaml
+from gate.kube.access import Access, Permission, needed, role_yaml
+from gate.kube.failures import Forbidden
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.lint import lint
@@ -60,7 +61,7 @@ def prepare_attempt(
     namespaces = {item.ref.namespace for item in manifest.objects}
     made_here = {item.name for item in manifest.objects if item.kind == "Namespace"}
     arrival.check_cluster(session, settings, console, namespaces, made_here)
-    found = preflight.surroundings(session, manifest, console.warn)
+    found = _surroundings(session, settings, manifest, console)
     _check_access(session, settings, manifest, found)
     items = preflight.prepared(settings, manifest, found)
     preflight.guard(settings, items)
@@ -77,10 +78,15 @@ def prepare_attempt(
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
     placed = in_namespace(manifest, session.namespace, enforced=settings.namespace is not None)
-    refs = [item.ref for item in placed.objects]
-    may_delete = settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
-    needs = needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
+    needs = _needs(session, settings, placed)
     return role_yaml(needs, Access(session.client).subject())
+
+
+def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
+    """Return the rights for a manifest of which nobody knows yet what exists."""
+    refs = [item.ref for item in manifest.objects]
+    may_delete = settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
+    return needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
 
 
 def apply(
@@ -94,6 +100,17 @@ def apply(
         console.note("dry-run", "nothing was written")
         return None
     return run(session, ready.plan, ready.watching, console)
+
+
+def _surroundings(
+    session: Session, settings: Settings, manifest: Manifest, console: Console
+) -> preflight.Surroundings:
+    """Read what is there; where not even that is allowed, name all that is missing at once."""
+    try:
+        return preflight.surroundings(session, manifest, console.warn)
+    except Forbidden:
+        arrival.check_access(session, _needs(session, settings, manifest))
+        raise
 
 
 def _check_access(

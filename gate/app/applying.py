@@ -9,7 +9,7 @@ from typing import Any
 
 from gate.core import ownership
 from gate.core.body import Body
-from gate.core.effects import Verb
+from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
 from gate.core.objects import Ref
@@ -76,8 +76,12 @@ def prepare(
     if not isinstance(before, Known):
         return Prepared(ref, body, before, None, autoscaled=False, force=force)
     live = before.value
-    taken = ownership.take_over(live.managed.thaw()["managedFields"], take_over)
-    return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, force)
+    managed_fields = live.managed.thaw()["managedFields"]
+    taken = ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))
+    # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
+    # moment of the apply: there is no entry yet that could be taken over.
+    forced = force or not managed_fields
+    return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, forced)
 
 
 def _with_last_applied(body: dict[str, Any], live: LiveObject) -> dict[str, Any]:
@@ -98,5 +102,5 @@ def _with_last_applied(body: dict[str, Any], live: LiveObject) -> dict[str, Any]
 
 def taken_over(managers: Collection[str], take_over: Collection[str]) -> bool:
     """Tell whether all these managers' fields are taken over before the apply."""
-    mine = {*ownership.CLIENT_SIDE_MANAGERS, *take_over}
+    mine = {*ownership.CLIENT_SIDE_MANAGERS, FIELD_MANAGER, *take_over}
     return set(managers) <= mine

@@ -114,9 +114,20 @@ def _extract_items(items: list[Any], fields: Fields) -> list[Any]:
         for key, inner in fields.items():
             if _selects(key, index, item):
                 part = extract(item, inner)
-                taken.append({**dict(_keys(key[2:])), **part} if key[:2] == "k:" else part)
+                taken.append({**_names(key, inner), **part} if key[:2] == "k:" else part)
                 break
     return taken
+
+
+def _names(key: str, fields: Fields) -> dict[str, Any]:
+    """Return the keys that a list item has to be named by.
+
+    A key that nobody set is a default (`protocol: TCP` of a port): where the item's owner named
+    it by other keys, sending the default would make the owner own it.
+    """
+    keys = dict(_keys(key[2:]))
+    owned = {name: value for name, value in keys.items() if f"f:{name}" in fields}
+    return owned or keys
 
 
 def still_holds(ours: Any, fields: Fields | None, live: Any) -> bool:

@@ -238,7 +238,7 @@ def _request(event: JSON) -> Request:
         namespace=reference.get("namespace", ""),
         name=name,
         code=event.get("responseStatus", {}).get("code", 0),
-        user=event["user"]["username"],
+        user=event["user"].get("username", ""),
         user_agent=event.get("userAgent", ""),
         uri=event["requestURI"],
         body=body,

@@ -25,6 +25,14 @@ REQUEST_SECONDS = 10.0
 WATCH_IDLE_SECONDS = 120.0
 
 
+_CLOSED_MEANWHILE = (
+    BrokenPipeError,
+    ConnectionResetError,
+    http.client.RemoteDisconnected,
+    ssl.SSLEOFError,
+)
+
+
 class ApiError(Exception):
     """The API server answered with an error; `status` is the HTTP status."""
 
@@ -107,7 +115,7 @@ class Api:
         was_open = connection.sock is not None
         try:
             status, answer = _exchange(connection, method, path, content, headers)
-        except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
+        except _CLOSED_MEANWHILE:
             # A server may close an idle connection at any time; a fresh one has no such excuse.
             if not was_open:
                 raise

@@ -1,0 +1,321 @@
+"""The algebra of managed fields, against sets of paths as its model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.core.fields import (
+    Fields,
+    descend,
+    differing,
+    extract,
+    intersect,
+    paths,
+    removed,
+    still_holds,
+    subtract,
+    union,
+)
+
+LEAF: Fields = {}
+KEYS = ["f:image", "f:kubernetes.io/x", 'k:{"name":"web"}', 'v:"x"', "i:0"]
+
+
+def trees() -> st.SearchStrategy[Fields | None]:
+    """Draw trees of fields, None among them."""
+    inner = st.recursive(
+        st.just(LEAF),
+        lambda below: st.dictionaries(st.sampled_from(KEYS), below, min_size=1).flatmap(
+            lambda tree: st.sampled_from([tree, {".": {}, **tree}])
+        ),
+        max_leaves=8,
+    )
+    return st.none() | inner
+
+
+def members(tree: Fields | None, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Return the set that a tree stands for, as structured-merge-diff reads it."""
+    if tree is None:
+        return set()
+    own = {path} if not tree or "." in tree else set()
+    below = (members(inner, (*path, key)) for key, inner in tree.items() if key != ".")
+    return own.union(*below)
+
+
+@given(trees(), trees())
+def test_the_algebra_is_that_of_sets(a: Fields | None, b: Fields | None) -> None:
+    """Union, difference and intersection of trees are those of the sets they stand for."""
+    assert members(union(a, b)) == members(a) | members(b)
+    assert members(subtract(a, b)) == members(a) - members(b)
+    assert members(intersect(a, b)) == members(a) & members(b)
+
+
+@given(trees(), trees())
+def test_union_is_commutative_and_idempotent(a: Fields | None, b: Fields | None) -> None:
+    """The order of entries does not matter, nor that one comes twice."""
+    assert union(a, b) == union(b, a)
+    assert union(a, a) == a
+
+
+@given(trees())
+def test_nothing_is_left_of_a_set_without_itself(a: Fields | None) -> None:
+    """A difference that is empty is None, never an empty tree: that would be the whole value."""
+    assert subtract(a, a) is None
+    assert intersect(a, None) is None
+
+
+names = st.sampled_from(["image", "kubernetes.io/x", "a", "b"])
+scalars = st.booleans() | st.integers() | st.text(max_size=3)
+
+
+def keyed_lists(items: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Draw lists whose items are known by `name`, as those of containers."""
+    parts = st.dictionaries(names, items, max_size=2)
+    named = st.tuples(st.sampled_from("xyz"), parts).map(lambda two: {**two[1], "name": two[0]})
+    return st.lists(named, min_size=1, unique_by=lambda item: item["name"])
+
+
+values = st.dictionaries(
+    names,
+    st.recursive(
+        scalars,
+        lambda inner: (
+            st.dictionaries(names, inner, min_size=1)
+            | keyed_lists(inner)
+            | st.lists(st.sampled_from("xyz"), min_size=1, unique=True)
+        ),
+        max_leaves=12,
+    ),
+    min_size=1,
+)
+
+
+@st.composite
+def fields_of(draw: st.DrawFn, value: Any) -> Fields:
+    """Draw some of the fields that `value` has."""
+    children = {key: inner for key, inner in children_of(value) if draw(st.booleans())}
+    return {key: draw(fields_of(inner)) for key, inner in children.items()}
+
+
+def children_of(value: Any) -> list[tuple[str, Any]]:
+    """Return the keys that a tree may have at `value`, with what they select."""
+    if isinstance(value, dict):
+        return [(f"f:{name}", inner) for name, inner in value.items()]
+    if isinstance(value, list) and isinstance(value[0], dict):
+        return [(f"k:{json.dumps({'name': item['name']})}", item) for item in value]
+    if isinstance(value, list):
+        return [(f"v:{json.dumps(item)}", item) for item in value]
+    return []
+
+
+with_fields = values.flatmap(lambda value: st.tuples(st.just(value), fields_of(value)))
+
+
+@given(with_fields)
+def test_what_is_extracted_holds(drawn: tuple[Any, Fields]) -> None:
+    """The part that fields name has all of them, is a part of the whole, and is that of itself."""
+    value, fields = drawn
+    part = extract(value, fields)
+    assert still_holds(value, fields, part)
+    assert still_holds(part, fields, value)
+    assert extract(part, fields) == part
+
+
+@given(with_fields, values)
+def test_what_others_add_does_not_count(drawn: tuple[Any, Fields], more: dict[str, Any]) -> None:
+    """Fields beyond the named ones, and list items in another order, leave ours standing."""
+    value, fields = drawn
+    fields = fields or {f"f:{name}": {} for name in value}
+    assert still_holds(value, fields, {**more, **value, "theirs": more})
+
+
+@given(with_fields)
+def test_each_field_that_is_removed_is_missed(drawn: tuple[Any, Fields]) -> None:
+    """Without the field at a path, that path differs; paths name what they stand for."""
+    value, fields = drawn
+    for path in paths(fields):
+        # An item goes by its key where that is what was removed of it, or all that it was.
+        missed = differing(value, fields, removed(value, path))
+        assert any(path.startswith(named) for named in missed) or not path
+
+
+WEB = 'k:{"name":"web"}'
+PORT = 'k:{"containerPort":8080,"protocol":"TCP"}'
+CONTAINERS: Fields = {
+    "f:containers": {
+        WEB: {
+            ".": {},
+            "f:name": {},
+            "f:image": {},
+            "f:env": {'k:{"name":"A"}': {".": {}, "f:name": {}, "f:value": {}}},
+            "f:ports": {PORT: {".": {}, "f:containerPort": {}}},
+            "f:args": {},
+        }
+    }
+}
+POD: dict[str, Any] = {
+    "containers": [
+        {"name": "sidecar", "image": "proxy"},
+        {
+            "name": "web",
+            "image": "shop/web:1",
+            "args": ["-v", "-p"],
+            "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+            "ports": [{"containerPort": 8080, "protocol": "TCP"}],
+            "imagePullPolicy": "Always",
+        },
+    ],
+    "dnsPolicy": "ClusterFirst",
+}
+
+
+def test_extract_takes_what_the_manager_applied() -> None:
+    """Keyed items keep the keys that were set, atomic lists come whole, the rest stays behind."""
+    assert extract(POD, CONTAINERS) == {
+        "containers": [
+            {
+                "name": "web",
+                "image": "shop/web:1",
+                "args": ["-v", "-p"],
+                "env": [{"name": "A", "value": "1"}],
+                "ports": [{"containerPort": 8080}],
+            }
+        ]
+    }
+
+
+def test_an_item_owned_merely_as_such_keeps_its_keys() -> None:
+    """`{".": {}}` on an item is the item with nothing but what it is known by."""
+    assert extract(POD["containers"], {WEB: {".": {}}}) == [{"name": "web"}]
+
+
+def test_extract_takes_items_of_sets_and_by_index() -> None:
+    """`v:` selects by value, `i:` by place."""
+    assert extract(["a", "b", "c"], {'v:"b"': {}}) == ["b"]
+    assert extract(["a", "b", "c"], {"i:0": {}, "i:2": {}}) == ["a", "c"]
+
+
+def test_paths_are_those_of_the_server() -> None:
+    """Paths read as in the API server's message of a conflict, but for the leading dot."""
+    assert paths({"f:spec": CONTAINERS, "f:metadata": {"f:finalizers": {'v:"keep"': {}}}}) == (
+        'spec.containers[name="web"].name',
+        'spec.containers[name="web"].image',
+        'spec.containers[name="web"].env[name="A"].name',
+        'spec.containers[name="web"].env[name="A"].value',
+        'spec.containers[name="web"].ports[containerPort=8080,protocol="TCP"].containerPort',
+        'spec.containers[name="web"].args',
+        'metadata.finalizers[="keep"]',
+    )
+
+
+def test_a_path_shows_no_control_character() -> None:
+    """A name that a terminal would act on comes escaped."""
+    assert paths({"f:a\x1b[31m": {}}) == ('"a\\u001b[31m"',)
+
+
+@pytest.mark.contract("B58")
+def test_additions_to_the_template_keep_it_ours() -> None:
+    """A restart annotation, another container, another variable or reordering change nothing."""
+    live = {**POD, "containers": [{**POD["containers"][1], "env": []}, POD["containers"][0]]}
+    live["containers"][0]["env"] = [
+        {"name": "C", "value": "3"},
+        {"name": "A", "value": "1"},
+    ]
+    assert differing(POD, CONTAINERS, live) == ()
+
+
+@pytest.mark.contract("B59")
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"image": "shop/web:2"}, 'containers[name="web"].image'),
+        ({"args": ["-p", "-v"]}, 'containers[name="web"].args'),
+        ({"args": ["-v", "-p", "-q"]}, 'containers[name="web"].args'),
+        ({"env": [{"name": "A", "value": "9"}]}, 'containers[name="web"].env[name="A"].value'),
+        ({"env": []}, 'containers[name="web"].env[name="A"]'),
+        ({"name": "other"}, 'containers[name="web"]'),
+        ({"ports": None}, 'containers[name="web"].ports[containerPort=8080,protocol="TCP"]'),
+    ],
+)
+def test_a_change_of_an_owned_field_is_named(change: dict[str, Any], path: str) -> None:
+    """What somebody changed or took away of the owned fields is named by its path."""
+    live = {**POD, "containers": [{**POD["containers"][1], **change}]}
+    assert differing(POD, CONTAINERS, live) == (path,)
+
+
+def test_an_empty_map_that_others_fill_still_holds() -> None:
+    """`resources: {}` of ours is not broken by limits that somebody set in it."""
+    fields: Fields = {"f:resources": {}}
+    assert still_holds({"resources": {}}, fields, {"resources": {"limits": {"cpu": "1"}}})
+    assert not still_holds({"resources": {}}, fields, {})
+
+
+def test_a_field_that_the_server_dropped_has_nothing_to_hold() -> None:
+    """An owned field without a value in the answer (`env: []`, null) is not missed."""
+    assert still_holds({"a": 1, "b": None}, {"f:a": {}, "f:b": {}, "f:env": {}}, {"a": 1})
+
+
+@pytest.mark.parametrize("key", ["k:{", "k:3", "k:{}", "v:{", "x:web", "i:web"])
+def test_a_key_that_nobody_can_read_selects_nothing(key: str) -> None:
+    """What a later API server may write is passed over."""
+    assert extract([{"name": "web"}], {key: {}}) == []
+
+
+def test_descend_goes_to_a_field() -> None:
+    """The set of a field is what is below it, and all of it where more is held whole."""
+    assert descend({"f:spec": CONTAINERS}, "spec", "containers") == CONTAINERS["f:containers"]
+    assert descend({"f:spec": {}}, "spec", "containers") == {}
+    assert descend({"f:spec": CONTAINERS}, "status") is None
+    assert descend(None, "spec") is None
+
+
+@pytest.mark.parametrize("dot", ["", "."])
+def test_removed_takes_one_field_away(dot: str) -> None:
+    """The path of `paths` and that of the server, with its leading dot, name the same field."""
+    body = {"spec": {"replicas": 2, **POD}}
+    assert removed(body, f"{dot}spec.replicas") == {"spec": POD}
+    left = removed(body, f'{dot}spec.containers[name="web"].env[name="A"].value')
+    assert left["spec"]["containers"][1]["env"] == [{"name": "A"}, {"name": "B", "value": "2"}]
+    assert removed(body, f'{dot}spec.containers[name="web"]')["spec"]["containers"] == [
+        {"name": "sidecar", "image": "proxy"}
+    ]
+    assert body == {"spec": {"replicas": 2, **POD}}
+
+
+def test_removed_reads_names_that_hold_dots() -> None:
+    """A label's name may have dots and brackets' neighbours in it."""
+    body = {"labels": {"app": "a", "app.kubernetes.io/name": "b"}}
+    assert removed(body, "labels.app.kubernetes.io/name") == {"labels": {"app": "a"}}
+    assert removed(body, "labels.app") == {"labels": {"app.kubernetes.io/name": "b"}}
+
+
+def test_removed_leaves_no_empty_map_behind() -> None:
+    """An empty map would be applied, and so claimed, in place of what was in it."""
+    body = {"a": 1, "spec": {"strategy": {"type": "Recreate"}, "finalizers": ["x"]}}
+    assert removed(body, "spec.strategy.type") == {"a": 1, "spec": {"finalizers": ["x"]}}
+    assert removed(body, 'spec.finalizers[="x"]')["spec"] == {"strategy": {"type": "Recreate"}}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "spec",
+        "a.b",
+        "a[0",
+        "a.list[name=]",
+        "a.list[]",
+        'a.list[name="x"]',
+        "a.list[7]",
+        'a.list[name="web"',
+        "",
+    ],
+)
+def test_removed_does_nothing_for_what_is_not_there(path: str) -> None:
+    """A path that leads nowhere, or is none, leaves the value as it is."""
+    body = {"a": {"list": [{"name": "web"}]}}
+    assert removed(body, path) == body

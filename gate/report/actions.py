@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from gate.core.attempt import Attempt
 from gate.core.effects import Verb
-from gate.core.fact import Known
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure
 from gate.core.remedy import writes_back
 from gate.report.remarks import uncertain_write
 from gate.report.result import Action, ObjectResult, RollbackResult
@@ -35,7 +33,7 @@ def objects(attempt: Attempt) -> list[ObjectResult]:
 def _action(attempt: Attempt, ref: Ref) -> Action:
     if ref in attempt.deleted:
         return "deleted"
-    if ref in restorations(attempt):
+    if ref in attempt.restored:
         return "restored"
     written = attempt.written.get(ref)
     if written is None:
@@ -43,23 +41,13 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
     if not written.changed:
         return "unchanged"
-    if restorations(attempt):
+    if attempt.restored:
         return "kept"
     return "created" if written.created else "changed"
 
 
 def _is_new(attempt: Attempt, ref: Ref) -> bool:
     return attempt.plan.before(ref) is None
-
-
-def restorations(attempt: Attempt) -> frozenset[Ref]:
-    """Return what was taken back to what it was; a pause or a scaling down takes nothing back."""
-    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
-        return frozenset()
-    without = {
-        target.ref for target in attempt.plan.targets if not isinstance(target.baseline, Known)
-    }
-    return frozenset(ref for ref in attempt.restored if ref not in without)
 
 
 def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
@@ -76,7 +64,7 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
 
 
 def _goes_back(attempt: Attempt) -> bool:
-    if restorations(attempt) or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+    if attempt.restored or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
         return True
     gone = frozenset(attempt.departures)
     failed = frozenset(attempt.failures)
@@ -87,7 +75,7 @@ def _goes_back(attempt: Attempt) -> bool:
 def _rollback_reason(attempt: Attempt) -> Reason:
     for failure in attempt.failures.values():
         return failure.reason
-    return Reason.INTERRUPTED if attempt.signal_number is not None else Reason.APPLY_REJECTED
+    return attempt.why_back.reason if attempt.why_back is not None else Reason.INTERNAL_ERROR
 
 
 def _verified_back(attempt: Attempt) -> bool:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from gate.core.outcome import Outcome, Reason
 from gate.report.result import DeploymentResult, Result
 
-MOST_STEPS = 4
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 _MANAGER = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
@@ -28,13 +27,13 @@ class Step:
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
-    """Return what a person should do now, at most 4 steps, the cluster's state first."""
+    """Return what a person should do now, the cluster's state first; at most four steps."""
     worst = worst_deployment(result)
     if worst is None:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(worst)]
-    return tuple(dict.fromkeys(steps))[:MOST_STEPS]
+    return tuple(steps)
 
 
 def worst_deployment(result: Result) -> DeploymentResult | None:
@@ -109,7 +108,7 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_bad_version(worst: DeploymentResult) -> Iterator[Step]:
-    if worst["baseline"] is None:
+    if worst["baseline"] is None and worst["running"] != "other":
         yield _step(worst, "nothing served before to return to; what there is:", "history")
     else:
         yield from _undo(worst, "to return to what served before:")

@@ -16,7 +16,7 @@ from gate.report.evidence import evidence
 from gate.report.remarks import remarks
 from gate.report.result import CauseResult, DeploymentResult, Result, TimelineEntry
 from gate.report.run import Run, seconds
-from gate.report.versions import baseline_version, new_version, running
+from gate.report.versions import baseline_version, is_drawn_in, new_version, running
 
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
@@ -72,14 +72,9 @@ def _message(attempt: Attempt) -> str:
     text: str = ending.message
     if ending.outcome is Outcome.OBSERVED:
         return _would_have(attempt, ref, ending)
-    if ref is None or len(attempt.endings) == 1 or _is_drawn_in(attempt, ref):
+    if ref is None or len(attempt.endings) == 1 or is_drawn_in(attempt, ref):
         return text
     return f"{ref}: {text}"
-
-
-def _is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment went back for another one's failure."""
-    return bool(attempt.failures) and ref not in attempt.failures
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
@@ -91,8 +86,10 @@ def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
     """Say what `--observe` kept the gate from doing."""
     outcome = attempt.endings[ref].outcome if ref is not None else Outcome.VERIFIED
     because = f"because {ending.reason}: {ending.message}"
-    if outcome is not Outcome.FAILED or ref is None:
-        return f"would have ended as {outcome}: {ending.reason}: {ending.message}"
+    if outcome is Outcome.VERIFIED or ref is None:
+        return f"would have been verified: {ending.reason}: {ending.message}"
+    if outcome is not Outcome.FAILED:
+        return f"would have ended as {outcome} {because}"
     policy, baseline = attempt.plan.policy, attempt.plan.target(ref).baseline
     if policy.on_failure is not OnFailure.ROLLBACK:
         return f"would have failed ({ref}, --on-failure {policy.on_failure}) {because}"
@@ -124,7 +121,7 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
 def _causes(attempt: Attempt, ref: Ref, ending: Ending) -> list[CauseResult]:
     """Return what was wrong with this Deployment; of one drawn in, whose failure it was."""
     causes = ending.causes
-    if causes and _is_drawn_in(attempt, ref):
+    if causes and is_drawn_in(attempt, ref):
         causes = (Cause(ending.reason, ending.message),)
     return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
 

@@ -10,7 +10,7 @@ from gate.core.objects import CleanText, ClusterEvent, ContainerStatus, Pod, Ref
 from gate.core.outcome import Outcome
 from gate.core.rollout import Rollout
 from gate.report.result import EvidenceKind, EvidenceResult
-from gate.report.versions import latest_snapshot, new_replica_set
+from gate.report.versions import is_drawn_in, latest_snapshot, new_replica_set
 
 MOST_PIECES = 10
 MOST_LINES = 20
@@ -24,7 +24,7 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
     At most 10 pieces of 20 lines: what was collected before the way back, then what the last
     snapshot of the failed pods shows. Equal ones are told once.
     """
-    if attempt.endings[ref].outcome in _HEALTHY:
+    if attempt.endings[ref].outcome in _HEALTHY or is_drawn_in(attempt, ref):
         return []
     distinct: dict[tuple[str, ...], EvidenceResult] = {}
     for piece in _pieces(attempt, ref):
@@ -41,12 +41,23 @@ def _identity(piece: EvidenceResult) -> tuple[str, ...]:
 
 
 def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
-    rollouts = [found[ref] for found in (attempt.followed_before, attempt.rollouts) if ref in found]
+    rollouts = [*_failed_rollouts(attempt, ref)]
     yield from _collected(attempt, rollouts)
     for rollout in rollouts:
         yield from _terminations(rollout)
     for rollout in rollouts:
         yield from _events(attempt, rollout)
+
+
+def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
+    """Iterate the rollouts that failed: that of the new version, and a rollback that did."""
+    before, last = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
+    if before is not None:
+        yield before
+    if last is not None and (
+        before is None or attempt.endings[ref].outcome is Outcome.ROLLBACK_FAILED
+    ):
+        yield last
 
 
 def _collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[EvidenceResult]:

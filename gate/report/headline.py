@@ -87,7 +87,7 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
         case Outcome.ROLLED_BACK:
             return f"{names} failed; {share} went back, verified"
         case Outcome.ROLLBACK_FAILED:
-            return f"going back could not be verified for {names}: it needs a person now"
+            return f"the rollback of {names} is not verified: it needs a person"
         case Outcome.FAILED:
             return f"the new version of {names} is bad and was not taken back"
         case Outcome.SUPERSEDED:
@@ -115,7 +115,7 @@ def _of_one(deployment: DeploymentResult) -> str:
             back = version_words(baseline) if baseline is not None else "what was before"
             return f"{name} failed; {back} serves again, verified"
         case Outcome.ROLLBACK_FAILED:
-            return f"{name} failed, and going back could not be verified: it needs a person now"
+            return f"{name} failed, and its rollback is not verified: it needs a person"
         case Outcome.INCONCLUSIVE:
             return f"{name} is complete, but its checks lacked evidence; the new version was kept"
         case Outcome.SUPERSEDED if deployment["reason"] == Reason.DELETED:

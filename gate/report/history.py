@@ -15,6 +15,9 @@ _NUMERIC = 3
 _GAP = "  "
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 _LEAST_COLUMNS = 12
+_WIDE = 100
+_RETURNS = "<- a failure would return here"
+_RETURNS_SHORT = "<- returned to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    marks = [_mark(revision) for revision in ordered]
+    returns = _RETURNS if style.width >= _WIDE else _RETURNS_SHORT
+    marks = [_mark(revision, returns) for revision in ordered]
     rows = [_HEADINGS, *(_cells(revision, now) for revision in ordered)]
     widths = _widths(rows, max(map(columns, marks)), style)
     lines = [_line(row, widths, style) for row in rows]
@@ -81,9 +85,9 @@ def _age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision) -> str:
+def _mark(revision: Revision, returns: str) -> str:
     parts = ["running"] if revision.running else []
-    parts += ["<- a failure would return here"] if revision.returned_to else []
+    parts += [returns] if revision.returned_to else []
     return " ".join(parts)
 
 
@@ -112,7 +116,10 @@ def _widths(rows: Sequence[tuple[str, ...]], mark: int, style: Style) -> list[in
 
 
 def _line(row: tuple[str, ...], widths: Sequence[int], style: Style) -> str:
-    cells = [style.cut(cell, width) for cell, width in zip(row, widths, strict=True)]
+    cells = [
+        style.cut_before(cell, width) if column == _NUMERIC else style.cut(cell, width)
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
     left = [cell.rjust(width) for cell, width in zip(cells[:_NUMERIC], widths, strict=False)]
     right = [padded(c, w) for c, w in zip(cells[_NUMERIC:], widths[_NUMERIC:], strict=True)]
     return _GAP.join([*left, *right])

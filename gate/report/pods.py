@@ -103,7 +103,8 @@ def _joined(*parts: str) -> str:
 def pod_lines(tracks: Iterable[PodTrack]) -> list[str]:
     """Return lines for the pods of one ReplicaSet: what is wrong first, what is alike together.
 
-    Of pods that are alike the first three by name are shown; a thousand pods take a screen.
+    Of pods that are alike the first three by name are shown, of many that are ready their number;
+    a thousand pods take a screen.
     """
     groups: dict[tuple[int, str], list[tuple[Pod, PodState]]] = {}
     for track in sorted(tracks, key=lambda track: track.pod.name):
@@ -116,8 +117,11 @@ def pod_lines(tracks: Iterable[PodTrack]) -> list[str]:
 
 
 def _group_lines(group: list[tuple[Pod, PodState]]) -> Iterator[str]:
-    for pod, state in group[:_MOST_NAMED]:
-        yield f"pod/{pod.name}  {state.text}"
     more = len(group) - _MOST_NAMED
+    if more > 0 and group[0][1].kind == _READY:
+        yield f"{len(group)} pods {_READY}"
+        return
+    for pod, state in group[:_MOST_NAMED]:
+        yield f"pod/{pod.name}: {state.text}"
     if more > 0:
         yield f"{more} more pod{'' if more == 1 else 's'} {group[0][1].kind}"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from gate.core import ownership
 from gate.core.attempt import Attempt
-from gate.core.fact import Known
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
@@ -18,7 +17,7 @@ def remarks(attempt: Attempt) -> list[str]:
     """Return the warnings, one line each."""
     return [
         *_vacuous(attempt),
-        *_held(attempt),
+        *_not_restored(attempt),
         *_autoscaled(attempt),
         *_taken(attempt),
         *_dropped(attempt),
@@ -32,15 +31,16 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
             yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
 
 
-def _held(attempt: Attempt) -> Iterator[str]:
-    """Tell of writes of the way back that restore nothing."""
-    for target in attempt.plan.targets:
-        if target.ref not in attempt.restored:
-            continue
-        if attempt.plan.policy.on_failure is OnFailure.PAUSE:
-            yield f"{target.ref} is paused, as --on-failure pause asks"
-        elif not isinstance(target.baseline, Known):
-            yield f"{target.ref} is scaled to zero, as --on-first-failure asks"
+def _not_restored(attempt: Attempt) -> Iterator[str]:
+    """Tell of what the way back did not restore."""
+    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
+    end = "paused, as --on-failure pause" if pauses else "scaled to zero, as --on-first-failure"
+    for ref in attempt.patched:
+        yield f"{ref} is {end} asks"
+    for ref in attempt.left_alone:
+        yield f"{ref} was changed by somebody else meanwhile, and left alone"
+    for ref, refusal in attempt.refusals.items():
+        yield f"{ref} could not be restored: {refusal.message}"
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _uncertain(attempt: Attempt) -> Iterator[str]:
 
 def uncertain_write(attempt: Attempt) -> Ref | None:
     """Return the object whose last write may or may not have been done, None where all is known."""
-    if attempt.retry is None or not attempt.retry.uncertain:
+    if not attempt.uncertain:
         return None
     if attempt.leg is Leg.FORWARD:
         return next((w.ref for w in attempt.plan.writes if w.ref not in attempt.written), None)

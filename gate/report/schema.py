@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -19,3 +20,8 @@ def result_schema() -> dict[str, Any]:
     (reference,), parts = msgspec.json.schema_components([Result], ref_template="#/$defs/{name}")
     definitions = dict(sorted(parts.items()))
     return {"$schema": DIALECT, **reference, "$defs": definitions}
+
+
+def schema_text() -> str:
+    """Return the schema as it is published, ending in a line feed."""
+    return json.dumps(result_schema(), indent=2) + "\n"

@@ -39,7 +39,7 @@ def write_report(form: Format, path: Path, result: Result) -> str | None:
     """
     try:
         data = _RENDER[form](result).encode("utf-8", "replace")
-        if _is_stream(path):
+        if is_stream(path):
             with path.open("ab") as stream:
                 stream.write(data)
         else:
@@ -50,8 +50,11 @@ def write_report(form: Format, path: Path, result: Result) -> str | None:
     return None
 
 
-def _is_stream(path: Path) -> bool:
-    """Links below /dev and /proc name open files, which a new file must not take the place of."""
+def is_stream(path: Path) -> bool:
+    """Tell whether `path` is to be written to as it is.
+
+    Links below /dev and /proc name open files: a new file must not take their place.
+    """
     named = path.absolute().parts[1:2] in (("dev",), ("proc",))
     return named or (path.exists() and not path.is_file())
 

@@ -71,6 +71,14 @@ class Style:
         sign = self.sign(Symbol.CUT)
         return _taken(line, max(0, most - columns(sign))) + sign
 
+    def cut_before(self, text: str, width: int) -> str:
+        """Return the end of `text` in at most `width` columns: of an image the tag tells most."""
+        line = self.shown(text)
+        if columns(line) <= width:
+            return line
+        sign = self.sign(Symbol.CUT)
+        return sign + _taken(line[::-1], max(0, width - columns(sign)))[::-1]
+
     def wrapped(self, text: str, width: int, lines: int) -> list[str]:
         """Return `text` broken at spaces into at most `lines` lines; the last one may be cut."""
         rest = " ".join(self.shown(text).split())

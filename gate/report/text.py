@@ -55,8 +55,8 @@ class _Block:
         self._add(label, sign + self._style.cut(text, room))
 
     def command(self, label: str, text: str) -> None:
-        """Add a command, which is never cut: it is there to be copied."""
-        self._add(label, _INDENT + self._style.shown(text))
+        """Add a command, which is never cut or changed: it is there to be copied."""
+        self._add(label, _INDENT + text)
 
     def _add(self, label: str, line: str) -> None:
         shown = "" if label == self._labelled else label
@@ -111,9 +111,9 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
 
 def _listed(deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
-    words = version_words(runs) if runs is not None else f"{deployment['running']} runs"
+    words = ", ".join(runs["images"]) if runs is not None else deployment["running"]
     name = style.shown(called(deployment))
-    return (deployment["outcome"], name, deployment["reason"], style.shown(words))
+    return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
 
 
 def _running_version(deployment: DeploymentResult) -> Version | None:
@@ -141,7 +141,7 @@ def _detailed(result: Result) -> list[DeploymentResult]:
 def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     alone = len(result["deployments"]) == 1
     if not alone:
-        block.row("of", f"{called(deployment)}, namespace {deployment['namespace']}", 1)
+        block.row("about", f"{called(deployment)}, namespace {deployment['namespace']}", 1)
     for line in _why(result, deployment)[: None if alone else 1]:
         block.row("why", line)
     _runs(block, deployment)
@@ -154,7 +154,8 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
     if not message:
         return []
     same = [cause["reason"] for cause in causes if cause["message"] == message]
-    reasons = ", ".join(dict.fromkeys([deployment["reason"], *same]))
+    own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [deployment["reason"]]
+    reasons = ", ".join(dict.fromkeys([*own, *same]))
     rest = [f"{c['reason']}: {c['message']}" for c in causes if c["message"] != message]
     return [f"{reasons}: {message}", *rest]
 
@@ -255,7 +256,7 @@ def _some(names: Sequence[str]) -> str:
 def _next(block: _Block, result: Result) -> None:
     for step in next_steps(result):
         block.row("next", step.text)
-        if step.command:
+        if step.command.isprintable() and step.command:
             block.command("next", step.command)
 
 

@@ -31,7 +31,7 @@ def status_tree(rollout: Rollout, now: float, style: Style) -> str:
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
     lines = [
-        style.cut(f"{rollout.ref} in {rollout.ref.namespace}, {_counts(live)}"),
+        *_folded("", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(live)}", style),
         *_verdict(rollout, now, style),
         *_replica_sets(rollout, style),
         *_conditions(live, style),
@@ -71,8 +71,9 @@ def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
         role = "new" if replica_set == current else "old"
         yield from _replica_set(rollout, replica_set, role, last=last, style=style)
     if hidden:
-        kinds = "without pods" if len(live) == len(shown) else "more"
-        yield f"{style.sign(Symbol.LAST_BRANCH)}{hidden} old ReplicaSets {kinds}"
+        noun = "ReplicaSet" if hidden == 1 else "ReplicaSets"
+        without = " without pods" if len(live) == len(shown) else ""
+        yield f"{style.sign(Symbol.LAST_BRANCH)}{hidden} more old {noun}{without}"
 
 
 def _replica_set(
@@ -80,18 +81,20 @@ def _replica_set(
 ) -> Iterator[str]:
     branch = style.sign(Symbol.LAST_BRANCH if last else Symbol.BRANCH)
     trunk = style.sign(Symbol.NO_TRUNK if last else Symbol.TRUNK)
-    yield style.cut(
-        f"{branch}replicaset/{replica_set.name}  {_replica_set_words(replica_set, role)}"
-    )
+    words = f"replicaset/{replica_set.name}: {_replica_set_words(replica_set, role)}"
+    yield from _folded(branch, f"{trunk}  ", words, style)
     if replica_set.failure is not None:
-        yield style.cut(f"{trunk}{style.sign(Symbol.UNSURE)} {replica_set.failure.message}")
+        sign = f"{trunk}{style.sign(Symbol.UNSURE)} "
+        yield from _folded(sign, f"{trunk}  ", replica_set.failure.message, style)
     pods = [
         track for track in rollout.snapshot.pods.values() if track.pod.owner_uid == replica_set.uid
     ]
     lines = pod_lines(pods)
     for index, line in enumerate(lines):
-        end = Symbol.LAST_BRANCH if index == len(lines) - 1 else Symbol.BRANCH
-        yield style.cut(f"{trunk}{style.sign(end)}{line}")
+        ends = index == len(lines) - 1
+        twig = trunk + style.sign(Symbol.LAST_BRANCH if ends else Symbol.BRANCH)
+        below = trunk + style.sign(Symbol.NO_TRUNK if ends else Symbol.TRUNK)
+        yield from _folded(twig, f"{below}  ", line, style)
 
 
 def _replica_set_words(replica_set: ReplicaSet, role: str) -> str:
@@ -109,7 +112,8 @@ def _conditions(live: Deployment, style: Style) -> Iterator[str]:
     for condition in live.conditions:
         name = padded(condition.type, widest)
         text = f"{condition.reason}: {condition.message}" if condition.message else condition.reason
-        yield style.cut(f"  {name}  {padded(condition.status, 7)}  {text}")
+        start = f"  {name}  {padded(condition.status, len('Unknown'))}  "
+        yield from _folded(start, " " * columns(start), text, style)
 
 
 def _causes(rollout: Rollout, now: float, style: Style) -> Iterator[str]:
@@ -117,6 +121,11 @@ def _causes(rollout: Rollout, now: float, style: Style) -> Iterator[str]:
     if causes:
         yield "causes"
     for cause in causes:
-        first, *rest = style.wrapped(f"{cause.reason}: {cause.message}", style.width - 4, 3)
-        yield f"  {first}"
-        yield from (f"    {line}" for line in rest)
+        yield from _folded("  ", "    ", f"{cause.reason}: {cause.message}", style)
+
+
+def _folded(first: str, below: str, text: str, style: Style) -> Iterator[str]:
+    """Iterate `text` on at most two lines, each behind its margin."""
+    lines = style.wrapped(text, style.width - max(columns(first), columns(below)), 2)
+    for margin, line in zip((first, below), lines, strict=False):
+        yield margin + line

@@ -44,6 +44,11 @@ def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
     return next(same, None)
 
 
+def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment went back for another one's failure."""
+    return bool(attempt.failures) and ref not in attempt.failures
+
+
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     """Return what served before, None where nothing did or nobody could tell."""
     baseline = attempt.plan.target(ref).baseline
@@ -137,9 +142,8 @@ def _interrupted(attempt: Attempt, ref: Ref) -> Running:
 
 def taken_down(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether this attempt scaled a first deployment to zero, or deleted it."""
-    first = not isinstance(attempt.plan.target(ref).baseline, Known)
-    scaled = ref in attempt.restored and attempt.plan.policy.on_failure is OnFailure.ROLLBACK
-    return ref in attempt.deleted or (first and scaled)
+    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
+    return ref in attempt.deleted or (ref in attempt.patched and not pauses)
 
 
 def _seen(attempt: Attempt, ref: Ref) -> Running:

@@ -105,7 +105,10 @@ def config_map(name: str, value: str, namespace: str = "shop") -> dict[str, Any]
 def stored(body: Mapping[str, Any], uid: str, managers: list[dict[str, Any]]) -> LiveObject:
     """Return an object as the server stores it."""
     metadata = {
-        **body["metadata"], "uid": uid, "resourceVersion": version(), "managedFields": managers
+        **body["metadata"],
+        "uid": uid,
+        "resourceVersion": version(),
+        "managedFields": managers,
     }
     return decode.live_object({**body, "metadata": metadata})
 

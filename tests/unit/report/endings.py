@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gate.core.effects import Verb, Write
+from gate.core.effects import Write
 from gate.core.events import (
     AttemptEvent,
     ContactLost,
     Interrupted,
+    Kind,
+    Vanished,
     WriteRejected,
 )
 from gate.core.objects import CleanText
@@ -77,10 +79,9 @@ def vacuous() -> Stage:
     return stage
 
 
-def crashed(policy: Policy | None = None, web: Workload | None = None) -> Stage:
+def crashed(policy: Policy | None = None) -> Stage:
     """A new version whose pods crash, up to the verdict and what it leads to."""
-    web = web or serving()
-    mode = stored(config_map("web", "old"), "uid-cm", [])
+    web = serving()
     before = config_map("web", "old")
     mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
     bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
@@ -94,7 +95,11 @@ def crashed(policy: Policy | None = None, web: Workload | None = None) -> Stage:
     web.pod("shop/web:2", "p0", WAITING_CRASH)
     web.pod("shop/web:2", "p1", WAITING_CRASH)
     event = warning(
-        web, "web-2-p0", "BackOff", "Back-off restarting failed container web", "2026-11-21T12:00:10Z"
+        web,
+        "web-2-p0",
+        "BackOff",
+        "Back-off restarting failed container web",
+        "2026-11-21T12:00:10Z",
     )
     stage.show(9.0, event)
     return stage
@@ -165,28 +170,13 @@ def superseded() -> Stage:
 
 def conflict() -> Stage:
     """Another manager owns a field, which turns up at the write."""
-    web = serving()
-    stage: Stage
 
     def refuse(write: Write) -> AttemptEvent:
-        message = CleanText(
-            'Apply failed with 1 conflict: conflict with "kubectl-edit" using apps/v1:'
-            ' .spec.template.spec.containers[name="web"].image'
-        )
         path = '.spec.template.spec.containers[name="web"].image'
-        return WriteRejected(100.1, write.effect_id, Reason.CONFLICT, message, (path,))
+        told = f'Apply failed with 1 conflict: conflict with "kubectl-edit" using apps/v1: {path}'
+        return WriteRejected(100.1, write.effect_id, Reason.CONFLICT, CleanText(told), (path,))
 
-    stage = _with_writes([web], refuse)
-    return stage
-
-
-def _with_writes(workloads: list[Workload], answer: Callable[[Write], AttemptEvent]) -> Stage:
-    class Refusing(Stage):
-        def written(self, write: Write) -> AttemptEvent:
-            return answer(write)
-
-    bodies = [manifest(workload.name, f"shop/{workload.name}:2") for workload in workloads]
-    return Refusing(workloads, bodies)
+    return Stage([serving()], [manifest("web", "shop/web:2")], answer=refuse)
 
 
 def lost_contact() -> Stage:
@@ -234,6 +224,27 @@ def two_deployments() -> Stage:
     return stage
 
 
+def two_failed() -> Stage:
+    """Two Deployments that both crash; the rollback of one is never complete."""
+    web, api = serving(), serving("api")
+    bodies = [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")]
+    stage = Stage([web, api], bodies, Policy(rollback_timeout_seconds=60.0))
+    stage.evidence = (log_lines("web-2-p0", "web log"), log_lines("api-2-p0", "api log"))
+    for workload in (web, api):
+        image = f"shop/{workload.name}:2"
+        workload.revision = 2
+        workload.replica_set(image, 2, 2, 0)
+        workload.pod(image, "p0", WAITING_CRASH)
+        workload.pod(image, "p1", WAITING_CRASH)
+        workload.counted(2, 3, 5)
+    stage.show(9.0)
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(4.0)
+    stage.wait_out()
+    return stage
+
+
 def rollback_failed() -> Stage:
     """The version before does not start any more either."""
     stage = crashed(Policy(rollback_timeout_seconds=120.0))
@@ -273,6 +284,61 @@ def deleted() -> Stage:
     return first_failed(Policy(on_first_failure=OnFirstFailure.DELETE))
 
 
+def apply_rejected() -> Stage:
+    """The ConfigMap was written, the Deployment is refused: the ConfigMap goes back."""
+
+    def refuse(write: Write) -> AttemptEvent | None:
+        if write.ref.kind != "Deployment":
+            return None
+        told = 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required'
+        return WriteRejected(100.1, write.effect_id, Reason.REJECTED, CleanText(told))
+
+    before = config_map("web", "old")
+    mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
+    bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
+    return Stage([serving()], bodies, None, [mode], answer=refuse)
+
+
+def interrupted_back() -> Stage:
+    """SIGTERM while the new pods crash: the rollback is written, and not waited for."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    web.pod("shop/web:2", "p0", {**WAITING_CRASH, "restartCount": 1})
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
+    return stage
+
+
+def removed() -> Stage:
+    """Somebody deletes the Deployment in mid-flight."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    stage.hear(Vanished(stage.attempt.now + 1.0, Kind.DEPLOYMENT, web.uid))
+    return stage
+
+
+def never_ready() -> Stage:
+    """New pods that run and never become ready, until the clock ends it; rolled back."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    web.pod("shop/web:2", "p0", NOT_READY)
+    web.pod("shop/web:2", "p1", NOT_READY)
+    web.counted(2, 3, 5)
+    stage.show(3.0)
+    stage.wait_until(710.0)
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(3.0)
+    return stage
+
+
 ENDINGS: dict[str, Callable[[], Stage]] = {
     "verified": verified,
     "unchanged": unchanged,
@@ -291,5 +357,7 @@ ENDINGS: dict[str, Callable[[], Stage]] = {
     "paused": paused,
     "scaled-to-zero": scaled_to_zero,
     "deleted": deleted,
+    "interrupted-back": interrupted_back,
+    "removed": removed,
+    "never-ready": never_ready,
 }
-_ = Verb

@@ -13,6 +13,7 @@ from gate.core.events import (
     AttemptEvent,
     Collected,
     Evidence,
+    Kind,
     LiveObject,
     Observed,
     ReadBack,
@@ -22,7 +23,7 @@ from gate.core.events import (
     Woke,
     Written,
 )
-from gate.core.fact import Absent, Known
+from gate.core.fact import Absent, Known, Unknown
 from gate.core.objects import CleanText, Ref, Watched
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
@@ -63,14 +64,20 @@ class Stage:
         others: Iterable[LiveObject] = (),
         *,
         exists: bool = True,
+        answer: Callable[[Write], AttemptEvent | None] | None = None,
+        readable: bool = True,
     ) -> None:
-        """Plan to apply the bodies `applied`; `others` are there before."""
+        """Plan to apply the bodies `applied`; `others` are there before.
+
+        `answer` may answer a write itself; where it returns None the write is taken. Without
+        `readable` no read is answered by what is there.
+        """
         self.workloads = {workload.ref: workload for workload in workloads}
         self.others = {live.ref: live for live in others}
         self.evidence: tuple[Evidence, ...] = ()
         self.timeline: list[Announce] = []
-        self.on_write: Callable[[Write], AttemptEvent] = self.written
-        self.events: list[Watched] = []
+        self.answer = answer
+        self.readable = readable
         plan = self._plan([*applied], policy or Policy(), exists=exists)
         self.attempt, effects = begin(plan, 100.0)
         self._perform(effects)
@@ -82,9 +89,7 @@ class Stage:
             for thing in workload.objects() if exists else ():
                 snapshot = snapshot.fold(Observed(100.0, thing))
             targets.append(Target(ref, snapshot, baseline_of(snapshot)))
-        writes = tuple(
-            PlannedWrite(ref_of(body), Verb.APPLY, Body.of(body)) for body in bodies
-        )
+        writes = tuple(PlannedWrite(ref_of(body), Verb.APPLY, Body.of(body)) for body in bodies)
         objects = tuple(
             PlannedObject(write.ref, self._fact(write.ref, exists=exists)) for write in writes
         )
@@ -105,20 +110,18 @@ class Stage:
         """Let `after` seconds pass, then show all workloads as they are, and `more`."""
         at = self.attempt.now + after
         self.wait_until(at)
-        self.events.extend(more)
         for workload in self.workloads.values():
-            for gone in self._gone(workload):
-                self.hear(Vanished(at, *gone))
+            for uid in self._gone(workload):
+                self.hear(Vanished(at, Kind.POD, uid))
             for thing in (*workload.objects(), *more):
                 self.hear(Observed(at, thing))
 
-    def _gone(self, workload: Workload) -> list[tuple[Any, str]]:
-        from gate.core.events import Kind
-
+    def _gone(self, workload: Workload) -> list[str]:
+        """Return the uids of pods that the attempt knows and that are there no more."""
         rollout = self.attempt.rollouts.get(workload.ref)
         known = rollout.snapshot.pods if rollout is not None else {}
-        there = {pod.uid for pod in workload.core_pods()}
-        return [(Kind.POD, uid) for uid in known if uid not in there]
+        there = {pod.uid for other in self.workloads.values() for pod in other.core_pods()}
+        return [uid for uid in known if uid not in there]
 
     def wait_until(self, at: float) -> None:
         """Wake the attempt whenever it asks for it until `at`."""
@@ -130,7 +133,7 @@ class Stage:
         while not self.attempt.ended and wake_at(self.attempt) < math.inf:
             self.hear(Woke(wake_at(self.attempt)))
 
-    def written(self, write: Write) -> AttemptEvent:
+    def _taken(self, write: Write) -> AttemptEvent:
         """Answer a write as a server does that takes it."""
         at = self.attempt.now + 0.01
         if write.verb is Verb.DELETE:
@@ -161,16 +164,21 @@ class Stage:
             case Collect(effect_id):
                 return Collected(at, effect_id, self.evidence)
             case Write():
-                return self.on_write(effect)
+                own = self.answer(effect) if self.answer is not None else None
+                return own if own is not None else self._taken(effect)
             case Read():
                 return self._read(effect)
             case _:
                 raise TypeError(effect)
 
     def _read(self, read: Read) -> ReadBack:
+        if not self.readable:
+            return ReadBack(self.attempt.now, read.effect_id, Unknown("timed out"))
         workload = self.workloads[read.ref]
-        lists = (workload.core_sets(), workload.core_pods()) if read.whole_rollout else (None, None)
-        return ReadBack(self.attempt.now, read.effect_id, Known(workload.live()), *lists)
+        sets, pods = None, None
+        if read.whole_rollout:
+            sets, pods = workload.core_sets(), workload.core_pods()
+        return ReadBack(self.attempt.now, read.effect_id, Known(workload.live()), sets, pods)
 
 
 def ref_of(body: dict[str, Any]) -> Ref:

@@ -1,0 +1,24 @@
+"""Writes the golden texts anew: `python -m tests.unit.report.rewrite`. Read what it changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gate.report.document import document
+from gate.report.style import Style
+from gate.report.text import verdict_text
+from tests.unit.report.endings import ENDINGS
+from tests.unit.report.stage import run_of
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def rendered(name: str) -> str:
+    """Return the verdict block of an ending."""
+    stage = ENDINGS[name]()
+    return verdict_text(document(stage.attempt, run_of(stage)), Style())
+
+
+if __name__ == "__main__":
+    for ending in ENDINGS:
+        (GOLDEN / f"{ending}.txt").write_text(rendered(ending), encoding="utf-8")

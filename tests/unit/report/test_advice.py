@@ -1,0 +1,176 @@
+"""What to do next is said for every reason, and its commands can be copied."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from gate.core.outcome import EXIT_CODES, Outcome, Reason
+from gate.report.advice import next_steps, telling_reason, worst_deployment
+from gate.report.document import document, minimal
+from gate.report.result import DeploymentResult, Result, RollbackResult, Running
+from gate.report.run import Run
+from tests.unit.report.endings import ENDINGS
+from tests.unit.report.stage import run_of
+
+RUN = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0)
+SILENT = {
+    Reason.COMPLETE,
+    Reason.NO_CHANGE,
+    Reason.PROGRESSING,
+    Reason.INTERRUPTED,
+    Reason.NO_BASELINE,
+}
+"""Reasons of good ends, and those whose outcome says what to do."""
+
+
+def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> DeploymentResult:
+    """Return a Deployment that ended so."""
+    return {
+        "namespace": "shop",
+        "name": "web",
+        "uid": "u",
+        "outcome": outcome,
+        "reason": reason.value,
+        "causes": [{"reason": reason.value, "message": "said", "pods": 2}],
+        "baseline": {"revision": 3, "replicaset": "web-3", "images": ["shop/web:3"]},
+        "new": {"revision": 4, "replicaset": "web-4", "images": ["shop/web:4"], "image_ids": []},
+        "changed": True,
+        "running": running,
+        "evidence": [],
+    }
+
+
+def result_of(*deployments: DeploymentResult) -> Result:
+    """Return the document of an attempt with these, the first being the worst."""
+    first = deployments[0]
+    code = EXIT_CODES.get(first["outcome"], 143)
+    result = minimal(first["outcome"], code, Reason(first["reason"]), "said", RUN)
+    result["deployments"] = list(deployments)
+    return result
+
+
+def words(result: Result) -> str:
+    """Return all steps as one text."""
+    return "\n".join(f"{step.text} {step.command}" for step in next_steps(result))
+
+
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
+def test_every_reason_has_advice(reason: Reason) -> None:
+    """Either with a Deployment or before there is one, nobody is left alone."""
+    followed = next_steps(result_of(deployment(Outcome.ROLLED_BACK, reason, "baseline")))
+    alone = next_steps(minimal(Outcome.REFUSED, 3, reason, "said", RUN))
+    vacuous = next_steps(result_of(deployment(Outcome.VERIFIED, reason)))
+    assert followed or alone or vacuous
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
+    """At most four steps; what is to be copied is a valid line of a shell."""
+    stage = ENDINGS[name]()
+    steps = next_steps(document(stage.attempt, run_of(stage)))
+    assert len(steps) <= 4
+    assert all(shlex.split(step.command) for step in steps if step.command)
+
+
+def test_nothing_is_advised_where_all_is_well() -> None:
+    """A good end needs no reading."""
+    assert next_steps(result_of(deployment(Outcome.VERIFIED, Reason.COMPLETE))) == ()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "command"),
+    [
+        (Outcome.LOST_CONTACT, "rollout-gate status web -n shop"),
+        (Outcome.LOST_CONTACT, "rollout-gate recover web -n shop"),
+        (Outcome.INTERRUPTED, "rollout-gate recover web -n shop"),
+        (Outcome.ROLLBACK_FAILED, "rollout-gate status web -n shop"),
+        (Outcome.FAILED, "rollout-gate undo web -n shop --to-revision 3"),
+    ],
+)
+def test_the_state_of_the_cluster_comes_first(outcome: Outcome, command: str) -> None:
+    """What runs has to be dealt with before the cause is."""
+    assert command in words(result_of(deployment(outcome, Reason.CRASH_LOOP)))
+
+
+def test_after_a_written_rollback_no_old_revision_is_named() -> None:
+    """The controller has given the old version another number: --to-revision 3 would miss it."""
+    result = result_of(deployment(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP))
+    rollback: RollbackResult = {
+        "reason": "CrashLoop", "written_at": "2026-11-21T12:00:00Z", "verified": False,
+        "duration_seconds": 1.0,
+    }  # fmt: skip
+    assert "--to-revision" not in words({**result, "rollback": rollback})
+    unwritten: RollbackResult = {**rollback, "written_at": ""}
+    assert "--to-revision 3" in words({**result, "rollback": unwritten})
+
+
+def test_a_clock_gives_way_to_what_was_wrong_underneath() -> None:
+    """`ProgressDeadlineExceeded` says nothing; that no node takes the pods does."""
+    told = deployment(Outcome.ROLLED_BACK, Reason.PROGRESS_DEADLINE_EXCEEDED)
+    told["causes"] = [{"reason": "Unschedulable", "message": "0/3 nodes", "pods": 2}]
+    assert telling_reason(told) == "Unschedulable"
+    assert "kubectl describe nodes" in words(result_of(told))
+
+
+def test_out_of_memory_is_no_plain_crash() -> None:
+    """The rule is CrashLoop; the advice is about memory."""
+    told = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    told["causes"] = [{"reason": "OutOfMemory", "message": "OOMKilled", "pods": 2}]
+    assert "memory limit" in words(result_of(told))
+
+
+def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
+    """All of them, quoted: a manager's name is somebody else's text."""
+    told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
+    message = (
+        'Apply failed with 2 conflicts: conflicts with "kubectl-edit" using apps/v1: .spec.replicas'
+        ' conflicts with "a; rm -rf /" using apps/v1: .spec.paused'
+    )
+    told["causes"][0]["message"] = message
+    commands = [step.command for step in next_steps(result_of(told))]
+    assert commands == [
+        "--take-over kubectl-edit --take-over 'a; rm -rf /'",
+        "--force-conflicts",
+    ]
+
+
+def test_a_conflict_without_a_manager_is_a_change_meanwhile() -> None:
+    """Somebody changed it between the read and the write: there is nobody to take over from."""
+    told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
+    assert "--take-over" not in words(result_of(told))
+
+
+def test_only_a_changed_image_is_asked_for() -> None:
+    """A sidecar that served before is not the one whose tag is wrong."""
+    told = deployment(Outcome.ROLLED_BACK, Reason.IMAGE_PULL, "baseline")
+    told["new"]["images"] = ["shop/web:3", "shop/job:typo"]
+    assert "docker manifest inspect shop/job:typo" in words(result_of(told))
+
+
+def test_a_quota_is_told_from_a_policy() -> None:
+    """Both are PodCreateDenied; one is solved by room, the other by whoever made the rule."""
+    told = deployment(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED, "baseline")
+    assert "resourcequota" not in words(result_of(told))
+    told["causes"][0]["message"] = "exceeded quota: q"
+    assert "kubectl describe resourcequota -n shop" in words(result_of(told))
+
+
+def test_the_deployment_that_failed_itself_is_advised_on() -> None:
+    """Not the sibling that was taken back with it, though it comes first."""
+    sibling = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    failed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    failed["evidence"] = [
+        {"kind": "log", "pod": "web-p0", "container": "web", "text": "panic", "at": ""}
+    ]
+    assert worst_deployment(result_of(sibling, failed)) is failed
+
+
+def test_the_deployment_that_ended_worst_is_advised_on() -> None:
+    """One that is verified needs no advice."""
+    good = deployment(Outcome.VERIFIED, Reason.COMPLETE)
+    bad = deployment(Outcome.FAILED, Reason.IMAGE_PULL)
+    result = result_of(bad)
+    result["deployments"] = [good, bad]
+    assert worst_deployment(result) is bad

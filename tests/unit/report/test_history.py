@@ -1,0 +1,100 @@
+"""The table of revisions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gate.report.history import Revision, history_table
+from gate.report.style import Style, columns
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def revision(number: int | None, **more: object) -> Revision:
+    """Return a revision of an ordinary Deployment."""
+    values: dict[str, object] = {
+        "number": number,
+        "replica_set": f"web-{number}",
+        "images": (f"shop/web:{number}",),
+        "change_cause": "",
+        "created_at": "2026-11-21T11:55:00Z",
+        "pods": 0,
+        "running": False,
+        "returned_to": False,
+        **more,
+    }
+    return Revision(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.contract("B190")
+def test_the_table() -> None:
+    """Latest first, aligned, with what runs and where a failure would return to."""
+    rows = [
+        revision(9, change_cause="kubectl apply", created_at="2026-11-18T12:00:00Z"),
+        revision(11, pods=2, running=True),
+        revision(10, pods=4, returned_to=True, created_at="2026-11-21T09:00:00Z"),
+    ]
+    assert history_table(rows, NOW, Style()) == (
+        "REVISION  AGE  PODS  IMAGES       CHANGE CAUSE\n"
+        "      11   5m     2  shop/web:11  -              running\n"
+        "      10   3h     4  shop/web:10  -              <- a failure would return here\n"
+        "       9   3d     0  shop/web:9   kubectl apply\n"
+    )
+
+
+def test_one_revision_may_be_both() -> None:
+    """What runs and serves is what the next failure returns to."""
+    text = history_table([revision(1, running=True, returned_to=True)], NOW, Style())
+    assert text.endswith("  running <- a failure would return here\n")
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_it_fits_the_width_and_keeps_the_marks(width: int) -> None:
+    """Long images and causes are cut; the mark never is."""
+    long = revision(
+        1,
+        images=("registry.example.com/" + "shop/" * 20 + "web:1",),
+        change_cause="火" * 100,
+        running=True,
+        returned_to=True,
+    )
+    lines = history_table([long, revision(2)], NOW, Style(width=width)).splitlines()
+    assert all(columns(line) <= width for line in lines)
+    mark = "<- returned to" if width < 100 else "<- a failure would return here"
+    assert lines[2].endswith(f"running {mark}")
+
+
+@pytest.mark.parametrize("created_at", ["", "yesterday", "2026-11-21T11:55:00"])
+def test_an_unreadable_age_is_a_question_mark(created_at: str) -> None:
+    """What is not known is not made up."""
+    text = history_table([revision(None, created_at=created_at)], NOW, Style())
+    assert text.splitlines()[1].split()[:2] == ["?", "?"]
+
+
+def test_hostile_causes_stay_in_their_cell() -> None:
+    """A change cause is somebody else's text."""
+    text = history_table([revision(1, change_cause="a\n::error::b\x1b[2J")], NOW, Style())
+    assert len(text.splitlines()) == 2
+    assert "\x1b" not in text
+
+
+def test_no_revision_is_said() -> None:
+    """An empty table would look like a fault."""
+    assert history_table([], NOW, Style()) == "no revisions\n"
+
+
+@pytest.mark.contract("B190")
+def test_a_revision_as_json() -> None:
+    """`--output json` has the same facts."""
+    assert revision(3, running=True).document() == {
+        "revision": 3,
+        "replicaset": "web-3",
+        "images": ["shop/web:3"],
+        "change_cause": "",
+        "created_at": "2026-11-21T11:55:00Z",
+        "pods": 0,
+        "running": True,
+        "returned_to": False,
+    }

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from gate.core.outcome import Outcome
 from gate.errors import GateError
-from gate.report.style import Style, Symbol, Tone
+from gate.report.style import Style, Tone
 
 _HINT_LINES = 60
 """A hint may be a Role that is ready to be applied."""
 
 
 def refusal(error: GateError, style: Style) -> str:
-    """Return `error` as lines for people; the first says outcome, reason and exit code."""
-    head = f"{error.outcome.upper()} (exit {error.exit_code}, {error.reason})"
-    sign = style.painted(f"{style.sign(Symbol.BAD)} {head}", Tone.BAD)
-    lines = [f"{sign}: {style.shown(' '.join(error.message.split()))}"]
-    lines.extend(
-        f"  {style.shown(line)}".rstrip() for line in error.hint.splitlines()[:_HINT_LINES]
-    )
+    """Return `error` as lines for people: what, what next, and what it means for the cluster."""
+    label = style.painted("error:", Tone.BAD)
+    lines = [f"{label} {style.shown(' '.join(error.message.split()))}"]
+    if error.outcome is Outcome.REFUSED:
+        lines.append(f"refused (exit {error.exit_code}, {error.reason}): nothing was written")
+    hint = [style.shown(line) for line in error.hint.splitlines()[:_HINT_LINES]]
+    # What stands below the first line is meant to be copied, as a Role is: it stays as it is.
+    lines.extend([f"hint: {line}" for line in hint[:1]] + hint[1:])
     return "\n".join(lines) + "\n"

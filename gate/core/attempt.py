@@ -12,22 +12,31 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
-from gate.core.effects import Announce, Asking, Effect
+from gate.core.effects import Announce, Asking, Effect, Write
 from gate.core.events import Evidence, LiveObject
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.core.plan import Plan, PlannedWrite
+from gate.core.policy import Policy
 from gate.core.remedy import WrittenObject
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
 
 RETRY_SECONDS = 1.0
 """How long an unanswered question rests before it is asked again."""
-CLOSING_SECONDS = 3.0
-"""How long giving the lock back may take."""
-OVERTIME_SECONDS = 8.0
-"""What a leg may exceed its budget by, for questions under way; the contract allows 10 s."""
+OVERTIME_SECONDS = 7.0
+"""What the budgets may be exceeded by in all, for questions under way."""
+CLOSING_SECONDS = 2.0
+"""How long giving the lock back may take; with the overtime within the contract's 10 s."""
+EVIDENCE_SECONDS = 2.0
+"""How long evidence, or the name of who else writes, is waited for."""
+INTERRUPT_SECONDS = 3.5
+"""From a signal to the end of the writes that answer it; the contract allows 5 s in all."""
+INTERRUPTED_CLOSING_SECONDS = 4.5
+"""From a signal to the end."""
+UNFOLLOWED_SECONDS = 900.0
+"""The budget `auto` where no Deployment is followed."""
 SIGNAL_BASE = 128
 
 
@@ -62,11 +71,13 @@ class Rejection:
 class Retry:
     """The write under way has to be decided again, after a read.
 
-    `uncertain` if its answer was lost, so that what is live may be our own write.
+    `uncertain` if its answer was lost, so that what is live may be our own write; `refused` if
+    the server would not have it, for which a change of somebody else may be the cause.
     """
 
     uncertain: bool
     read: bool = False
+    refused: Rejection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,11 @@ class Attempt:
     """The value of one attempt; build it with `begin`, change it with `step` alone.
 
     `live` is the latest that was read or written of each object, `written` what this attempt
-    left of it. `failures` are the verdicts that led BACK, kept for the report.
+    left of it. `leg_at` is when the budget of the leg began: with its first write on the way
+    out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
+    what else did; `refusals` are the writes back that the server would not have, `left_alone`
+    the objects that somebody else has changed meanwhile. `uncertain` is whether an answer to the
+    write at the head of the queue was lost.
     """
 
     plan: Plan
@@ -83,31 +98,42 @@ class Attempt:
     leg: Leg = Leg.FORWARD
     state: State = State.RECORDING
     leg_at: float = 0.0
+    forward_ended_at: float = math.inf
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
     written: FrozenMap[Ref, WrittenObject] = field(default_factory=FrozenMap)
     restored: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    patched: tuple[Ref, ...] = ()
     deleted: tuple[Ref, ...] = ()
+    left_alone: tuple[Ref, ...] = ()
     queue: tuple[PlannedWrite, ...] = ()
     retry: Retry | None = None
+    uncertain: bool = False
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
     next_id: int = 1
     baked_since: float = math.inf
+    confirming_since: float = math.inf
     purpose: Purpose = Purpose.SUCCESS
     unread: bool = False
+    unreadable: bool = False
     not_before: float = -math.inf
     next_read_at: float = math.inf
     closing_since: float = math.inf
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    why_back: Ending | None = None
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    departed_at: float = -math.inf
+    lock_lost: Ending | None = None
     rejection: Rejection | None = None
+    refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
     dropped_paths: tuple[str, ...] = ()
     contact_lost: str | None = None
     contact_gone: bool = False
-    lost: bool = False
     signal_number: int | None = None
+    interrupted_at: float = math.inf
+    first_sent_at: float | None = None
     first_write_at: float | None = None
     rollback_written_at: float | None = None
     verdict_at: float | None = None
@@ -137,18 +163,57 @@ class Attempt:
         """Whether an answer is awaited."""
         return bool(self.outstanding)
 
+    def awaits(self, kind: type[Asking]) -> bool:
+        """Tell whether the answer to an effect of that kind is awaited."""
+        return any(isinstance(effect, kind) for effect in self.outstanding.values())
+
+    @property
+    def may_have_written(self) -> bool:
+        """Whether anything was written, or may have been: its answer is not there."""
+        return self.first_write_at is not None or self.awaits(Write)
+
+    @property
+    def bake_seconds(self) -> float:
+        """How long completion has to last; a rollback is not baked."""
+        return self.plan.policy.bake_seconds if self.leg is Leg.FORWARD else 0.0
+
+    @property
+    def leg_seconds(self) -> float:
+        """The leg's budget without its bake window."""
+        budgets = [rollout.total_seconds for rollout in self.rollouts.values()]
+        if budgets:
+            return max(budgets)
+        chosen = leg_timeout(self.plan.policy, self.leg)
+        return UNFOLLOWED_SECONDS if chosen is None else chosen
+
     @property
     def leg_ends_at(self) -> float:
-        """When the leg's budget ends, monotonic seconds; infinite before it is known."""
-        ends = [rollout.ends_at for rollout in self.rollouts.values()]
-        bake_seconds = self.plan.policy.bake_seconds if self.leg is Leg.FORWARD else 0.0
-        return max(ends, default=self.leg_at + self._unfollowed_seconds()) + bake_seconds
+        """When the leg's budget ends, monotonic seconds."""
+        return self.leg_at + self.leg_seconds + self.bake_seconds
 
-    def _unfollowed_seconds(self) -> float:
-        """Return the budget of a leg, or part of one, that follows no Deployment."""
-        forward, back = self.plan.policy.timeout_seconds, self.plan.policy.rollback_timeout_seconds
-        chosen = forward if self.leg is Leg.FORWARD else (back if back is not None else forward)
-        return 900.0 if chosen is None else chosen
+    @property
+    def gives_up_at(self) -> float:
+        """When nothing is waited for any more.
+
+        Overtime of the way out is not granted again on the way back.
+        """
+        late = max(0.0, self.leg_at - self.forward_ended_at) if self.leg is Leg.BACK else 0.0
+        return self.leg_ends_at + OVERTIME_SECONDS - late
+
+    @property
+    def bake_ends_at(self) -> float:
+        """When completion has lasted long enough, or the budget leaves no time for more."""
+        return min(self.baked_since + self.bake_seconds, self.leg_ends_at)
+
+    @property
+    def closes_at(self) -> float:
+        """When the lock is waited for no longer."""
+        own = self.closing_since + CLOSING_SECONDS
+        return min(own, self.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
+
+    def past_head(self) -> Attempt:
+        """Return the attempt that is done with the write at the head of the queue."""
+        return replace(self, queue=self.queue[1:], retry=None, uncertain=False)
 
     def with_effect(self, effect: Asking) -> Attempt:
         """Return the attempt that waits for the answer to `effect`, whose id is `next_id`."""
@@ -161,6 +226,13 @@ class Attempt:
     def say(self, event: str, message: str) -> Announce:
         """Return a line of the timeline at the present time."""
         return Announce(self.now, event, message)
+
+
+def leg_timeout(policy: Policy, leg: Leg) -> float | None:
+    """Return the total budget of a leg, None for `auto`; the way back takes the way out's."""
+    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
+        return policy.rollback_timeout_seconds
+    return policy.timeout_seconds
 
 
 Step = tuple[Attempt, tuple[Effect, ...]]

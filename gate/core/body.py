@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,10 @@ class Body:
 
 
 class FrozenMap(Mapping[Key, Value]):
-    """A hashable mapping; `put` and `drop` return changed copies."""
+    """A hashable mapping; `put` and `drop` return changed copies.
+
+    What `Mapping` would derive from iteration is asked of the dict: the judge asks often.
+    """
 
     __slots__ = ("_items",)
 
@@ -62,6 +66,10 @@ class FrozenMap(Mapping[Key, Value]):
         """Return the value at `key`; KeyError where there is none."""
         return self._items[key]
 
+    def __contains__(self, key: object) -> bool:
+        """Tell whether `key` is there."""
+        return key in self._items
+
     def __iter__(self) -> Iterator[Key]:
         """Iterate the keys in the order of insertion."""
         return iter(self._items)
@@ -69,6 +77,10 @@ class FrozenMap(Mapping[Key, Value]):
     def __len__(self) -> int:
         """Count the keys."""
         return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare as dicts do, without regard to order."""
+        return isinstance(other, FrozenMap) and self._items == other._items
 
     def __hash__(self) -> int:
         """Hash without regard to order, as equality does."""
@@ -78,9 +90,30 @@ class FrozenMap(Mapping[Key, Value]):
         """Show it as the dict that it wraps."""
         return f"FrozenMap({self._items!r})"
 
+    @overload
+    def get(self, key: Key, /) -> Value | None: ...
+    @overload
+    def get(self, key: Key, /, default: Value | Other) -> Value | Other: ...
+    def get(self, key: Key, /, default: Any = None) -> Any:
+        """Return the value at `key`, `default` where there is none."""
+        return self._items.get(key, default)
+
+    def keys(self) -> KeysView[Key]:
+        """View the keys."""
+        return self._items.keys()
+
+    def values(self) -> ValuesView[Value]:
+        """View the values."""
+        return self._items.values()
+
+    def items(self) -> ItemsView[Key, Value]:
+        """View keys and values."""
+        return self._items.items()
+
     def put(self, key: Key, value: Value) -> FrozenMap[Key, Value]:
         """Return a copy with `key` set."""
-        changed: FrozenMap[Key, Value] = FrozenMap(self._items)
+        changed: FrozenMap[Key, Value] = FrozenMap()
+        changed._items = self._items.copy()
         changed._items[key] = value
         return changed
 

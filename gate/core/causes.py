@@ -8,10 +8,10 @@ reported and left to the clocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from gate.core.objects import CleanText, Condition, ContainerStatus, Template
+from gate.core.objects import CleanText, ContainerStatus, Template
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast
 from gate.core.tracks import PodTrack
@@ -29,6 +29,7 @@ _MOST_TELLING = (
     Reason.CONFLICT,
     Reason.NOT_READY,
 )
+_RANK = {reason: rank for rank, reason in enumerate(_MOST_TELLING)}
 NEVER = math.inf
 """A trouble that only the clocks decide."""
 ALREADY = -math.inf
@@ -49,7 +50,19 @@ _REFUSED_PULL = (
 )
 """What registries and runtimes (containerd, CRI-O, Docker) say when trying again is no use."""
 
-_UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
+_PASSING_PULL = (
+    "toomanyrequests",
+    "too many requests",
+    "rate limit",
+    "quota exceeded",
+    "timeout",
+    "timed out",
+    "deadline exceeded",
+    "internal server error",
+    "bad gateway",
+    "service unavailable",
+)
+"""What they say when it may well help; a registry's 429 can say `denied` too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class Trouble:
     """One pod's trouble; beyond hope from `ripe_at` (monotonic seconds) on.
 
     `cause` says what is wrong, `rule` what the verdict's reason becomes, `container` is "" where
-    the pod as a whole is meant.
+    the pod as a whole is meant. `own` is false of containers that the template does not name.
     """
 
     cause: Reason
@@ -75,31 +88,44 @@ class Trouble:
     pod: str
     container: str
     ripe_at: float
+    own: bool = True
 
 
 def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble | None:
-    """Return the most telling trouble of a pod, None for one that is ready and was never lost."""
-    own = {container.name: container.image for container in template.containers}
+    """Return what dooms a pod first, then the most telling; None for one that is well.
+
+    Well is a pod that is ready, whose containers run, and whose readiness was not lost too often.
+    """
     found = [
         trouble
         for status in track.pod.containers
-        if (trouble := _container_trouble(track, status, own, limits)) is not None
+        if (trouble := _container_trouble(track, status, template, limits)) is not None
     ]
     found.extend(_pod_troubles(track, limits))
-    return min(found, key=lambda t: (t.ripe_at == NEVER, _rank(t.cause)), default=None)
+    if len(found) <= 1:
+        return found[0] if found else None
+    return min(found, key=lambda trouble: (trouble.ripe_at, _rank(trouble.cause)))
 
 
 def _container_trouble(
-    track: PodTrack, status: ContainerStatus, own: Mapping[str, str], limits: FailFast
+    track: PodTrack, status: ContainerStatus, template: Template, limits: FailFast
 ) -> Trouble | None:
-    image = own.get(status.name, status.name)
-    trouble = _waiting_trouble(track, status, image, limits) or _crash_trouble(track, status, limits)
-    if trouble is None or status.name in own:
+    if status.running and not status.restarts:
+        return None
+    image = _image_of(template, status.name)
+    trouble = _waiting_trouble(track, status, image or status.name, limits)
+    trouble = trouble or _crash_trouble(track, status, limits)
+    if trouble is None or image is not None:
         return trouble
     message = CleanText(f"{trouble.message} (injected, not in the template)")
-    return Trouble(
-        trouble.cause, trouble.rule, message, trouble.pod, trouble.container, ripe_at=NEVER
-    )
+    return replace(trouble, message=message, ripe_at=NEVER, own=False)
+
+
+def _image_of(template: Template, container_name: str) -> str | None:
+    for container in template.containers:
+        if container.name == container_name:
+            return container.image
+    return None
 
 
 def _waiting_trouble(
@@ -140,15 +166,18 @@ def _waiting(
 
 
 def _pull_grace(said: str, limits: FailFast) -> float | None:
-    lowered = said.lower()
-    if any(sign in lowered for sign in _REFUSED_PULL):
+    """Tell a refusal from what may pass by the words around the image's name, never by the name."""
+    words = " ".join(word for word in said.lower().split() if "/" not in word)
+    if any(sign in words for sign in _PASSING_PULL):
+        return limits.image_unclear_seconds
+    if any(sign in words for sign in _REFUSED_PULL):
         return limits.image_refused_seconds
     return limits.image_unclear_seconds
 
 
 def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -> Trouble | None:
     """Return a crash: trouble while it lasts, and for good from the third restart on."""
-    restarts = track.restarts(status.name)
+    restarts = track.restarts(status)
     limit = limits.crash_restarts
     doomed = limit is not None and restarts >= limit
     ended = status.terminated or status.last_terminated
@@ -166,7 +195,7 @@ def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -
     return Trouble(cause, Reason.CRASH_LOOP, message, track.pod.name, status.name, ripe_at)
 
 
-def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterable[Trouble]:
+def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:
     pod = track.pod
     if pod.unschedulable:
         reason = Reason.UNSCHEDULABLE
@@ -185,40 +214,31 @@ def _runs(track: PodTrack) -> bool:
     return any(status.running and not status.init for status in track.pod.containers)
 
 
-def denial_grace(failure: Condition, limits: FailFast) -> tuple[float | None, bool]:
-    """Return how long a `ReplicaFailure` may stand, and whether progress starts it anew.
-
-    Quota denials are normal while old pods still count, so only standing still is evidence.
-    """
-    if "exceeded quota" in failure.message:
-        return limits.denied_by_quota_seconds, True
-    if any(sign in failure.message for sign in _UNREACHABLE_WEBHOOK):
-        return limits.denied_by_webhook_seconds, False
-    return limits.denied_by_policy_seconds, False
-
-
 def _rank(reason: Reason) -> int:
-    return _MOST_TELLING.index(reason) if reason in _MOST_TELLING else len(_MOST_TELLING)
+    return _RANK.get(reason, len(_RANK))
 
 
 def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
-    """Sum troubles up, most telling first, then by the number of pods.
+    """Sum up the troubles of pods, one each, most telling first.
 
     The message is that of the first pod by name, with the share of the new pods.
     """
-    by_reason: dict[Reason, list[Trouble]] = {}
+    first: dict[Reason, Trouble] = {}
+    pods: dict[Reason, int] = {}
     for trouble in troubles:
-        by_reason.setdefault(trouble.cause, []).append(trouble)
+        cause = trouble.cause
+        known = first.get(cause)
+        if known is None or trouble.pod < known.pod:
+            first[cause] = trouble
+        pods[cause] = pods.get(cause, 0) + 1
     return tuple(
-        _cause(reason, by_reason[reason], new_pods) for reason in sorted(by_reason, key=_rank)
+        Cause(cause, _share(first[cause], pods[cause], new_pods), pods[cause])
+        for cause in sorted(first, key=_rank)
     )
 
 
-def _cause(reason: Reason, troubles: list[Trouble], new_pods: int) -> Cause:
-    pods = len({trouble.pod for trouble in troubles})
-    first = min(troubles, key=lambda trouble: trouble.pod)
-    message = CleanText(f"{first.message} ({pods} of {new_pods} new pods)")
-    return Cause(reason, message, pods)
+def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
+    return CleanText(f"{trouble.message} ({pods} of {new_pods} new pods)")
 
 
 def ordered(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.core.objects import Deployment
+from gate.core.objects import Deployment, ReplicaSet
 from gate.core.policy import Policy
 from gate.core.share import Share
 from gate.core.snapshot import Snapshot
@@ -13,14 +13,15 @@ def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
 
     The caller has made sure that the controller observed our generation. Counters of the
     Deployment can be of the template before for a moment, so the ReplicaSet of the live template
-    has to be available by its own count too; `availableReplicas` holds minReadySeconds already.
+    has to be available by its own count too. `availableReplicas` holds minReadySeconds, once the
+    ReplicaSet has the Deployment's and its controller has seen that.
     """
     if policy.wait_for_termination and _terminating(snapshot, live):
         return False
     if live.replicas == 0:
         return live.status_replicas == 0
     current = snapshot.current()
-    if current is None:
+    if current is None or not _up_to_date(current, live):
         return False
     needed = _needed(live, policy)
     if needed < live.replicas:
@@ -43,6 +44,17 @@ def _needed(live: Deployment, policy: Policy) -> int:
         unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=False)
         return max(1, live.replicas - unavailable)
     return min(live.replicas, max(1, amount(policy.require, live.replicas, live.replicas)))
+
+
+def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
+    """Tell whether the ReplicaSet's counters are of the Deployment's `minReadySeconds`.
+
+    The deployment controller may observe a generation before the ReplicaSet has what it changed
+    there. Nothing is made of what nobody read.
+    """
+    if current.min_ready_seconds not in (None, live.min_ready_seconds):
+        return False
+    return current.generation is None or current.observed_generation >= current.generation
 
 
 def _terminating(snapshot: Snapshot, live: Deployment) -> bool:

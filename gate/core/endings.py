@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt import Attempt, Ending, Purpose
+from gate.core import fields
+from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.effects import FIELD_MANAGER
+from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.machine import Leg, Trigger
-from gate.core.objects import CleanText, Ref
+from gate.core.objects import CleanText, Deployment, Ref
 from gate.core.outcome import Outcome, Reason, worst
 from gate.core.policy import OnFailure
-from gate.core.rollout import Verdict, VerdictKind
+from gate.core.verdict import Verdict, VerdictKind
 
-_CLOSED_BY_SELF = (Trigger.CONFIRMED, Trigger.DEPARTED)
+_OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
+"""What all Deployments end alike in."""
 
 
 def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
@@ -23,148 +27,222 @@ def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
         (target.ref, _ending(attempt, trigger, target.ref)) for target in attempt.plan.targets
     )
     whole = _whole(attempt, trigger, endings)
-    return replace(attempt, endings=endings, ending=_observed(attempt, whole))
+    if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
+        whole = replace(whole, outcome=Outcome.OBSERVED)
+    return replace(attempt, endings=endings, ending=whole)
+
+
+# -- the whole -------------------------------------------------------------------------------------
 
 
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
-        return _of_bare_objects(attempt, trigger)
-    first = next(iter(endings.values()))
-    if first.outcome in (Outcome.INTERRUPTED, Outcome.REFUSED):
-        return first
+        return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
+    for ending in endings.values():
+        if ending.outcome in _OF_THE_WHOLE:
+            return ending
     outcome = worst(ending.outcome for ending in endings.values())
-    return next(ending for ending in endings.values() if ending.outcome is outcome)
+    found = next(ending for ending in endings.values() if ending.outcome is outcome)
+    if attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED:
+        found = replace(_failure(attempt, None), outcome=Outcome.ROLLED_BACK)
+    return _with_refusals(attempt, found)
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
     """End a manifest without a Deployment: its objects are all there is to say."""
-    if trigger is Trigger.CONFIRMED:
-        if attempt.leg is Leg.FORWARD:
-            return Ending(Outcome.VERIFIED, Reason.COMPLETE, CleanText("applied"))
-        return _went_back(attempt, None, Outcome.ROLLED_BACK)
-    return _shared(attempt, trigger, None)
+    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
+        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger is not Trigger.CONFIRMED:
+        return _alike(attempt, trigger, None)
+    if attempt.leg is Leg.FORWARD:
+        return Ending(Outcome.VERIFIED, Reason.COMPLETE, CleanText("applied"))
+    return replace(_failure(attempt, None), outcome=Outcome.ROLLED_BACK)
 
 
-def _observed(attempt: Attempt, whole: Ending) -> Ending:
-    """With `--observe` a bad end never fails the job: it says what would have been."""
-    if not attempt.plan.policy.observe or whole.outcome in (Outcome.INTERRUPTED, Outcome.REFUSED):
+def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
+    """An object that could not be restored leaves a mixture, whatever its Deployments show."""
+    if not attempt.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
-    return replace(whole, outcome=Outcome.OBSERVED)
+    causes = tuple(_refusal(refused) for refused in attempt.refusals.values())
+    return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
+
+
+# -- one Deployment --------------------------------------------------------------------------------
 
 
 def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
     if ref in attempt.departures:
-        return _departed(attempt, ref)
-    if trigger not in _CLOSED_BY_SELF:
-        return _shared(attempt, trigger, ref)
+        return _before_any_write(attempt, _departed(attempt, ref))
+    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
+        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger not in (Trigger.CONFIRMED, Trigger.DEPARTED):
+        return _alike(attempt, trigger, ref)
     rollout = attempt.rollouts.get(ref)
+    if attempt.leg is Leg.BACK:
+        return _back(attempt, ref, rollout.verdict(attempt.now) if rollout is not None else None)
     if rollout is None:
-        return _not_followed(attempt, ref)
-    verdict = rollout.verdict(attempt.now)
-    return _forward(verdict) if attempt.leg is Leg.FORWARD else _back(attempt, ref, verdict)
+        return _failure(attempt, ref)
+    return _forward(attempt, rollout.verdict(attempt.now))
 
 
-def _shared(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
+def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     """End all Deployments alike: a signal, a lost server, a refusal."""
     if trigger is Trigger.INTERRUPTED:
         return _interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
-        return _rejected(attempt, ref)
+        return _rejected(attempt)
     why = CleanText(attempt.contact_lost or "its budget ended while an answer was awaited")
-    if attempt.first_write_at is None and attempt.plan.writes:
+    if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, Reason.UNREACHABLE, why)
-    if attempt.leg is Leg.BACK and attempt.contact_lost is None:
-        return replace(_went_back(attempt, ref, Outcome.ROLLBACK_FAILED), message=why)
-    causes = _failure(attempt, ref).causes if attempt.leg is Leg.BACK else ()
-    return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, why, causes)
+    failure = _failure(attempt, ref)
+    if attempt.leg is Leg.FORWARD:
+        return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, why)
+    if attempt.contact_lost is None:
+        return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
+    return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, why, failure.causes)
+
+
+def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
+    """Where nothing was written yet, stepping back is a refusal."""
+    if attempt.plan.writes and not attempt.may_have_written:
+        return replace(ending, outcome=Outcome.REFUSED)
+    return ending
 
 
 def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
-    wrote = attempt.leg is Leg.BACK
-    causes = _failure(attempt, ref).causes if wrote else ()
-    text = "the rollback was written, not verified" if wrote else "the rollout was left as it is"
+    causes: tuple[Cause, ...] = ()
+    if attempt.leg is Leg.BACK:
+        causes = _failure(attempt, ref).causes
+        text = "the rollback was written, not verified"
+        if attempt.queue:
+            text = "the rollback was not written in time, wholly or in part"
+    elif attempt.may_have_written or not attempt.plan.writes:
+        text = "the rollout was left as it is"
+    else:
+        text = "nothing was written"
     return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, CleanText(text), causes)
 
 
-def _rejected(attempt: Attempt, ref: Ref | None) -> Ending:
+def _rejected(attempt: Attempt) -> Ending:
     rejection = attempt.rejection
     if rejection is None:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
-    if attempt.leg is Leg.BACK:
-        return _went_back(attempt, ref, Outcome.ROLLBACK_FAILED)
-    cause = Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))
+    cause = _refusal(rejection)
     if any(written.changed for written in attempt.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     return Ending(Outcome.REFUSED, rejection.reason, cause.message, (cause,))
 
 
+def _refusal(rejection: Rejection) -> Cause:
+    return Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))
+
+
 def _departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
     departure = attempt.departures[ref]
+    if departure.reason is not Reason.SUPERSEDED:
+        return departure
     bad, rollout = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
-    if bad is None or live is None or live.template.body != bad.applied.template.body:
-        return departure
-    message = CleanText("the failed version came back after the rollback: somebody else applies it")
-    return Ending(
-        Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, _failure(attempt, ref).causes
-    )
+    writer = _writer(attempt.live.get(ref), live)
+    if bad is None or live is None or not bad.still_ours(live):
+        by = f" (by {writer})" if writer else ""
+        return replace(departure, message=CleanText(f"{departure.message}{by}"))
+    who = writer or "somebody else"
+    message = CleanText(f"the failed version came back after the rollback: {who} applies it")
+    causes = _failure(attempt, ref).causes
+    return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
 
 
-def _forward(verdict: Verdict) -> Ending:
+def _writer(read: LiveObject | None, live: Deployment | None) -> str:
+    """Name the field manager that wrote the live template last, "" where nobody can tell.
+
+    Managed fields come with reads alone, so what was read has to be of that template.
+    """
+    if read is None or read.deployment is None or live is None:
+        return ""
+    if read.deployment.template.body != live.template.body:
+        return ""
+    writers = [
+        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
+        for entry in read.managed.thaw().get("managedFields", ())
+        if fields.descend(entry.get("fieldsV1"), "spec", "template")
+        and entry.get("manager") != FIELD_MANAGER
+    ]
+    return max(writers, default=("", ""))[1]
+
+
+def _forward(attempt: Attempt, verdict: Verdict) -> Ending:
     match verdict.kind:
         case VerdictKind.COMPLETE:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
-        case VerdictKind.SUPERSEDED:
-            return Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
-        case _:
+        case VerdictKind.FAILED:
             return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+        case _:
+            return _beside_failure(attempt, verdict)
 
 
-def _back(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
-    complete = verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS
-    if complete and attempt.rejection is None:
-        return _went_back(attempt, ref, Outcome.ROLLED_BACK)
-    ending = _went_back(attempt, ref, Outcome.ROLLBACK_FAILED)
-    if complete:
-        return ending
+def _beside_failure(attempt: Attempt, verdict: Verdict) -> Ending:
+    """End a Deployment that was under way when another one's failure ended the attempt."""
+    for ref, rollout in attempt.rollouts.items():
+        ruled = rollout.ruling(attempt.now)
+        if ruled is not None and ruled.kind is VerdictKind.FAILED:
+            text = CleanText(f"{ref} failed: {ruled.message}")
+            return Ending(Outcome.FAILED, ruled.reason, text, verdict.causes)
+    return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+
+
+# -- after the way back ----------------------------------------------------------------------------
+
+
+def _back(attempt: Attempt, ref: Ref, verdict: Verdict | None) -> Ending:
+    if ref in attempt.refusals:
+        return _refused_back(attempt, ref, attempt.refusals[ref])
+    if verdict is None:
+        return _not_followed(attempt, ref)
+    failure = _failure(attempt, ref)
+    if verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS:
+        untouched = ref not in attempt.restored and ref not in attempt.failures
+        if untouched:
+            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
-    return replace(ending, message=text, causes=ending.causes + verdict.causes)
+    causes = failure.causes + verdict.causes
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
+    """End where the server would not take the way back; a pause was none."""
+    failure = _failure(attempt, ref)
+    outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
+    return replace(failure, outcome=outcome, causes=(*failure.causes, _refusal(refused)))
 
 
 def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
-    failure = _failure(attempt, ref)
-    if attempt.leg is Leg.FORWARD or attempt.plan.policy.on_failure is OnFailure.PAUSE:
-        return failure
-    if isinstance(attempt.plan.target(ref).baseline, Known) and ref in attempt.written:
-        outcome = Outcome.ROLLBACK_FAILED if attempt.rejection else Outcome.VERIFIED
-        unchanged = not attempt.written[ref].changed
-        return replace(failure, outcome=outcome) if not unchanged else _untouched(attempt, ref)
+    failure, written = _failure(attempt, ref), attempt.written.get(ref)
+    if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    stood = attempt.followed_before.get(ref)
+    ruled = stood.ruling(attempt.leg_at) if stood is not None else None
+    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
+    if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
 
 
-def _untouched(attempt: Attempt, ref: Ref) -> Ending:
-    """End a Deployment that this attempt never changed: it is what it was."""
-    rollout = attempt.followed_before.get(ref)
-    if rollout is None:
-        return _failure(attempt, ref)
-    return _forward(rollout.verdict(attempt.now))
-
-
-def _went_back(attempt: Attempt, ref: Ref | None, outcome: Outcome) -> Ending:
-    failure = _failure(attempt, ref)
-    causes = failure.causes
-    if attempt.rejection is not None:
-        causes = (*causes, Cause(attempt.rejection.reason, attempt.rejection.message))
-    return replace(failure, outcome=outcome, causes=causes)
+def _returns(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a failure was to take `ref` back to what it was."""
+    baseline = attempt.plan.target(ref).baseline
+    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
 
 
 def _failure(attempt: Attempt, ref: Ref | None) -> Ending:
-    """Return why the attempt went back: this Deployment's own failure, else its sibling's."""
+    """Return why the attempt went back: this Deployment's own failure, else what else did."""
     if ref is not None and ref in attempt.failures:
         return attempt.failures[ref]
     for other, failure in attempt.failures.items():
-        text = CleanText(f"{other} failed: {failure.message}")
-        return replace(failure, message=text)
-    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText("ended by a signal"))
+        return replace(failure, message=CleanText(f"{other} failed: {failure.message}"))
+    if attempt.why_back is not None:
+        return attempt.why_back
+    return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))

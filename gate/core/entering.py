@@ -1,6 +1,6 @@
 """What entering a state asks for, and what a state asks for while it lasts.
 
-The only file that makes effects which are answered; writes are made in WRITING alone.
+Every effect that is answered is made here or in `writing`; writes are made in WRITING alone.
 """
 
 from __future__ import annotations
@@ -9,114 +9,173 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from gate.core import fields, ownership
-from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Retry, Step
+from gate.core.attempt import Attempt, Ending, Purpose, Step
 from gate.core.body import Body, FrozenMap
-from gate.core.causes import Trouble
-from gate.core.effects import (
-    FIELD_MANAGER,
-    Asking,
-    Collect,
-    Effect,
-    Read,
-    Release,
-    SaveRecord,
-    Write,
-)
+from gate.core.causes import Cause, Trouble
+from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
 from gate.core.endings import closed
-from gate.core.events import LiveObject
+from gate.core.fact import Known
+from gate.core.following import applied_found, start_following
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.plan import PlannedWrite
-from gate.core.remedy import autoscaled_body, content, writes_back
-from gate.core.rollout import VerdictKind
-from gate.core.triggers import failed, followed
+from gate.core.policy import OnFailure
+from gate.core.remedy import writes_back
+from gate.core.triggers import Rulings, culprits, failed
+from gate.core.verdict import VerdictKind
+from gate.core.writing import next_write
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
+"""What the log of the run before tells most of."""
 
 
-def enter(attempt: Attempt, trigger: Trigger, place: Place) -> Step:
+def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> Step:
     """Enter `place` because of `trigger`: return the attempt there and what it asks for."""
     if trigger is Trigger.RETREAT:
-        attempt = _turned_back(attempt)
+        attempt = _turned_back(attempt, ruled)
     if place[1] is State.CLOSING:
         attempt = closed(attempt, trigger)
     leg, state = place
     attempt = replace(attempt, leg=leg, state=state)
-    return _ENTER[state](attempt)
+    return _ENTER[state](attempt, ruled)
 
 
 def ask(attempt: Attempt) -> Step:
-    """Return what the present state asks for next: the next write, or a read that is due."""
+    """Return what the present state asks for next: the next write, or a read that is due.
+
+    The attempt itself where it asks for nothing.
+    """
     if attempt.state is State.WRITING:
-        return _next_write(attempt)
+        return next_write(attempt)
     if attempt.state in (State.FOLLOWING, State.BAKING) and attempt.now >= attempt.next_read_at:
-        return _periodic_reads(attempt)
+        interval = attempt.plan.policy.read_interval_seconds
+        due = replace(attempt, next_read_at=attempt.now + interval)
+        return read_all(due, [ref for ref in due.rollouts if ref not in due.departures])
     return attempt, ()
 
 
-def _turned_back(attempt: Attempt) -> Attempt:
+def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -> Step:
+    """Read Deployments whatever the watches say, but for those that are being read already."""
+    under_way = {effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read)}
+    effects: list[Effect] = []
+    for ref in refs:
+        if ref not in under_way:
+            attempt = _also(attempt, effects, Read(attempt.next_id, ref, whole_rollout))
+    return attempt, tuple(effects)
+
+
+def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
     """Turn around: remember why, lay out the writes, start with no rollout of the new leg."""
     failures = {
         ref: Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
-        for ref, verdict in followed(attempt)
-        if verdict.kind is VerdictKind.FAILED
+        for ref, verdict in ruled.items()
+        if verdict is not None and verdict.kind is VerdictKind.FAILED
     }
+    concerned = culprits(ruled) or frozenset(attempt.rollouts)
     departed = frozenset(attempt.departures)
-    concerned = failed(attempt) or frozenset(attempt.rollouts)
+    followed = {
+        ref: replace(rollout.snapshot, written=False) for ref, rollout in attempt.rollouts.items()
+    }
     return replace(
         attempt,
         failures=FrozenMap(failures),
+        why_back=_why_back(attempt),
+        rejection=None,
         queue=writes_back(attempt.plan, attempt.written, departed, concerned),
         retry=None,
+        uncertain=False,
+        forward_ended_at=attempt.leg_ends_at,
         leg_at=attempt.now,
         followed_before=attempt.rollouts,
-        snapshots=FrozenMap((ref, r.snapshot) for ref, r in attempt.rollouts.items()),
+        snapshots=FrozenMap({**attempt.snapshots, **followed}),
         rollouts=FrozenMap(),
-        baked_since=math.inf,
         outstanding=FrozenMap(),
     )
 
 
-def _recording(attempt: Attempt) -> Step:
+def _why_back(attempt: Attempt) -> Ending | None:
+    """Return what led back beside failed verdicts: a write that was refused, or a signal."""
+    rejection = attempt.rejection
+    if rejection is not None:
+        text = CleanText(f"{rejection.ref}: {rejection.message}")
+        cause = Cause(rejection.reason, text)
+        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, text, (cause,))
+    if attempt.signal_number is None:
+        return None
+    causes = [rollout.causes(attempt.now) for rollout in attempt.rollouts.values()]
+    text = CleanText(f"ended by signal {attempt.signal_number}")
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
+
+
+def _recording(attempt: Attempt, _ruled: Rulings) -> Step:
     record = Body.of({"phase": attempt.leg.value, "command": attempt.plan.command})
     return _asked(attempt, SaveRecord(attempt.next_id, record))
 
 
-def _writing(attempt: Attempt) -> Step:
+def _writing(attempt: Attempt, _ruled: Rulings) -> Step:
     if attempt.leg is Leg.FORWARD:
         attempt = replace(attempt, queue=attempt.plan.writes)
-    return _next_write(attempt)
+    return next_write(attempt)
 
 
-def _following(attempt: Attempt) -> Step:
-    interval = attempt.plan.policy.read_interval_seconds
-    next_read_at = min(attempt.next_read_at, attempt.now + interval)
-    if next_read_at <= attempt.now:
-        next_read_at = attempt.now + interval
-    return replace(attempt, baked_since=math.inf, next_read_at=next_read_at), ()
+def _following(attempt: Attempt, _ruled: Rulings) -> Step:
+    if attempt.leg is Leg.BACK:
+        attempt = _with_unchanged(attempt)
+    next_read_at = attempt.next_read_at
+    if not attempt.now < next_read_at < math.inf:
+        next_read_at = attempt.now + attempt.plan.policy.read_interval_seconds
+    resting = math.inf
+    return (
+        replace(attempt, baked_since=resting, confirming_since=resting, next_read_at=next_read_at),
+        (),
+    )
 
 
-def _baking(attempt: Attempt) -> Step:
+def _with_unchanged(attempt: Attempt) -> Attempt:
+    """Follow on the way back what served before and needs no write to serve again.
+
+    Its configuration may have been restored: the same predicate has to verify it.
+    """
+    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+        return attempt
+    for target in attempt.plan.targets:
+        ref, written = target.ref, attempt.written.get(target.ref)
+        snapshot = attempt.snapshots.get(ref)
+        if ref in attempt.departures or not isinstance(target.baseline, Known):
+            continue
+        if snapshot is None or snapshot.live is None or (written is not None and written.changed):
+            continue
+        applied = applied_found(attempt.now, snapshot.live, changed=False)
+        attempt = start_following(attempt, applied, snapshot)
+    return attempt
+
+
+def _baking(attempt: Attempt, _ruled: Rulings) -> Step:
     effects: tuple[Effect, ...] = ()
-    if attempt.leg is Leg.FORWARD and attempt.plan.policy.bake_seconds > 0:
-        line = f"complete; watching for another {attempt.plan.policy.bake_seconds:.0f} s"
+    if attempt.bake_seconds > 0:
+        line = f"complete; watching for another {attempt.bake_seconds:.0f} s"
         effects = (attempt.say("baking", line),)
     return replace(attempt, baked_since=attempt.now), effects
 
 
-def _confirming(attempt: Attempt) -> Step:
+def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
     """Read everything with quorum; beside it collect evidence where the verdict is bad."""
-    failures = failed(attempt)
-    purpose = Purpose.FAILURE if failures else Purpose.SUCCESS
-    attempt = replace(attempt, purpose=purpose, unread=False, baked_since=math.inf)
+    failures = failed(ruled)
+    attempt = replace(
+        attempt,
+        purpose=Purpose.FAILURE if failures else Purpose.SUCCESS,
+        unread=False,
+        baked_since=math.inf,
+        confirming_since=attempt.now,
+    )
     effects: list[Effect] = []
-    for ref, _ in followed(attempt):
+    for ref in ruled:
         attempt = _also(attempt, effects, Read(attempt.next_id, ref, whole_rollout=True))
+    if attempt.evidence or attempt.awaits(Collect):
+        return attempt, tuple(effects)
     for ref in sorted(failures):
         trouble = _most_telling(attempt, ref)
-        if trouble is not None and not attempt.evidence:
+        if trouble is not None:
             attempt = _also(attempt, effects, _collect(attempt, ref, trouble))
     return attempt, tuple(effects)
 
@@ -129,23 +188,24 @@ def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
 def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
     """Return the trouble whose pod has most to tell: of the first cause, first by name."""
     rollout = attempt.rollouts[ref]
-    causes = [cause.reason for cause in rollout.causes(attempt.now)]
-    troubles = [trouble for trouble in rollout.troubles.values() if trouble.cause in causes]
-    return min(troubles, key=lambda t: (causes.index(t.cause), t.pod), default=None)
+    rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
+    troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)
+    return min(troubles, key=lambda t: (rank[t.cause], t.pod), default=None)
 
 
-def _closing(attempt: Attempt) -> Step:
+def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
     outcome = attempt.ending.outcome if attempt.ending is not None else Outcome.INTERNAL_ERROR
     record = Body.of({"phase": "closed", "outcome": outcome.value})
-    attempt = replace(attempt, closing_since=attempt.now, outstanding=FrozenMap(), queue=())
+    now = attempt.now
+    attempt = replace(attempt, closing_since=now, verdict_at=now, outstanding=FrozenMap(), queue=())
     return _asked(attempt, Release(attempt.next_id, record))
 
 
-def _ended(attempt: Attempt) -> Step:
-    return replace(attempt, outstanding=FrozenMap(), verdict_at=attempt.now), ()
+def _ended(attempt: Attempt, _ruled: Rulings) -> Step:
+    return replace(attempt, outstanding=FrozenMap()), ()
 
 
-_ENTER: dict[State, Callable[[Attempt], Step]] = {
+_ENTER: dict[State, Callable[[Attempt, Rulings], Step]] = {
     State.RECORDING: _recording,
     State.WRITING: _writing,
     State.FOLLOWING: _following,
@@ -163,119 +223,3 @@ def _asked(attempt: Attempt, effect: Asking) -> Step:
 def _also(attempt: Attempt, effects: list[Effect], effect: Asking) -> Attempt:
     effects.append(effect)
     return attempt.with_effect(effect)
-
-
-def _periodic_reads(attempt: Attempt) -> Step:
-    """Read now and then whatever the watches say: they are a hint, the read is the truth."""
-    interval = attempt.plan.policy.read_interval_seconds
-    attempt = replace(attempt, next_read_at=attempt.now + interval)
-    under_way = {effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read)}
-    effects: list[Effect] = []
-    for ref in attempt.rollouts:
-        if ref not in under_way and ref not in attempt.departures:
-            attempt = _also(attempt, effects, Read(attempt.next_id, ref, whole_rollout=True))
-    return attempt, tuple(effects)
-
-
-def _next_write(attempt: Attempt) -> Step:
-    """Send the head of the queue, read before a second try, drop what is no longer ours."""
-    while attempt.queue and not attempt.asks and attempt.rejection is None:
-        head = attempt.queue[0]
-        if attempt.retry is not None:
-            return _decide_again(attempt, head, attempt.retry)
-        if attempt.leg is Leg.BACK and not _mine(attempt, head.ref):
-            attempt = _left_alone(attempt, head.ref)
-            continue
-        return _send(attempt, head)
-    if attempt.leg is Leg.BACK and attempt.queue and not attempt.asks:
-        return _next_write_after_rejection(attempt)
-    return attempt, ()
-
-
-def _next_write_after_rejection(attempt: Attempt) -> Step:
-    """One refused restoration does not keep the others from being restored."""
-    kept = attempt.rejection
-    moved, effects = _next_write(replace(attempt, rejection=None))
-    return replace(moved, rejection=kept), effects
-
-
-def _decide_again(attempt: Attempt, head: PlannedWrite, retry: Retry) -> Step:
-    """After a conflict or a lost answer: read first, then write again or give it up."""
-    if not retry.read:
-        if attempt.now < attempt.not_before:
-            return attempt, ()
-        return _asked(attempt, Read(attempt.next_id, head.ref, whole_rollout=False))
-    attempt = replace(attempt, retry=None)
-    if attempt.leg is Leg.FORWARD:
-        attempt = replace(attempt, rejection=_changed_meanwhile(attempt, head.ref, retry))
-    return _next_write(attempt)
-
-
-def _changed_meanwhile(attempt: Attempt, ref: Ref, retry: Retry) -> Rejection | None:
-    """Refuse to write over a change that somebody made since the preflight.
-
-    After a lost answer the change may be our own: the same apply is sent again, which does
-    nothing where it was done, and fails where another manager owns a field by now.
-    """
-    before, live = attempt.plan.before(ref), attempt.live.get(ref)
-    if before is None:
-        return None
-    if live is None or live.uid != before.uid:
-        return Rejection(ref, Reason.DELETED, CleanText("it was deleted since it was read"))
-    if retry.uncertain or content(live.body) == content(before.body):
-        return None
-    return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
-
-
-def _send(attempt: Attempt, head: PlannedWrite) -> Step:
-    live = attempt.live.get(head.ref)
-    body = head.body
-    if head.autoscaled and live is not None:
-        body = Body.of(autoscaled_body(body.thaw(), live))
-    write = Write(
-        effect_id=attempt.next_id,
-        ref=head.ref,
-        verb=head.verb,
-        body=body,
-        uid=live.uid if live is not None else None,
-        resource_version=live.resource_version if live is not None else None,
-        field_manager=head.field_manager,
-        force=head.force,
-    )
-    effects: tuple[Effect, ...] = (write,)
-    if attempt.leg is Leg.BACK and attempt.rollback_written_at is None:
-        attempt = replace(attempt, rollback_written_at=attempt.now)
-    return attempt.with_effect(write), effects
-
-
-def _mine(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what this attempt wrote to `ref` still stands."""
-    live, written = attempt.live.get(ref), attempt.written.get(ref)
-    if live is None or written is None or live.uid != written.after.uid:
-        return False
-    rollout = attempt.followed_before.get(ref)
-    if rollout is not None and live.deployment is not None:
-        snapshot = attempt.snapshots.get(ref)
-        newest = snapshot.live if snapshot is not None and snapshot.live else live.deployment
-        return rollout.still_ours(newest) and rollout.still_ours(live.deployment)
-    return _fields_stand(written.after, live)
-
-
-def _fields_stand(after: LiveObject, live: LiveObject) -> bool:
-    if live.resource_version == after.resource_version:
-        return True
-    owned = ownership.owned_fields(after.managed.thaw()["managedFields"], FIELD_MANAGER)
-    if owned is None:
-        return after.body == live.body
-    return fields.still_holds(after.body.thaw(), owned, live.body.thaw())
-
-
-def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
-    """Step back from an object that somebody else has changed since."""
-    attempt = replace(attempt, queue=attempt.queue[1:])
-    if ref not in attempt.followed_before:
-        return attempt
-    message = CleanText("somebody else changed it before the rollback was written")
-    reason = Reason.SUPERSEDED if ref in attempt.live else Reason.DELETED
-    ending = Ending(Outcome.SUPERSEDED, reason, message)
-    return replace(attempt, departures=attempt.departures.put(ref, ending))

@@ -5,40 +5,118 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core.attempt import Attempt
-from gate.core.effects import Announce
-from gate.core.machine import State
+from gate.core.effects import Announce, Verb
+from gate.core.fact import Known
+from gate.core.machine import State, Trigger
 from gate.core.objects import Ref
+from gate.core.plan import PlannedWrite
+from gate.core.policy import OnFailure
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
+from gate.core.triggers import Rulings
+from gate.core.verdict import VerdictKind
 
 
 def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     """Return the lines for what `after` has that `before` had not."""
+    if after is before:
+        return ()
     return tuple(after.say(event, message) for event, message in _changes(before, after))
+
+
+def narrate_move(
+    before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
+) -> tuple[Announce, ...]:
+    """Tell what a reader wants to know of a transition."""
+    return tuple(after.say(event, line) for event, line in _move(before, trigger, after, ruled))
+
+
+def _move(
+    before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
+) -> Iterator[tuple[str, str]]:
+    if trigger is Trigger.REFUTED and not before.unread:
+        yield "refuted", "a second read did not bear the verdict out; going on"
+    if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
+        for ref, verdict in ruled.items():
+            if verdict is not None and verdict.kind is VerdictKind.FAILED:
+                yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
+    if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.rejection):
+        rejection = before.rejection
+        if rejection is not None:
+            yield "rejected", f"{rejection.ref}: {rejection.message}"
+    if trigger is Trigger.RETREAT:
+        yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
+
+
+def _way_back(attempt: Attempt, write: PlannedWrite) -> str:
+    """Say what one write of the way back does."""
+    match write.verb:
+        case Verb.DELETE:
+            return f"deleting {write.ref}"
+        case Verb.MERGE if "paused" in write.body.thaw()["spec"]:
+            return f"pausing {write.ref}"
+        case Verb.MERGE:
+            return f"scaling {write.ref} to zero"
+        case _:
+            return _return_to(attempt, write.ref)
+
+
+def _return_to(attempt: Attempt, ref: Ref) -> str:
+    for target in attempt.plan.targets:
+        if target.ref == ref and isinstance(target.baseline, Known):
+            baseline = target.baseline.value
+            images = ", ".join(baseline.template.images())
+            return f"returning {ref} to revision {baseline.revision} ({images})"
+    return f"restoring {ref}"
 
 
 def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     if after.signal_number is not None and before.signal_number is None:
         yield "signal", f"signal {after.signal_number} received"
-    if after.contact_lost is not None and before.contact_lost is None:
-        yield "contact", f"no contact with the API server: {after.contact_lost}"
-    if after.contact_lost is None and before.contact_lost is not None:
-        yield "contact", "the API server answers again"
+    yield from _contact(before, after)
+    for ref, departure in after.departures.items():
+        if ref not in before.departures:
+            yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
     for ref, rollout in after.rollouts.items():
         yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
 
 
+def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    if after.contact_lost is not None and before.contact_lost is None:
+        yield "contact", f"no contact with the API server: {after.contact_lost}"
+    if after.contact_lost is None and before.contact_lost is not None:
+        yield "contact", "the API server answers again"
+    if after.unreadable and not before.unreadable:
+        yield "unread", "what runs could not be read; asking again"
+
+
 def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    for ref, written in after.written.items():
-        if ref not in before.written:
-            action = "created" if written.created else "changed"
-            yield "applied", f"{ref} {action if written.changed else 'unchanged'}"
+    if after.written is not before.written:
+        for ref, written in after.written.items():
+            if ref not in before.written:
+                action = "created" if written.created else "changed"
+                yield "applied", f"{ref} {action if written.changed else 'unchanged'}"
     for ref in after.restored:
         if ref not in before.restored:
             yield "restored", f"{ref} restored"
+    for ref in after.patched[len(before.patched) :]:
+        paused = after.plan.policy.on_failure is OnFailure.PAUSE
+        yield "patched", f"{ref} {'paused' if paused else 'scaled to zero'}"
     for ref in after.deleted[len(before.deleted) :]:
         yield "deleted", f"{ref} deleted"
+    yield from _troubled_writes(before, after)
+
+
+def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    for ref in after.left_alone[len(before.left_alone) :]:
+        yield "left", f"{ref}: somebody else changed it since; left alone"
+    for ref, refusal in after.refusals.items():
+        if ref not in before.refusals:
+            yield "refused", f"{ref}: {refusal.message}"
+    if len(after.dropped_paths) > len(before.dropped_paths):
+        dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
+        yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
     if after.retry is not None and before.retry is None and after.state is State.WRITING:
         why = "its answer was lost" if after.retry.uncertain else "it changed since it was read"
         yield "retry", f"{after.queue[0].ref}: {why}; reading again"
@@ -54,12 +132,20 @@ def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterat
         yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"
     if _counts(before) != _counts(after):
         yield "progress", f"{ref}: {after.counted(live)}"
+    if before.troubles is not after.troubles:
+        yield from _troubles(before, after)
+    if before.snapshot.denied_since is not after.snapshot.denied_since:
+        yield from _denials(ref, before.snapshot, after.snapshot)
+
+
+def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
+    known = before.troubles
     for uid, trouble in after.troubles.items():
-        was = before.troubles.get(uid)
-        concerns = after.snapshot.pods[uid].pod.owner_uid == after.followed_uid
-        if concerns and (was is None or was.cause is not trouble.cause) and trouble.container:
+        was = known.get(uid)
+        if was is trouble or not trouble.container:
+            continue
+        if was is None or was.cause is not trouble.cause:
             yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
-    yield from _denials(ref, before.snapshot, after.snapshot)
 
 
 def _counts(rollout: Rollout) -> tuple[int, ...]:

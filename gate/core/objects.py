@@ -100,7 +100,10 @@ class Deployment:
 
     def condition(self, condition_type: str) -> Condition | None:
         """Return the condition of that type, if the status has one."""
-        return next((c for c in self.conditions if c.type == condition_type), None)
+        for condition in self.conditions:
+            if condition.type == condition_type:
+                return condition
+        return None
 
     @property
     def available(self) -> bool:
@@ -121,7 +124,11 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSet:
-    """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one."""
+    """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one.
+
+    `generation` and `min_ready_seconds` tell whether its counters are of the Deployment's own
+    `minReadySeconds` already; None where nobody read them.
+    """
 
     name: str
     namespace: str
@@ -139,13 +146,18 @@ class ReplicaSet:
     ready_replicas: int
     available_replicas: int
     conditions: tuple[Condition, ...]
+    generation: int | None = None
+    min_ready_seconds: int | None = None
 
     @property
     def failure(self) -> Condition | None:
-        """`ReplicaFailure=True`: the controller could not create (or delete) pods."""
+        """`ReplicaFailure=True`: the controller could not create pods.
+
+        Its other reason, `FailedDelete`, says nothing about a version.
+        """
         for condition in self.conditions:
             if condition.type == "ReplicaFailure" and condition.status == "True":
-                return condition
+                return None if condition.reason == "FailedDelete" else condition
         return None
 
 

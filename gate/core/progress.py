@@ -33,34 +33,39 @@ class Progress:
     available: int = 0
     old_replicas: int | None = None
     paused: bool = False
+    complete: bool = False
 
-    def fold(self, at: float, snapshot: Snapshot) -> Progress:
-        """Return the marks after `snapshot`; a pause stops the clock, its end starts it anew."""
+    def fold(self, at: float, snapshot: Snapshot, *, complete: bool = False) -> Progress:
+        """Return the marks after `snapshot`, which is `complete` or not.
+
+        A pause stops the clock. Its end starts it anew, and so does the end of completeness: a
+        version that served for an hour has a whole deadline to recover.
+        """
         live = snapshot.live
         if live is None:
             return self
         marks = self._marked(snapshot)
-        if live.paused or self.paused or marks != self:
-            return replace(marks, last_at=at, paused=live.paused)
-        return self
+        moved = marks is not self or live.paused or self.paused or self.complete > complete
+        if not moved and complete == self.complete:
+            return self
+        last_at = at if moved else self.last_at
+        return replace(marks, last_at=last_at, paused=live.paused, complete=complete)
 
     def _marked(self, snapshot: Snapshot) -> Progress:
-        current = snapshot.current()
-        uid = current.uid if current is not None else ""
-        kept = self if uid == self.followed_uid else Progress(self.last_at, uid)
+        """Return the marks, `self` where none moved."""
+        current, uid = snapshot.current(), snapshot.current_uid
+        same = uid == self.followed_uid
         old = sum(rs.replicas for rs in snapshot.owned() if rs.uid != uid)
-        lowest = old if kept.old_replicas is None else min(kept.old_replicas, old)
-        if current is None:
-            return replace(kept, old_replicas=lowest, paused=self.paused)
-        return Progress(
-            self.last_at,
-            uid,
-            max(kept.created, current.status_replicas),
-            max(kept.ready, current.ready_replicas),
-            max(kept.available, current.available_replicas),
-            lowest,
-            self.paused,
-        )
+        if same and self.old_replicas is not None:
+            old = min(self.old_replicas, old)
+        counted = (0, 0, 0)
+        if current is not None:
+            counted = (current.status_replicas, current.ready_replicas, current.available_replicas)
+        before = (self.created, self.ready, self.available) if same else (0, 0, 0)
+        created, ready, available = map(max, before, counted)
+        if same and (created, ready, available, old) == (*before, self.old_replicas):
+            return self
+        return Progress(self.last_at, uid, created, ready, available, old, self.paused)
 
 
 def stalled_at(progress: Progress, deployment: Deployment) -> float:

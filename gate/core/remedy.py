@@ -27,9 +27,8 @@ _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationT
 class WrittenObject:
     """One object as this attempt left it.
 
-    `before` is what it was when its manifest was applied, after any take-over of its managed
-    fields; None where the attempt created it. `after` is the answer to our apply, sent as
-    `field_manager`.
+    `before` is what it was before the attempt, None where the attempt created it. `after` is
+    the answer to our latest write of it, applied as `field_manager`.
     """
 
     before: LiveObject | None
@@ -98,18 +97,18 @@ def _pause(ref: Ref) -> PlannedWrite:
 def _rollback(
     plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
 ) -> tuple[PlannedWrite, ...]:
-    """Restore all that serves; where no Deployment can go back, the rest stays with the new."""
+    """Restore all that changed; where no changed Deployment can go back, the rest stays too."""
     mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
     restorable = {ref for ref in mine if _has_target(plan, ref)}
-    followed = {target.ref for target in plan.targets}
-    firsts = tuple(
-        _first_failure(plan, ref, mine[ref]) for ref in mine if ref in followed - restorable
-    )
+    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    goes_back = not rolled_out or bool(restorable & rolled_out)
     back: list[PlannedWrite] = []
-    if not followed or restorable & followed:
+    if goes_back:
         back.extend(_restorations(mine, restorable))
-    back.extend(write for writes in firsts for write in writes)
-    if back and plan.policy.prune_created:
+    for ref, object_ in mine.items():
+        if ref in rolled_out - restorable:
+            back.extend(_first_failure(plan, ref, object_))
+    if goes_back and plan.policy.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
@@ -191,7 +190,7 @@ def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any
 
 def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
     """Apply the autoscaler's rule to the body of an apply: its owner decides on replicas."""
-    owners = ownership.owners_of(live.managed.thaw()["managedFields"], "spec.replicas")
-    if any(manager != "rollout-gate" for manager, _ in owners):
+    owners = ownership.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    if any(manager != FIELD_MANAGER for manager, _ in owners):
         return without_replicas(value)
     return with_live_replicas(value, live)

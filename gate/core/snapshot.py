@@ -13,6 +13,9 @@ from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import ClusterEvent, Deployment, Pod, Ref, ReplicaSet, Watched
 from gate.core.tracks import PodTrack, first_track, next_track
 
+MOST_EVENTS = 500
+"""Warnings explain and decide nothing but the class of a failed pull; the latest suffice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -20,7 +23,7 @@ class Snapshot:
 
     `written` is false while the state before our write is folded: what has restarted then does
     not count against the new version. `denied_since` holds since when a ReplicaSet (by uid)
-    says that it cannot create pods.
+    says that it cannot create pods. `current_uid` is that of the live template's ReplicaSet.
     """
 
     ref: Ref
@@ -30,6 +33,7 @@ class Snapshot:
     events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
     written: bool = False
+    current_uid: str = ""
 
     def fold(self, event: Observed | Vanished | Listed) -> Snapshot:
         """Return the snapshot after `event`; what is not of this Deployment is left out."""
@@ -43,10 +47,14 @@ class Snapshot:
             case _:
                 return self
 
-    def begin(self) -> Snapshot:
-        """Return the snapshot at the moment of our write: every history starts here."""
-        fresh = {uid: track.begun() for uid, track in self.pods.items()}
-        return replace(self, pods=FrozenMap(fresh), written=True)
+    def begin(self, at: float) -> Snapshot:
+        """Return the snapshot at the moment of our write: every history and grace starts here."""
+        return replace(
+            self,
+            pods=FrozenMap((uid, track.begun(at)) for uid, track in self.pods.items()),
+            denied_since=FrozenMap((uid, at) for uid in self.denied_since),
+            written=True,
+        )
 
     @property
     def live(self) -> Deployment | None:
@@ -67,22 +75,15 @@ class Snapshot:
         renumbered. Of several the oldest counts, as for the deployment controller
         (FindNewReplicaSet).
         """
-        live = self.live
-        if live is None:
-            return None
-        same = [rs for rs in self.owned() if rs.template.body == live.template.body]
-        return min(same, key=lambda rs: (rs.created_at, rs.name), default=None)
+        return self.replica_sets.get(self.current_uid)
 
     def pods_of(self, replica_set: ReplicaSet | None) -> tuple[PodTrack, ...]:
         """Return the pods of a ReplicaSet that count: not deleted, not replaced after eviction."""
         if replica_set is None:
             return ()
+        uid = replica_set.uid
         return tuple(
-            track
-            for track in self.pods.values()
-            if track.pod.owner_uid == replica_set.uid
-            and not track.pod.deleting
-            and track.pod.phase not in ("Failed", "Succeeded")
+            track for track in self.pods.values() if track.pod.owner_uid == uid and track.counts
         )
 
     def _with(self, at: float, thing: Watched) -> Snapshot:
@@ -91,28 +92,27 @@ class Snapshot:
         if isinstance(thing, ReplicaSet):
             return self._with_replica_set(at, thing)
         if isinstance(thing, Deployment):
-            if thing.ref != self.ref or self._stale(thing):
-                return self
-            return replace(self, deployment=Known(thing))
+            return self._with_deployment(thing)
         return self._with_event(thing)
 
-    def _stale(self, thing: Deployment) -> bool:
-        """Tell whether a watch line is late: it must not undo what a read has shown."""
+    def _with_deployment(self, thing: Deployment) -> Snapshot:
+        """Take a Deployment, unless a read has shown a later state of that name already."""
         live = self.live
-        return live is not None and live.uid == thing.uid and _older(thing, live)
+        if thing.ref != self.ref or (live is not None and _outdated(thing, live)):
+            return self
+        return _recast(replace(self, deployment=Known(thing)))
 
     def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
         known = self.replica_sets.get(thing.uid)
-        if thing.namespace != self.ref.namespace or (known is not None and _older(thing, known)):
+        if thing.namespace != self.ref.namespace or (known is not None and _outdated(thing, known)):
             return self
         denied = self.denied_since
         if thing.failure is None:
             denied = denied.drop(thing.uid)
         elif thing.uid not in denied:
             denied = denied.put(thing.uid, at)
-        return replace(
-            self, replica_sets=self.replica_sets.put(thing.uid, thing), denied_since=denied
-        )
+        replica_sets = self.replica_sets.put(thing.uid, thing)
+        return _recast(replace(self, replica_sets=replica_sets, denied_since=denied))
 
     def _with_pod(self, at: float, pod: Pod) -> Snapshot:
         if pod.namespace != self.ref.namespace:
@@ -120,65 +120,98 @@ class Snapshot:
         known = self.pods.get(pod.uid)
         if known is None:
             track = first_track(at, pod, written=self.written)
-        elif _older(pod, known.pod):
+        elif _outdated(pod, known.pod):
             return self
         else:
             track = next_track(at, known, pod)
-        return replace(self, pods=self.pods.put(pod.uid, track))
+        return self._with_pods(self.pods.put(pod.uid, track))
+
+    def _with_pods(self, pods: FrozenMap[str, PodTrack]) -> Snapshot:
+        """Spell out what `replace` does: most of what is ever observed are pods."""
+        return Snapshot(
+            self.ref,
+            self.deployment,
+            self.replica_sets,
+            pods,
+            self.events,
+            self.denied_since,
+            self.written,
+            self.current_uid,
+        )
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:
         """Keep what tells why: warnings about pods and ReplicaSets."""
-        if event.type != "Warning":
+        if event.type != "Warning" or self.events.get(event.uid) == event:
             return self
         events = self.events.put(event.uid, event)
-        track = self.pods.get(event.about_uid)
-        if track is None or event.reason != "Failed" or "pull" not in event.message:
-            return replace(self, events=events)
-        changed = track.with_pull_message(event.message)
-        return replace(self, events=events, pods=self.pods.put(event.about_uid, changed))
+        if len(events) > MOST_EVENTS:
+            events = events.drop(next(iter(events)))
+        track, pods = self.pods.get(event.about_uid), self.pods
+        if track is not None and event.reason == "Failed" and "pull" in event.message:
+            pods = pods.put(event.about_uid, track.with_pull_message(event.message))
+        return replace(self, events=events, pods=pods)
 
     def _without(self, kind: Kind, uid: str) -> Snapshot:
         match kind:
             case Kind.DEPLOYMENT:
                 live = self.live
                 gone = live is not None and live.uid == uid
-                return replace(self, deployment=Absent()) if gone else self
-            case Kind.REPLICA_SET:
-                return replace(self, replica_sets=self.replica_sets.drop(uid))
-            case Kind.POD:
-                return replace(self, pods=self.pods.drop(uid))
-            case Kind.EVENT:
+                return _recast(replace(self, deployment=Absent())) if gone else self
+            case Kind.REPLICA_SET if uid in self.replica_sets:
+                kept = self.replica_sets.drop(uid)
+                denied = self.denied_since.drop(uid)
+                return _recast(replace(self, replica_sets=kept, denied_since=denied))
+            case Kind.POD if uid in self.pods:
+                return self._with_pods(self.pods.drop(uid))
+            case _:
                 return self
 
     def _listed(self, at: float, kind: Kind, things: tuple[Watched, ...]) -> Snapshot:
-        result = self._dropping(kind, {thing.uid for thing in things})
+        """Drop what a list no longer has, take in what it has."""
+        result = self
+        listed = {thing.uid for thing in things}
+        for uid in self._uids(kind) - listed:
+            result = result.fold(Vanished(at, kind, uid))
+        if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
+            result = _recast(replace(result, deployment=Absent()))
         for thing in things:
             result = result.fold(Observed(at, thing))
         return result
 
-    def _dropping(self, kind: Kind, uids: set[str]) -> Snapshot:
-        """Drop what a list no longer has."""
+    def _uids(self, kind: Kind) -> set[str]:
         match kind:
             case Kind.DEPLOYMENT:
-                live = self.live
-                known_gone = live is None or live.uid not in uids
-                return replace(self, deployment=Absent()) if known_gone else self
+                return set() if self.live is None else {self.live.uid}
             case Kind.REPLICA_SET:
-                kept = {uid: rs for uid, rs in self.replica_sets.items() if uid in uids}
-                return replace(self, replica_sets=FrozenMap(kept))
+                return set(self.replica_sets)
             case Kind.POD:
-                pods = {uid: track for uid, track in self.pods.items() if uid in uids}
-                return replace(self, pods=FrozenMap(pods))
+                return set(self.pods)
             case Kind.EVENT:
-                return self
+                return set()
 
 
-def _older(one: Deployment | ReplicaSet | Pod, other: Deployment | ReplicaSet | Pod) -> bool:
-    """Tell whether `one` is an earlier version of the same object.
+def _is_of(ref: Ref, thing: Watched) -> bool:
+    return isinstance(thing, Deployment) and thing.ref == ref
 
-    resourceVersions compare as numbers (Kubernetes 1.35 made that part of the API); where they
-    are none, nothing is older.
+
+def _recast(snapshot: Snapshot) -> Snapshot:
+    """Find the ReplicaSet of the live template anew, after a change of either."""
+    live = snapshot.live
+    uid = ""
+    if live is not None:
+        same = [rs for rs in snapshot.owned() if rs.template.body == live.template.body]
+        if same:
+            uid = min(same, key=lambda rs: (rs.created_at, rs.name)).uid
+    return snapshot if uid == snapshot.current_uid else replace(snapshot, current_uid=uid)
+
+
+def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
+    """Tell whether `one` says nothing beyond what is known: an earlier version, or the same.
+
+    resourceVersions of a kind compare as numbers, across objects too (Kubernetes 1.35 made that
+    part of the API); where they are none, nothing is older.
     """
-    if one.resource_version.isdigit() and other.resource_version.isdigit():
-        return int(one.resource_version) < int(other.resource_version)
-    return False
+    ours, theirs = one.resource_version, known.resource_version
+    if ours == theirs:
+        return one == known
+    return ours.isdigit() and theirs.isdigit() and int(ours) < int(theirs)

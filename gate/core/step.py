@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gate.core import triggers
 from gate.core.attempt import Attempt, Ending, Step
-from gate.core.baseline import Baseline
 from gate.core.body import FrozenMap
-from gate.core.effects import Announce, Effect
-from gate.core.entering import ask, enter
+from gate.core.effects import Effect
+from gate.core.entering import ask, enter, read_all
 from gate.core.events import AttemptEvent
 from gate.core.fact import Known
 from gate.core.folding import applied_found, fold, start_following
 from gate.core.machine import Leg, State, Trigger, after
-from gate.core.narration import narrate
+from gate.core.narration import narrate, narrate_move
 from gate.core.objects import Ref
-from gate.core.outcome import Outcome
+from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
-from gate.core.rollout import VerdictKind
+from gate.core.triggers import Rulings
+from gate.core.verdict import VerdictKind
+
+_READS_ON = (State.FOLLOWING, State.BAKING, State.CONFIRMING)
+"""Where a read holds up nothing but a verdict."""
 
 
 def begin(plan: Plan, at: float) -> Step:
@@ -39,7 +43,7 @@ def begin(plan: Plan, at: float) -> Step:
         live = target.snapshot.live
         if live is not None and not any(write.ref == target.ref for write in plan.writes):
             attempt = start_following(attempt, applied_found(at, live), target.snapshot)
-    return _settled(*enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING)))
+    return _settled(*enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING), {}))
 
 
 def step(attempt: Attempt, event: AttemptEvent) -> Step:
@@ -62,57 +66,55 @@ def _settled(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
     """Move on until no trigger is left, then ask for what the state still needs."""
     collected = list(effects)
     while True:
-        attempt = _with_departures(attempt, collected)
-        trigger = triggers.derive(attempt)
+        attempt, ruled = _with_departures(attempt, triggers.rulings(attempt), collected)
+        trigger = triggers.derive(attempt, ruled)
         if trigger is None:
             moved, asked = ask(attempt)
+            collected.extend(narrate(attempt, moved))
             collected.extend(asked)
-            if moved is attempt or moved == attempt:
-                return moved, tuple(collected)
+            if moved is attempt:
+                return attempt, tuple(collected)
             attempt = moved
             continue
-        collected.extend(_announced(attempt, trigger))
         place = after(attempt.leg, attempt.state, trigger)
-        attempt, asked = enter(attempt, trigger, place)
+        moved, asked = enter(attempt, trigger, place, ruled)
+        collected.extend(narrate_move(attempt, trigger, moved, ruled))
         collected.extend(asked)
+        attempt = moved
 
 
-def _with_departures(attempt: Attempt, effects: list[Effect]) -> Attempt:
+def _with_departures(
+    attempt: Attempt, ruled: Rulings, effects: list[Effect]
+) -> tuple[Attempt, Rulings]:
     """Note the Deployments that somebody else has taken over: they leave the attempt."""
     if attempt.state in (State.CLOSING, State.ENDED):
-        return attempt
-    for ref, verdict in triggers.followed(attempt):
-        if verdict.kind is VerdictKind.SUPERSEDED:
-            ending = Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
-            attempt = replace(attempt, departures=attempt.departures.put(ref, ending))
-            effects.append(attempt.say("superseded", f"{ref}: {verdict.message}"))
-    return attempt
+        return attempt, ruled
+    gone = {
+        ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
+        for ref, verdict in ruled.items()
+        if verdict is not None and verdict.kind is VerdictKind.SUPERSEDED
+    }
+    if not gone:
+        return attempt, ruled
+    departed = replace(
+        attempt,
+        departures=FrozenMap({**attempt.departures, **gone}),
+        departed_at=attempt.now,
+    )
+    effects.extend(narrate(attempt, departed))
+    departed, asked = _asking_who(departed, gone)
+    effects.extend(asked)
+    return departed, {ref: verdict for ref, verdict in ruled.items() if ref not in gone}
 
 
-def _announced(attempt: Attempt, trigger: Trigger) -> tuple[Announce, ...]:
-    """Tell what a reader wants to know of a transition."""
-    if trigger is Trigger.RETREAT:
-        return (attempt.say("rollback", _retreat_line(attempt)),)
-    if trigger is Trigger.REFUTED:
-        return (attempt.say("refuted", "a second read did not bear the verdict out; going on"),)
-    if trigger is Trigger.FAILED:
-        return tuple(
-            attempt.say("failed", f"{ref}: {verdict.reason}: {verdict.message}")
-            for ref, verdict in triggers.followed(attempt)
-            if verdict.kind is VerdictKind.FAILED
-        )
-    return ()
-
-
-def _retreat_line(attempt: Attempt) -> str:
-    back = [
-        _return_to(target.ref, target.baseline.value)
-        for target in attempt.plan.targets
-        if isinstance(target.baseline, Known) and target.ref not in attempt.departures
-    ]
-    return "; ".join(back) or "restoring what was there before"
-
-
-def _return_to(ref: Ref, baseline: Baseline) -> str:
-    images = ", ".join(baseline.template.images())
-    return f"returning {ref} to revision {baseline.revision} ({images})"
+def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
+    """Read whose change it is, unless that was read just now: watches do not tell."""
+    unknown = []
+    for ref, ending in gone.items():
+        read, live = attempt.live.get(ref), attempt.rollouts[ref].snapshot.live
+        fresh = read is not None and live is not None and read.deployment == live
+        if ending.reason is Reason.SUPERSEDED and not fresh:
+            unknown.append(ref)
+    if attempt.state not in _READS_ON:
+        return attempt, ()
+    return read_all(attempt, unknown, whole_rollout=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gate.core.body import FrozenMap
-from gate.core.objects import Pod
+from gate.core.objects import ContainerStatus, Pod
 
 _PULL_WAITING = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable"}
@@ -14,6 +14,7 @@ _NEVER_VALID = frozenset({"InvalidImageName", "ErrImageNeverPull"})
 _CONFIG_WAITING = frozenset(
     {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 )
+_OVER = ("Failed", "Succeeded")
 
 
 def waiting_class(waiting_reason: str) -> str:
@@ -30,7 +31,8 @@ class ContainerTrack:
     """The history of one container of a pod.
 
     `waiting_since` is when it began to wait for `waiting` (monotonic seconds; kept while a pull
-    error and its back-off alternate), `pull_message` the last message that names a cause.
+    error and its back-off alternate), `pull_message` the last message that names a cause, of a
+    status or an event, forgotten once the container runs.
     """
 
     restarts_before: int
@@ -48,62 +50,80 @@ class PodTrack:
     containers: FrozenMap[str, ContainerTrack]
     readiness_losses: int = 0
 
-    def begun(self) -> PodTrack:
-        """Return the track with its history starting here, at our write."""
+    @property
+    def counts(self) -> bool:
+        """Whether it is evidence: not on its way out, not evicted or rejected by its node."""
+        return not self.pod.deleting and self.pod.phase not in _OVER
+
+    def begun(self, at: float) -> PodTrack:
+        """Return the track with its history starting `at`, the moment of our write."""
+        restarts = {status.name: status.restarts for status in self.pod.containers}
         containers = FrozenMap(
-            (name, replace(kept, restarts_before=_restarts(self.pod, name)))
+            (
+                name,
+                ContainerTrack(
+                    restarts.get(name, kept.restarts_before), kept.waiting, at, kept.pull_message
+                ),
+            )
             for name, kept in self.containers.items()
         )
         return PodTrack(self.pod, self.seen_at, containers)
 
     def with_pull_message(self, message: str) -> PodTrack:
-        """Take the cause of a failed pull from its event.
+        """Take the cause of a failed pull from its event, which often comes before the status.
 
         `ImagePullBackOff` carries no cause before Kubernetes 1.32.
         """
-        containers = {
-            name: replace(kept, pull_message=message) if kept.waiting == "pull" else kept
+        running = {status.name for status in self.pod.containers if status.running}
+        containers = FrozenMap(
+            (name, kept if name in running else replace(kept, pull_message=message))
             for name, kept in self.containers.items()
-        }
-        return replace(self, containers=FrozenMap(containers))
+        )
+        return PodTrack(self.pod, self.seen_at, containers, self.readiness_losses)
 
-    def restarts(self, container: str) -> int:
+    def restarts(self, status: ContainerStatus) -> int:
         """Count the restarts of a container since our write."""
-        before = self.containers[container].restarts_before
-        for status in self.pod.containers:
-            if status.name == container:
-                return max(0, status.restarts - before)
-        return 0
-
-
-def _restarts(pod: Pod, container: str) -> int:
-    return next((status.restarts for status in pod.containers if status.name == container), 0)
+        return max(0, status.restarts - self.containers[status.name].restarts_before)
 
 
 def first_track(at: float, pod: Pod, *, written: bool) -> PodTrack:
     """Start a history; a pod that came after our write had no restart before it."""
-    containers = {}
-    for status in pod.containers:
-        before = 0 if written else status.restarts
-        containers[status.name] = ContainerTrack(before)
-    return next_track(at, PodTrack(pod, at, FrozenMap(containers)), pod)
+    containers = FrozenMap(
+        (status.name, ContainerTrack(0 if written else status.restarts))
+        for status in pod.containers
+    )
+    return next_track(at, PodTrack(pod, at, containers), pod)
 
 
 def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
     """Go on with a history after the pod was seen again."""
-    containers = {}
+    containers = track.containers
     for status in pod.containers:
-        kept = track.containers.get(status.name) or ContainerTrack(0)
-        waiting = waiting_class(status.waiting_reason)
-        if waiting != kept.waiting:
-            kept = replace(kept, waiting=waiting, waiting_since=at)
-        if waiting == "pull" and status.waiting_reason != "ImagePullBackOff":
-            kept = replace(kept, pull_message=status.waiting_message)
-        containers[status.name] = kept
-    lost = track.pod.ready and not pod.ready and not pod.deleting
-    return PodTrack(
-        pod,
-        track.seen_at,
-        FrozenMap(containers) if containers else track.containers,
-        track.readiness_losses + lost,
+        kept = containers.get(status.name)
+        after = _next_container(at, kept or ContainerTrack(0), status)
+        if after is not kept:
+            containers = containers.put(status.name, after)
+    losses = track.readiness_losses + _readiness_lost(track.pod, pod)
+    return PodTrack(pod, track.seen_at, containers, losses)
+
+
+def _readiness_lost(before: Pod, after: Pod) -> bool:
+    """Tell a probe that fails again from a crash, which counts as a restart."""
+    if not before.ready or after.ready or after.deleting:
+        return False
+    restarts = {status.name: status.restarts for status in before.containers}
+    return all(
+        status.init or (status.running and status.restarts == restarts.get(status.name))
+        for status in after.containers
     )
+
+
+def _next_container(at: float, kept: ContainerTrack, status: ContainerStatus) -> ContainerTrack:
+    waiting = waiting_class(status.waiting_reason)
+    message = "" if status.running else kept.pull_message
+    if waiting == "pull" and status.waiting_reason != "ImagePullBackOff":
+        message = status.waiting_message or message
+    if waiting == kept.waiting and message == kept.pull_message:
+        return kept
+    since = kept.waiting_since if waiting == kept.waiting else at
+    return ContainerTrack(kept.restarts_before, waiting, since, message)

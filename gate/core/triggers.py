@@ -6,167 +6,229 @@ The order of the questions is the order of preference that `machine` states.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterator, Mapping
 
-from gate.core.attempt import CLOSING_SECONDS, OVERTIME_SECONDS, Attempt, Purpose
-from gate.core.effects import Asking, Release, SaveRecord, Write
+from gate.core.attempt import EVIDENCE_SECONDS, INTERRUPT_SECONDS, Attempt, Purpose
+from gate.core.effects import Collect, Read, Release, SaveRecord, Write
 from gate.core.machine import Leg, State, Trigger
 from gate.core.objects import Ref
+from gate.core.outcome import Reason
 from gate.core.policy import OnInterrupt
 from gate.core.remedy import writes_back
-from gate.core.rollout import Verdict, VerdictKind
+from gate.core.verdict import Verdict, VerdictKind
 
-_MOVING = (State.RECORDING, State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
-
-
-def derive(attempt: Attempt) -> Trigger | None:
-    """Return the trigger that the attempt's facts pull, None where it has to wait."""
-    if attempt.state is State.CLOSING:
-        return _closing(attempt)
-    if attempt.state not in _MOVING:
-        return None
-    return _ending(attempt) or _BY_STATE[attempt.state](attempt)
+Rulings = Mapping[Ref, Verdict | None]
+"""What the first rule says of each Deployment that is followed and still ours."""
 
 
-def followed(attempt: Attempt) -> tuple[tuple[Ref, Verdict], ...]:
-    """Return the verdicts of all Deployments that nobody else has taken over."""
-    return tuple(
-        (ref, rollout.verdict(attempt.now))
+def rulings(attempt: Attempt) -> Rulings:
+    """Return what stands of all Deployments that nobody else has taken over."""
+    return {
+        ref: rollout.ruling(attempt.now)
         for ref, rollout in attempt.rollouts.items()
         if ref not in attempt.departures
-    )
+    }
 
 
-def failed(attempt: Attempt) -> frozenset[Ref]:
-    """Return the Deployments whose verdict is failed now."""
-    return frozenset(
-        ref for ref, verdict in followed(attempt) if verdict.kind is VerdictKind.FAILED
-    )
+def failed(ruled: Rulings) -> frozenset[Ref]:
+    """Return the Deployments whose verdict is failed."""
+    return _of_kind(ruled, VerdictKind.FAILED)
 
 
-def retreat_writes(attempt: Attempt, failures: Iterable[Ref]) -> bool:
+def culprits(ruled: Rulings) -> frozenset[Ref]:
+    """Return the failed Deployments that a rollback may answer: a pause is left to who paused."""
+    return frozenset(ref for ref in failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
+
+
+def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
     """Tell whether there is anything to write back."""
     departed = frozenset(attempt.departures)
     return bool(writes_back(attempt.plan, attempt.written, departed, frozenset(failures)))
 
 
+def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    """Return the trigger that the attempt's facts pull, None where it has to wait."""
+    if attempt.state is State.CLOSING:
+        overdue = attempt.now >= attempt.closes_at
+        return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
+    if attempt.state is State.ENDED:
+        return None
+    steps_back = _steps_back(attempt, ruled)
+    ending = _ending(attempt, steps_back=steps_back)
+    if ending is not None or steps_back:
+        return ending
+    return _BY_STATE[attempt.state](attempt, ruled)
+
+
 def wake_at(attempt: Attempt) -> float:
     """Return when the attempt wants to hear `Woke`, infinite where nothing is due."""
-    times = [attempt.next_read_at, attempt.not_before, attempt.leg_ends_at + OVERTIME_SECONDS]
-    times.append(attempt.closing_since + CLOSING_SECONDS)
-    times.append(attempt.baked_since + attempt.plan.policy.bake_seconds)
-    times.extend(rollout.wake_at(attempt.now) for rollout in attempt.rollouts.values())
-    return min((at for at in times if at > attempt.now), default=math.inf)
+    if attempt.ended:
+        return math.inf
+    return min((at for at in _times(attempt) if at > attempt.now), default=math.inf)
 
 
-def _ending(attempt: Attempt) -> Trigger | None:
-    """Ask what ends an attempt from any state."""
-    if attempt.signal_number is not None and not _writing_back(attempt):
-        return _interrupted(attempt)
-    if attempt.contact_gone and not _awaiting(attempt, Write):
+def _times(attempt: Attempt) -> Iterator[float]:
+    if attempt.state is State.CLOSING:
+        yield attempt.closes_at
+        return
+    yield attempt.not_before
+    yield attempt.leg_ends_at
+    yield attempt.gives_up_at
+    yield attempt.interrupted_at + INTERRUPT_SECONDS
+    yield attempt.departed_at + EVIDENCE_SECONDS
+    if attempt.state is State.CONFIRMING:
+        yield attempt.confirming_since + EVIDENCE_SECONDS
+    if attempt.state in (State.FOLLOWING, State.BAKING):
+        yield attempt.next_read_at
+        yield attempt.bake_ends_at
+        yield from (rollout.wake_at(attempt.now) for rollout in attempt.rollouts.values())
+
+
+# -- from any state --------------------------------------------------------------------------------
+
+
+def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether nothing is left to the gate: the lock is lost, or all is somebody else's."""
+    if attempt.lock_lost is not None:
+        return True
+    if not attempt.departures:
+        return False
+    if all(target.ref in attempt.departures for target in attempt.plan.targets):
+        return True
+    return attempt.leg is Leg.BACK and bool(attempt.rollouts) and not ruled and not attempt.queue
+
+
+def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
+    """Ask what ends an attempt from any state; a write under way is waited for, in bounds."""
+    if attempt.signal_number is not None:
+        return _interrupted(attempt, steps_back=steps_back)
+    if attempt.now >= attempt.gives_up_at:
         return Trigger.LOST
-    if attempt.now >= attempt.leg_ends_at + OVERTIME_SECONDS:
-        return Trigger.LOST
-    if attempt.departures and all(ref in attempt.departures for ref in _targets(attempt)):
-        return None if _awaiting(attempt, Write) else Trigger.DEPARTED
-    return None
-
-
-def _targets(attempt: Attempt) -> tuple[Ref, ...]:
-    if attempt.leg is Leg.BACK and attempt.rollouts:
-        return tuple(attempt.rollouts)
-    return tuple(target.ref for target in attempt.plan.targets)
-
-
-def _writing_back(attempt: Attempt) -> bool:
-    return attempt.leg is Leg.BACK and attempt.state in (State.RECORDING, State.WRITING)
-
-
-def _interrupted(attempt: Attempt) -> Trigger | None:
-    """Answer a signal: wait for the write under way, then go back or out, by policy."""
-    if _awaiting(attempt, Write):
+    if attempt.awaits(Write):
         return None
-    policy = attempt.plan.policy.on_interrupt
-    wanted = policy is OnInterrupt.ROLLBACK or (
-        policy is OnInterrupt.AUTO
-        and any(rollout.has_evidence(attempt.now) for rollout in attempt.rollouts.values())
+    if attempt.contact_gone:
+        return Trigger.LOST
+    if not steps_back or _asks_who(attempt):
+        return None
+    return Trigger.DEPARTED
+
+
+def _asks_who(attempt: Attempt) -> bool:
+    """Tell whether the name of who else writes is awaited, which is a courtesy with a bound."""
+    late = attempt.now >= attempt.departed_at + EVIDENCE_SECONDS
+    return not late and _reads(attempt, attempt.departures)
+
+
+def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
+    """Tell whether any of these is being read."""
+    return any(
+        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
     )
-    may = attempt.leg is Leg.FORWARD and attempt.state is not State.RECORDING
-    if wanted and may and retreat_writes(attempt, attempt.rollouts):
+
+
+def _interrupted(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
+    """Answer a signal: wait for the write under way, then go back or out, by policy."""
+    if attempt.now >= attempt.interrupted_at + INTERRUPT_SECONDS:
+        return Trigger.INTERRUPTED
+    if attempt.awaits(Write):
+        return None
+    if steps_back:
+        return Trigger.INTERRUPTED
+    if attempt.leg is Leg.BACK:
+        writing = attempt.state in (State.RECORDING, State.WRITING)
+        return None if writing else Trigger.INTERRUPTED
+    wanted = attempt.state is not State.RECORDING and _goes_back_on_signal(attempt)
+    if wanted and retreat_writes(attempt, _still_ours(attempt)):
         return Trigger.RETREAT
     return Trigger.INTERRUPTED
 
 
-def _recording(attempt: Attempt) -> Trigger | None:
-    return None if _awaiting(attempt, SaveRecord) else Trigger.RECORDED
+def _goes_back_on_signal(attempt: Attempt) -> bool:
+    policy = attempt.plan.policy.on_interrupt
+    if policy is not OnInterrupt.AUTO:
+        return policy is OnInterrupt.ROLLBACK
+    return any(attempt.rollouts[ref].has_evidence(attempt.now) for ref in _still_ours(attempt))
 
 
-def _writing(attempt: Attempt) -> Trigger | None:
+def _still_ours(attempt: Attempt) -> frozenset[Ref]:
+    return frozenset(ref for ref in attempt.rollouts if ref not in attempt.departures)
+
+
+# -- by state --------------------------------------------------------------------------------------
+
+
+def _recording(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
+    return None if attempt.awaits(SaveRecord) else Trigger.RECORDED
+
+
+def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
     if attempt.leg is Leg.FORWARD and attempt.rejection is not None:
-        changed = any(written.changed for written in attempt.written.values())
-        back = changed and retreat_writes(attempt, attempt.rollouts)
-        return Trigger.RETREAT if back else Trigger.REJECTED
+        return _rejected(attempt)
     if attempt.queue or attempt.asks:
         return None
-    if attempt.leg is Leg.FORWARD:
-        return Trigger.WRITTEN
-    if attempt.signal_number is not None:
+    if attempt.leg is Leg.BACK and attempt.signal_number is not None:
         return Trigger.INTERRUPTED
-    return Trigger.WRITTEN if attempt.rollouts or attempt.rejection is None else Trigger.REJECTED
+    return Trigger.WRITTEN
 
 
-def _following(attempt: Attempt) -> Trigger | None:
+def _rejected(attempt: Attempt) -> Trigger:
+    changed = any(written.changed for written in attempt.written.values())
+    back = changed and retreat_writes(attempt, attempt.rollouts)
+    return Trigger.RETREAT if back else Trigger.REJECTED
+
+
+def _following(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     if attempt.now < attempt.not_before:
         return None
-    verdicts = followed(attempt)
-    if any(verdict.kind is VerdictKind.FAILED for _, verdict in verdicts):
+    if failed(ruled):
         return Trigger.FAILED
-    if all(verdict.kind is VerdictKind.COMPLETE for _, verdict in verdicts):
-        return Trigger.COMPLETE
-    return None
+    return Trigger.COMPLETE if _complete(attempt, ruled) else None
 
 
-def _baking(attempt: Attempt) -> Trigger | None:
-    verdicts = followed(attempt)
-    if any(verdict.kind is VerdictKind.FAILED for _, verdict in verdicts):
+def _baking(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    if failed(ruled):
         return Trigger.FAILED
-    if not all(verdict.kind is VerdictKind.COMPLETE for _, verdict in verdicts):
+    if not _complete(attempt, ruled):
         return Trigger.UNSETTLED
-    bake_seconds = attempt.plan.policy.bake_seconds if attempt.leg is Leg.FORWARD else 0.0
-    return Trigger.BAKED if attempt.now >= attempt.baked_since + bake_seconds else None
+    return Trigger.BAKED if attempt.now >= attempt.bake_ends_at else None
 
 
-def _confirming(attempt: Attempt) -> Trigger | None:
+def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     """Bear the verdict out, or go back: only facts that were read may decide."""
-    if attempt.asks:
+    late = attempt.now >= attempt.confirming_since + EVIDENCE_SECONDS
+    if _reads(attempt, ruled) or (attempt.awaits(Collect) and not late):
         return None
     if attempt.unread:
         return Trigger.REFUTED
-    if attempt.purpose is Purpose.FAILURE:
-        return _confirming_failure(attempt)
-    complete = all(verdict.kind is VerdictKind.COMPLETE for _, verdict in followed(attempt))
-    return Trigger.CONFIRMED if complete else Trigger.REFUTED
-
-
-def _confirming_failure(attempt: Attempt) -> Trigger:
-    failures = failed(attempt)
-    if not failures:
+    if attempt.purpose is Purpose.SUCCESS:
+        return Trigger.CONFIRMED if _complete(attempt, ruled) else Trigger.REFUTED
+    if not failed(ruled):
         return Trigger.REFUTED
-    if attempt.leg is Leg.FORWARD and retreat_writes(attempt, failures):
+    guilty = culprits(ruled)
+    if attempt.leg is Leg.FORWARD and guilty and retreat_writes(attempt, guilty):
         return Trigger.RETREAT
     return Trigger.CONFIRMED
 
 
-def _closing(attempt: Attempt) -> Trigger | None:
-    overdue = attempt.now >= attempt.closing_since + CLOSING_SECONDS
-    return Trigger.CLOSED if overdue or not _awaiting(attempt, Release) else None
+def _complete(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether all is complete; on the way out, all that was to be followed is."""
+    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.departures)
+    if attempt.leg is Leg.FORWARD and not wanted <= set(ruled):
+        return False
+    return len(_of_kind(ruled, VerdictKind.COMPLETE)) == len(ruled)
 
 
-def _awaiting(attempt: Attempt, kind: type[Asking]) -> bool:
-    return any(isinstance(effect, kind) for effect in attempt.outstanding.values())
+def _of_kind(ruled: Rulings, kind: VerdictKind) -> frozenset[Ref]:
+    return frozenset(
+        ref for ref, verdict in ruled.items() if verdict is not None and verdict.kind is kind
+    )
 
 
-_BY_STATE = {
+def _is(verdict: Verdict | None, reason: Reason) -> bool:
+    return verdict is not None and verdict.reason is reason
+
+
+_BY_STATE: Mapping[State, Callable[[Attempt, Rulings], Trigger | None]] = {
     State.RECORDING: _recording,
     State.WRITING: _writing,
     State.FOLLOWING: _following,

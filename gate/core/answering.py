@@ -1,0 +1,215 @@
+"""Takes in the answers to effects: what was written, what was read, what was refused.
+
+An answer is legal only while its effect is outstanding, and only to an effect of its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core import fields
+from gate.core.attempt import RETRY_SECONDS, Attempt, Rejection, Retry
+from gate.core.body import Body
+from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Verb, Write
+from gate.core.events import (
+    Answer,
+    Collected,
+    Kind,
+    Listed,
+    LiveObject,
+    Observed,
+    ReadBack,
+    Recorded,
+    Released,
+    WriteConflicted,
+    WriteRejected,
+    WriteUncertain,
+    Written,
+)
+from gate.core.fact import Absent, Known
+from gate.core.following import UnexpectedAnswer, applied_of, start_following
+from gate.core.machine import Leg
+from gate.core.objects import Ref
+from gate.core.plan import PlannedWrite
+from gate.core.remedy import WrittenObject
+from gate.core.snapshot import Snapshot
+
+_ANSWERS: dict[type[Answer], type[Asking]] = {
+    Recorded: SaveRecord,
+    Written: Write,
+    WriteConflicted: Write,
+    WriteRejected: Write,
+    WriteUncertain: Write,
+    ReadBack: Read,
+    Collected: Collect,
+    Released: Release,
+}
+Facts = tuple[Observed | Listed, ...]
+
+
+def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
+    """Return the attempt after an answer, and the observations that the answer holds."""
+    effect = attempt.outstanding.get(answer.effect_id)
+    if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
+        raise UnexpectedAnswer(f"nobody awaits {type(answer).__name__} {answer.effect_id}")
+    attempt = replace(attempt, outstanding=attempt.outstanding.drop(answer.effect_id))
+    match effect, answer:
+        case Write(), Written():
+            return _written(attempt, effect, answer)
+        case Write(), WriteConflicted() | WriteUncertain():
+            return _again(attempt, uncertain=isinstance(answer, WriteUncertain)), ()
+        case Write(), WriteRejected(_, _, reason, message, paths):
+            return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
+        case Read(), ReadBack():
+            return _read_back(attempt, effect, answer)
+        case _, Collected(_, _, evidence):
+            return replace(attempt, evidence=attempt.evidence + evidence), ()
+        case _:
+            return attempt, ()
+
+
+# -- writes ----------------------------------------------------------------------------------------
+
+
+def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
+    head, attempt = attempt.queue[0], _surely_written(attempt).past_head()
+    live, ref = answer.live, effect.ref
+    if live is None:
+        gone = attempt.live.drop(ref)
+        return replace(attempt, live=gone, deleted=(*attempt.deleted, ref)), ()
+    before = attempt.live.get(ref)
+    attempt = replace(attempt, live=attempt.live.put(ref, live))
+    if attempt.leg is Leg.BACK:
+        attempt = _went_back(attempt, effect, before, live)
+    elif effect.verb is not Verb.TAKE_OVER:
+        attempt = _went_out(attempt, head, live)
+    seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
+    return attempt, seen
+
+
+def _went_out(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> Attempt:
+    """Note what this attempt left of an object, and follow it if it is a Deployment.
+
+    What was there before is what the preflight saw: after a lost answer, what was read last can
+    be our own write.
+    """
+    ref, before = head.ref, attempt.plan.before(head.ref)
+    earlier = attempt.written.get(ref)
+    if earlier is not None:
+        written = replace(earlier, after=live)
+    else:
+        written = WrittenObject(before, live, head.force, head.autoscaled, head.field_manager)
+    attempt = replace(attempt, written=attempt.written.put(ref, written))
+    return _followed(attempt, before, live, head.field_manager)
+
+
+def _went_back(
+    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
+) -> Attempt:
+    if effect.verb is not Verb.APPLY:
+        return replace(attempt, patched=(*attempt.patched, effect.ref))
+    attempt = replace(attempt, restored=attempt.restored.put(effect.ref, live))
+    return _followed(attempt, before, live, effect.field_manager)
+
+
+def _followed(
+    attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
+) -> Attempt:
+    """Begin to follow a Deployment from the answer to its apply on."""
+    snapshot = _snapshot(attempt, live.ref)
+    if snapshot is None or live.deployment is None:
+        return attempt
+    applied = applied_of(attempt.now, before, live, field_manager)
+    known = snapshot.fold(Observed(attempt.now, live.deployment))
+    return start_following(attempt, applied, known)
+
+
+def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    if ref in attempt.snapshots:
+        return attempt.snapshots[ref]
+    return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None
+
+
+def _surely_written(attempt: Attempt) -> Attempt:
+    first = attempt.now if attempt.first_write_at is None else attempt.first_write_at
+    return replace(attempt, first_write_at=first)
+
+
+def _again(attempt: Attempt, *, uncertain: bool) -> Attempt:
+    """Leave the write at the head of the queue, to be decided again after a read."""
+    if uncertain:
+        attempt = _surely_written(replace(attempt, uncertain=True))
+    return replace(attempt, retry=Retry(attempt.uncertain))
+
+
+def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
+    if attempt.leg is Leg.FORWARD:
+        return replace(_perhaps_written(attempt), rejection=rejection, retry=None)
+    smaller = _without_conflicts(attempt.queue[0], rejection.paths)
+    if smaller is None:
+        return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+    dropped = attempt.dropped_paths + rejection.paths
+    return replace(attempt, queue=(smaller, *attempt.queue[1:]), retry=None, dropped_paths=dropped)
+
+
+def _perhaps_written(attempt: Attempt) -> Attempt:
+    """Take for written what was read after a lost answer, though it is refused by now."""
+    head = attempt.queue[0]
+    live = attempt.live.get(head.ref)
+    if not attempt.uncertain or live is None:
+        return attempt
+    return _went_out(attempt, head, live)
+
+
+def _without_conflicts(head: PlannedWrite, paths: tuple[str, ...]) -> PlannedWrite | None:
+    """Leave to others what they own by now: a rollback never forces.
+
+    None where that would leave the template, or nothing, to be restored.
+    """
+    inside = any(path.lstrip(".").startswith("spec.template") for path in paths)
+    if not paths or inside or head.verb is not Verb.APPLY:
+        return None
+    body = head.body.thaw()
+    for path in paths:
+        body = fields.removed(body, path)
+    smaller = replace(head, body=Body.of(body))
+    return None if smaller == head else smaller
+
+
+# -- reads -----------------------------------------------------------------------------------------
+
+
+def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
+    match answer.fact:
+        case Known(live):
+            attempt = replace(attempt, live=attempt.live.put(effect.ref, live))
+            return _decidable(attempt, effect), _facts(attempt.now, answer, live)
+        case Absent():
+            attempt = replace(attempt, live=attempt.live.drop(effect.ref))
+            nothing = Listed(attempt.now, Kind.DEPLOYMENT, effect.ref, ())
+            return _decidable(attempt, effect), (nothing,)
+        case _ if effect.ref in attempt.departures:
+            return attempt, ()
+        case _:
+            later = attempt.now + RETRY_SECONDS
+            return replace(attempt, unread=True, unreadable=True, not_before=later), ()
+
+
+def _decidable(attempt: Attempt, effect: Read) -> Attempt:
+    """Let the write that waited for this read be decided again."""
+    attempt = replace(attempt, unreadable=False)
+    retry = attempt.retry
+    if retry is None or not attempt.queue or attempt.queue[0].ref != effect.ref:
+        return attempt
+    return replace(attempt, retry=replace(retry, read=True))
+
+
+def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
+    facts: list[Observed | Listed] = []
+    if live.deployment is not None:
+        facts.append(Observed(at, live.deployment))
+    if answer.replica_sets is not None:
+        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.replica_sets))
+    if answer.pods is not None:
+        facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
+    return tuple(facts)

@@ -1,0 +1,50 @@
+"""The rules of time: a deadline condition that is about our version, and the gate's own clocks."""
+
+from __future__ import annotations
+
+from gate.core.causes import Cause
+from gate.core.objects import CleanText, Deployment
+from gate.core.outcome import Reason
+from gate.core.progress import CONDITION_LAG_SECONDS, Progress, stalled_at
+
+CONDITION_ROUNDING_SECONDS = 1.0
+"""Times in conditions are whole seconds, so ours may seem that much older than our write."""
+
+
+def condition_believed_at(live: Deployment, applied_at: float) -> float:
+    """From when on a deadline condition can be about our generation.
+
+    Measured: 26 ms after a write the condition can still be the old rollout's although
+    `observedGeneration` has caught up.
+    """
+    return applied_at + live.progress_deadline_seconds - CONDITION_ROUNDING_SECONDS
+
+
+def condition_exceeded(live: Deployment, applied_at: float, now: float) -> Cause | None:
+    """Believe `ProgressDeadlineExceeded` once it can be ours; the caller saw it observed."""
+    condition = live.condition("Progressing")
+    if condition is None or not live.deadline_exceeded:
+        return None
+    if now < condition_believed_at(live, applied_at):
+        return None
+    return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, condition.message)
+
+
+def no_progress(live: Deployment, progress: Progress, now: float) -> Cause | None:
+    """Fire where the controller's condition never comes: flapping pods, nothing to create."""
+    if now < stalled_at(progress, live):
+        return None
+    silent = now - progress.last_at
+    message = CleanText(f"no progress for {silent:.0f} s (the gate's own clock)")
+    return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, message)
+
+
+def total_over(live: Deployment, progress: Progress, total_seconds: float, now: float) -> Cause:
+    """Name what ended with the total: the deadline where nothing moved for about as long.
+
+    Both at 600 s is the usual case, and the condition would have come a moment later.
+    """
+    silent = now - progress.last_at
+    at_standstill = silent >= live.progress_deadline_seconds - CONDITION_LAG_SECONDS
+    reason = Reason.PROGRESS_DEADLINE_EXCEEDED if at_standstill else Reason.TIMEOUT
+    return Cause(reason, CleanText(f"not complete within {total_seconds:.0f} s"))

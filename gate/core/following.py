@@ -1,0 +1,80 @@
+"""How a Deployment begins to be followed: from the answer to our apply, or as it was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core import fields, ownership
+from gate.core.applied import Applied
+from gate.core.attempt import Attempt, leg_timeout
+from gate.core.body import Body
+from gate.core.effects import FIELD_MANAGER
+from gate.core.events import LiveObject
+from gate.core.machine import Leg
+from gate.core.objects import Deployment
+from gate.core.remedy import spec_changed
+from gate.core.rollout import Rollout
+from gate.core.snapshot import Snapshot
+
+
+class UnexpectedAnswer(Exception):
+    """An answer to an effect that is not outstanding; the attempt is untouched."""
+
+
+def applied_of(
+    at: float, before: LiveObject | None, live: LiveObject, field_manager: str
+) -> Applied:
+    """Return what our apply returned, with the fields of the template that it owns."""
+    deployment = live.deployment
+    if deployment is None:
+        raise UnexpectedAnswer(f"{live.ref} is no Deployment")
+    was = before.deployment if before is not None else None
+    owned = None
+    if field_manager == FIELD_MANAGER:
+        owned_fields = ownership.owned_fields(live.managed.thaw()["managedFields"], FIELD_MANAGER)
+        below = fields.descend(owned_fields, "spec", "template")
+        owned = Body.of(below) if below else None
+    return Applied(
+        uid=live.uid,
+        generation=deployment.generation,
+        template=deployment.template,
+        owned=owned,
+        at=at,
+        new_template=was is None or was.template.body != deployment.template.body,
+        spec_changed=spec_changed(before, live),
+    )
+
+
+def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Applied:
+    """Return what `verify` follows: what it found, its whole template being "ours".
+
+    `changed` is false of what is known to be as it was before.
+    """
+    return Applied(
+        live.uid,
+        live.generation,
+        live.template,
+        owned=None,
+        at=at,
+        new_template=changed,
+        spec_changed=changed,
+    )
+
+
+def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
+    """Put a fresh rollout in the place of the snapshot, with the budget of the leg."""
+    policy = attempt.plan.policy
+    forward = attempt.leg is Leg.FORWARD
+    rollout = Rollout.start(
+        applied,
+        snapshot,
+        policy if forward else replace(policy, bake_seconds=0.0),
+        total_seconds=leg_timeout(policy, attempt.leg),
+        budget_from=attempt.leg_at,
+        deadline_decides=forward,
+    )
+    return replace(
+        attempt,
+        rollouts=attempt.rollouts.put(snapshot.ref, rollout),
+        snapshots=attempt.snapshots.drop(snapshot.ref),
+    )

@@ -1,0 +1,30 @@
+"""What stands of one rollout, and by which rule."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gate.core.causes import Cause
+from gate.core.objects import CleanText
+from gate.core.outcome import Reason
+
+
+class VerdictKind(enum.StrEnum):
+    """What stands of one rollout."""
+
+    COMPLETE = "complete"
+    FAILED = "failed"
+    SUPERSEDED = "superseded"
+    PROGRESSING = "progressing"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What stands, the rule that decided, and what was wrong underneath, most telling first."""
+
+    kind: VerdictKind
+    reason: Reason
+    message: CleanText
+    causes: tuple[Cause, ...] = ()

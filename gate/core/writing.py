@@ -1,0 +1,249 @@
+"""Sends the writes of a leg one by one, each decided at the moment when it is sent.
+
+After a conflict or a lost answer the object is read first and the write decided again. On the
+way out a change that somebody made since the preflight refuses it; on the way back only what
+this attempt wrote, and what still stands, is written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gate.core import fields, ownership
+from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
+from gate.core.body import Body
+from gate.core.effects import FIELD_MANAGER, Read, Verb, Write
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Unknown
+from gate.core.machine import Leg
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.plan import PlannedWrite
+from gate.core.remedy import autoscaled_body, content, without_replicas
+
+
+def next_write(attempt: Attempt) -> Step:
+    """Return what the head of the queue asks for; the attempt itself where it has to wait."""
+    if not attempt.queue or attempt.asks or attempt.rejection is not None:
+        return attempt, ()
+    head, retry = attempt.queue[0], attempt.retry
+    if retry is not None and not retry.read:
+        if attempt.now < attempt.not_before:
+            return attempt, ()
+        read = Read(attempt.next_id, head.ref, whole_rollout=False)
+        return attempt.with_effect(read), (read,)
+    if attempt.leg is Leg.BACK:
+        return _next_back(attempt, head, retry)
+    obstacle = _obstacle(attempt, head, retry)
+    if obstacle is not None:
+        return replace(attempt, rejection=obstacle, retry=None), ()
+    return _send(attempt, head)
+
+
+# -- on the way out --------------------------------------------------------------------------------
+
+
+def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
+    """Return what forbids the write: the end of its budget, or a change since it was decided."""
+    if attempt.now >= attempt.leg_ends_at:
+        text = CleanText("it could not be written within the budget")
+        return Rejection(head.ref, Reason.TIMEOUT, text)
+    if retry is None:
+        return None
+    written, before = attempt.written.get(head.ref), attempt.plan.before(head.ref)
+    live = attempt.live.get(head.ref)
+    if written is not None:
+        return _changed_since_written(head.ref, written.after, live)
+    if before is None:
+        return _made_meanwhile(head, live, retry)
+    return _changed_meanwhile(head.ref, before, live, retry)
+
+
+def _changed_since_written(
+    ref: Ref, after: LiveObject, live: LiveObject | None
+) -> Rejection | None:
+    if live is None or live.uid != after.uid:
+        return Rejection(ref, Reason.DELETED, CleanText("it was deleted after it was written"))
+    if fields_stand(after, live):
+        return None
+    return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it after it was written"))
+
+
+def _made_meanwhile(head: PlannedWrite, live: LiveObject | None, retry: Retry) -> Rejection | None:
+    """Refuse to write over what was not there; after a lost answer it can be our own."""
+    if live is None:
+        return None
+    managed = live.managed.thaw()["managedFields"]
+    if retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None:
+        return None
+    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody created it meanwhile"))
+
+
+def _changed_meanwhile(
+    ref: Ref, before: LiveObject, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
+    """Refuse to write over a change that somebody made since the preflight.
+
+    After a lost answer the change may be our own: the same apply is sent again, which does
+    nothing where it was done, and fails where another manager owns a field by now. Metadata and
+    the number of replicas are left to the server's own conflicts.
+    """
+    if live is None or live.uid != before.uid:
+        return Rejection(ref, Reason.DELETED, CleanText("it was deleted since it was read"))
+    if retry.uncertain or _substance(live) == _substance(before):
+        return None
+    return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
+
+
+def _substance(live: LiveObject) -> dict[str, Any]:
+    value = content(live.body)
+    value.pop("metadata", None)
+    spec = value.get("spec")
+    if live.deployment is not None and isinstance(spec, Mapping):
+        value["spec"] = {key: entry for key, entry in spec.items() if key != "replicas"}
+    return value
+
+
+# -- on the way back -------------------------------------------------------------------------------
+
+
+def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
+    if head.verb is Verb.DELETE and head.ref not in attempt.live:
+        gone = attempt.past_head()
+        return replace(gone, deleted=(*gone.deleted, head.ref)), ()
+    landed = attempt.uncertain and _landed(attempt, head)
+    if not landed and not _mine(attempt, head.ref):
+        return _left_alone(attempt, head.ref), ()
+    if retry is not None and retry.refused is not None:
+        refusals = attempt.refusals.put(head.ref, retry.refused)
+        return replace(attempt.past_head(), refusals=refusals), ()
+    return _send(replace(attempt, retry=None), head)
+
+
+def _mine(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what this attempt wrote to `ref` still stands, by all that is known."""
+    live, written = attempt.live.get(ref), attempt.written.get(ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return False
+    rollout, snapshot = attempt.followed_before.get(ref), attempt.snapshots.get(ref)
+    if rollout is None or live.deployment is None:
+        return fields_stand(written.after, live)
+    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+        return False
+    seen = [live.deployment]
+    if snapshot is not None and snapshot.live is not None:
+        seen.append(snapshot.live)
+    return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
+
+
+def fields_stand(after: LiveObject, live: LiveObject) -> bool:
+    """Tell whether all that we owned in `after` still has its value in `live`."""
+    if live.resource_version == after.resource_version:
+        return True
+    owned = ownership.owned_fields(after.managed.thaw()["managedFields"], FIELD_MANAGER)
+    if owned is None:
+        return content(after.body) == content(live.body)
+    return fields.still_holds(after.body.thaw(), owned, live.body.thaw())
+
+
+def _landed(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether a write back whose answer was lost was done: it is all that we apply now.
+
+    The same write is sent again then, and does nothing.
+    """
+    live = attempt.live.get(head.ref)
+    if live is None or head.verb is not Verb.APPLY:
+        return False
+    managed = live.managed.thaw()["managedFields"]
+    owned = ownership.owned_fields(managed, head.field_manager)
+    if owned is None:
+        return False
+    applied, wanted = fields.extract(live.body.thaw(), owned), head.body.thaw()
+    if head.autoscaled:
+        applied, wanted = without_replicas(applied), without_replicas(wanted)
+    return _unnamed(applied) == _unnamed(wanted)
+
+
+def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an applied body without what only says which object it is."""
+    named = ("apiVersion", "kind", "metadata")
+    metadata = value.get("metadata", {})
+    own = {key: entry for key, entry in metadata.items() if key not in ("name", "namespace")}
+    return {**{key: entry for key, entry in value.items() if key not in named}, "metadata": own}
+
+
+def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
+    """Step back from an object that somebody else has changed or deleted since."""
+    attempt = attempt.past_head()
+    if ref not in attempt.followed_before:
+        return replace(attempt, left_alone=(*attempt.left_alone, ref))
+    here = attempt.written[ref].after.uid in _uids_now(attempt, ref)
+    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it before the rollback was written")
+    ending = Ending(Outcome.SUPERSEDED, reason, message)
+    departures = attempt.departures.put(ref, ending)
+    return replace(attempt, departures=departures, departed_at=attempt.now)
+
+
+def _uids_now(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
+    """Return the uid under a name, by the watches, or else by the latest read."""
+    snapshot, live = attempt.snapshots.get(ref), attempt.live.get(ref)
+    if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
+        return (snapshot.live.uid,) if snapshot.live is not None else ()
+    return (live.uid,) if live is not None else ()
+
+
+# -- both ways -------------------------------------------------------------------------------------
+
+
+def _send(attempt: Attempt, head: PlannedWrite) -> Step:
+    live = attempt.live.get(head.ref)
+    body = _body(attempt, head, live)
+    if body is None:
+        return attempt.past_head(), ()
+    write = Write(
+        effect_id=attempt.next_id,
+        ref=head.ref,
+        verb=head.verb,
+        body=body,
+        uid=live.uid if live is not None else None,
+        resource_version=live.resource_version if live is not None else None,
+        field_manager=head.field_manager,
+        force=head.force,
+    )
+    attempt = _history_begun(replace(attempt, retry=None), head.ref).with_effect(write)
+    if attempt.first_sent_at is None:
+        attempt = replace(attempt, first_sent_at=attempt.now, leg_at=attempt.now)
+    if attempt.leg is Leg.BACK and attempt.rollback_written_at is None:
+        attempt = replace(attempt, rollback_written_at=attempt.now)
+    return attempt, (write,)
+
+
+def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
+    """Count restarts from here: the answer may come late, or never for a write that was done."""
+    snapshot = attempt.snapshots.get(ref)
+    if snapshot is None or snapshot.written:
+        return attempt
+    return replace(attempt, snapshots=attempt.snapshots.put(ref, snapshot.begin(attempt.now)))
+
+
+def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
+    """Return what to send over what is live by now; None where nothing is left to be sent."""
+    if live is None:
+        return head.body
+    if head.autoscaled and head.verb is Verb.APPLY:
+        return Body.of(autoscaled_body(head.body.thaw(), live))
+    before = attempt.plan.before(head.ref)
+    if head.verb is Verb.TAKE_OVER and before is not None and before.managed != live.managed:
+        return _taken_over(head, before, live)
+    return head.body
+
+
+def _taken_over(head: PlannedWrite, before: LiveObject, live: LiveObject) -> Body | None:
+    """Take over the same managers of the managed fields as they are by now."""
+    left = {entry.get("manager") for entry in head.body.thaw()["managedFields"]}
+    had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
+    taken = ownership.take_over(live.managed.thaw()["managedFields"], had - left)
+    return None if taken is None else Body.of({"managedFields": taken})

@@ -1,0 +1,225 @@
+"""Plays an attempt against the model server, in virtual time, answering all that it asks.
+
+A test bends single answers (`bend`), keeps kinds of effects unanswered (`hold`), or does
+something at the moment when an effect is sent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gate.core.attempt import Attempt
+from gate.core.baseline import baseline_of
+from gate.core.body import Body
+from gate.core.effects import (
+    Announce,
+    Asking,
+    Collect,
+    Effect,
+    Read,
+    Release,
+    SaveRecord,
+    Verb,
+    Write,
+)
+from gate.core.events import (
+    AttemptEvent,
+    Collected,
+    Evidence,
+    LiveObject,
+    ReadBack,
+    Recorded,
+    Released,
+    Woke,
+)
+from gate.core.fact import Absent, Fact, Known
+from gate.core.machine import Leg, State
+from gate.core.objects import CleanText, Ref
+from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.policy import Policy
+from gate.core.snapshot import Snapshot
+from gate.core.step import begin, step, wake_at
+from tests.unit.core.leaves import ref_of
+from tests.unit.core.server import Server
+
+Bent = Callable[["Player", Any], AttemptEvent | None]
+STARTED_AT = 100.0
+MOST_STEPS = 5000
+
+
+def planned(
+    server: Server,
+    *bodies: Mapping[str, Any],
+    policy: Policy | None = None,
+    may_retreat: bool = True,
+    command: str = "apply",
+    **write: Any,
+) -> Plan:
+    """Plan to apply the bodies over what the server has now."""
+    refs = [ref_of(body) for body in bodies]
+    return Plan(
+        command=command,
+        targets=tuple(target(server, ref) for ref in refs if ref.kind == "Deployment"),
+        objects=tuple(PlannedObject(ref, _fact(server.read(ref))) for ref in refs),
+        writes=tuple(
+            PlannedWrite(ref, Verb.APPLY, Body.of(body), **write)
+            for ref, body in zip(refs, bodies, strict=True)
+        ),
+        policy=policy or Policy(),
+        may_retreat=may_retreat,
+    )
+
+
+def watched(server: Server, *refs: Ref, policy: Policy | None = None) -> Plan:
+    """Plan to follow Deployments without a write, as `verify` does."""
+    targets = tuple(target(server, ref) for ref in refs)
+    return Plan("verify", targets, (), (), policy or Policy(), may_retreat=False)
+
+
+def target(server: Server, ref: Ref) -> Target:
+    """Return what is known of a Deployment before the attempt."""
+    snapshot = Snapshot(ref)
+    for fact in server.listed(ref, 0.0):
+        snapshot = snapshot.fold(fact)
+    return Target(ref, snapshot, baseline_of(snapshot))
+
+
+def _fact(live: LiveObject | None) -> Fact[LiveObject]:
+    return Absent() if live is None else Known(live)
+
+
+class Player:
+    """One attempt, all that it sent, and the answers to what is outstanding."""
+
+    def __init__(self, server: Server, plan: Plan) -> None:
+        """Begin the attempt; nothing is answered before `run`."""
+        self.server = server
+        self.sent: list[Asking] = []
+        self.said: list[Announce] = []
+        self.places: list[tuple[Leg, State]] = []
+        self.waiting: list[Asking] = []
+        self.hold: tuple[type[Asking], ...] = ()
+        self.control = True
+        self._bent: list[tuple[type[Asking], int, Bent]] = []
+        self._steps = 0
+        list(server.news(0.0))
+        self.attempt, effects = begin(plan, STARTED_AT)
+        self._take(effects)
+
+    @property
+    def writes(self) -> list[Write]:
+        """Every write that was sent."""
+        return [effect for effect in self.sent if isinstance(effect, Write)]
+
+    def written(self) -> list[tuple[str, str]]:
+        """Return verb and object of every write, in order."""
+        return [(write.verb.value, str(write.ref)) for write in self.writes]
+
+    def bend(self, kind: type[Asking], answer: Bent, times: int = 1) -> None:
+        """Answer the next effects of a kind otherwise; None leaves one unanswered."""
+        self._bent.append((kind, times, answer))
+
+    def hear(self, event: AttemptEvent) -> None:
+        """Step once."""
+        self._steps += 1
+        assert self._steps < MOST_STEPS, "the attempt does not come to rest"
+        self.attempt, effects = step(self.attempt, event)
+        self._take(effects)
+
+    def news(self) -> None:
+        """Let the attempt hear what the watches tell by now."""
+        for event in self.server.news(self.attempt.now):
+            self.hear(event)
+
+    def run(
+        self,
+        until: Callable[[Attempt], bool] = lambda attempt: attempt.ended,
+        *,
+        at_most: float = math.inf,
+    ) -> Attempt:
+        """Answer and let time pass until `until` holds, or nothing is due before `at_most`."""
+        while not until(self.attempt):
+            if self._answer_next():
+                continue
+            due_at = wake_at(self.attempt)
+            if due_at > at_most or math.isinf(due_at):
+                break
+            self.hear(Woke(due_at))
+        return self.attempt
+
+    def run_to(self, state: State, leg: Leg = Leg.FORWARD) -> Attempt:
+        """Run until the attempt is at a place."""
+        return self.run(lambda attempt: (attempt.leg, attempt.state) == (leg, state))
+
+    def pass_to(self, at: float) -> Attempt:
+        """Let time pass, answering, until nothing is due before `at`; then wake it there."""
+        self.run(at_most=at)
+        if not self.attempt.ended:
+            self.hear(Woke(at))
+            self.run(at_most=at)
+        return self.attempt
+
+    def _take(self, effects: Iterable[Effect]) -> None:
+        place = (self.attempt.leg, self.attempt.state)
+        if not self.places or self.places[-1] != place:
+            self.places.append(place)
+        for effect in effects:
+            if isinstance(effect, Announce):
+                self.said.append(effect)
+            else:
+                self.sent.append(effect)
+                self.waiting.append(effect)
+
+    def _answer_next(self) -> bool:
+        """Answer the first effect that is not held; tell whether there was one."""
+        for effect in self.waiting:
+            if effect.effect_id not in self.attempt.outstanding:
+                self.waiting.remove(effect)
+                return True
+            if not isinstance(effect, self.hold):
+                self.waiting.remove(effect)
+                answer = self._answer(effect)
+                if answer is not None:
+                    self.hear(answer)
+                if isinstance(effect, Write) and self.control:
+                    self.server.control(effect.ref)
+                self.news()
+                return True
+        return False
+
+    def _answer(self, effect: Asking) -> AttemptEvent | None:
+        for number, (kind, times, bent) in enumerate(self._bent):
+            if isinstance(effect, kind):
+                self._bent[number : number + 1] = [(kind, times - 1, bent)] if times > 1 else []
+                return bent(self, effect)
+        return self.answer(effect)
+
+    def answer(self, effect: Asking) -> AttemptEvent:
+        """Answer as the server would."""
+        now = self.attempt.now
+        match effect:
+            case SaveRecord(effect_id):
+                return Recorded(now, effect_id)
+            case Release(effect_id):
+                return Released(now, effect_id)
+            case Collect(effect_id, _, pod, container):
+                log = Evidence("log", pod, container, CleanText("panic: no database"), "")
+                return Collected(now, effect_id, (log,))
+            case Read():
+                return self.read(effect)
+            case Write():
+                return self.server.perform(effect, now)
+
+    def read(self, effect: Read) -> ReadBack:
+        """Read as the server would."""
+        sets, pods = self.server.parts(effect.ref) if effect.whole_rollout else (None, None)
+        fact = _fact(self.server.read(effect.ref))
+        return ReadBack(self.attempt.now, effect.effect_id, fact, sets, pods)
+
+
+def with_policy(plan: Plan, **policy: Any) -> Plan:
+    """Return the plan under another policy."""
+    return replace(plan, policy=replace(plan.policy, **policy))

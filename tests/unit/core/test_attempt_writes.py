@@ -1,0 +1,494 @@
+"""Writes: each decided when it is sent, read again after a conflict or a lost answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.attempt import Attempt
+from gate.core.body import Body
+from gate.core.effects import Read, Verb, Write
+from gate.core.events import (
+    AttemptEvent,
+    ReadBack,
+    WriteConflicted,
+    WriteRejected,
+    WriteUncertain,
+)
+from gate.core.fact import Unknown
+from gate.core.machine import Leg, State
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.plan import PlannedWrite
+from gate.core.policy import OnFailure, Policy
+from tests.unit.core import world
+from tests.unit.core.leaves import config, manifest, nested
+from tests.unit.core.player import STARTED_AT, Player, planned
+from tests.unit.core.server import Server
+
+IMAGE = 'spec.template.spec.containers[name="web"].image'
+
+
+def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
+    """Return exit code, outcome and reason of an attempt that has ended."""
+    assert attempt.ended
+    assert attempt.ending is not None
+    return attempt.exit_code, attempt.ending.outcome, attempt.ending.reason
+
+
+def serving(*bodies: dict[str, Any], **behaviour: str) -> Server:
+    """Return a server that has v1 of `web`, and these objects."""
+    server = Server(**behaviour)
+    server.put(manifest("v1"))
+    for body in bodies:
+        server.put(body)
+    return server
+
+
+def lost(player: Player, effect: Write, *, done: bool) -> AttemptEvent:
+    """Lose the answer to a write that was done, or was not."""
+    if done:
+        player.server.perform(effect, player.attempt.now)
+    return WriteUncertain(player.attempt.now, effect.effect_id, "connection reset")
+
+
+def rejected(player: Player, effect: Write, reason: Reason = Reason.REJECTED) -> AttemptEvent:
+    """Refuse a write for good."""
+    return WriteRejected(player.attempt.now, effect.effect_id, reason, CleanText("no"))
+
+
+# -- on the way out --------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B126")
+def test_a_conflict_of_the_version_is_read_again_and_decided_again() -> None:
+    """The controller writes status all the time: twenty in a row are no failure."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+
+    def conflict(player: Player, effect: Write) -> AttemptEvent:
+        player.server.touch(effect.ref)
+        return WriteConflicted(player.attempt.now, effect.effect_id)
+
+    player.bend(Write, conflict, times=20)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert len(player.writes) == 21
+    assert player.writes[-1].resource_version != player.writes[0].resource_version
+    assert len([effect for effect in player.sent if isinstance(effect, Read)]) == 21
+
+
+@pytest.mark.contract("B67")
+def test_a_change_since_the_preflight_refuses_the_first_write() -> None:
+    """Somebody's hot fix in the meantime must not vanish unseen: 3, nothing written."""
+    server = serving()
+    plan = planned(server, manifest("v2"))
+    server.edit(plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
+    player = Player(server, plan)
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert len(player.writes) == 1
+
+
+@pytest.mark.contract("B71")
+def test_a_scale_since_the_preflight_is_no_change_of_version() -> None:
+    """An autoscaler that acts between preflight and apply refuses nothing by itself."""
+    server = serving()
+    plan = planned(server, manifest("v2"), autoscaled=True)
+    server.edit(plan.targets[0].ref, "kube-controller-manager", {"spec.replicas": 5})
+    player = Player(server, plan)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert "replicas" not in player.writes[-1].body.thaw()["spec"]
+
+
+@pytest.mark.contract("B71")
+def test_replicas_that_the_gate_alone_owns_are_sent_with_the_live_value() -> None:
+    """Leaving out a field that only we own would reset it to 1."""
+    server = serving()
+    ref = planned(server, manifest("v2")).targets[0].ref
+    server.stored[ref].parts["rollout-gate", "Apply"]["spec.replicas"] = 7
+    player = Player(server, planned(server, manifest("v2"), autoscaled=True))
+    player.run()
+    assert player.writes[0].body.thaw()["spec"]["replicas"] == 7
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "made-again"])
+def test_deleted_since_the_preflight_refuses_the_first_write(again: bool) -> None:
+    """It is not made again: 3, nothing written."""
+    server = serving()
+    plan = planned(server, manifest("v2"))
+    server.remove(plan.targets[0].ref)
+    if again:
+        server.put(manifest("v1"), "kubectl")
+    assert ends(Player(server, plan).run()) == (3, Outcome.REFUSED, Reason.DELETED)
+
+
+def test_made_by_somebody_else_since_the_preflight_refuses_too() -> None:
+    """A name that was free is not: what stands there is not ours."""
+    server = Server()
+    plan = planned(server, config("a"))
+    server.put(config("b"), "kubectl")
+    player = Player(server, plan)
+    player.bend(Write, lambda p, effect: WriteConflicted(p.attempt.now, effect.effect_id))
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+
+
+@pytest.mark.contract("B162")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_write_whose_answer_was_lost_is_read_back_first(done: bool) -> None:
+    """Then it is sent again over what is there now: one revision either way."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    player.bend(Write, lambda p, effect: lost(p, effect, done=done))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert [type(effect) for effect in player.sent[1:4]] == [Write, Read, Write]
+    ref = player.attempt.plan.targets[0].ref
+    assert player.writes[1].resource_version is not None
+    assert server.stored[ref].revision == 2
+
+
+@pytest.mark.contract("B162")
+def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
+    """Our own field manager on it tells."""
+    server = Server()
+    player = Player(server, planned(server, config("a"), manifest("v1")))
+    player.bend(Write, lambda p, effect: lost(p, effect, done=True), times=1)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.written[world.config_ref()].created
+
+
+@pytest.mark.contract("B162", "B120")
+def test_what_was_written_unseen_goes_back_to_what_was_before() -> None:
+    """After a lost answer the read shows our own version: that is not what to return to."""
+    server = serving(v2="crash")
+    player = Player(server, planned(server, manifest("v2")))
+    player.bend(Write, lambda p, effect: lost(p, effect, done=True))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    ref = player.attempt.plan.targets[0].ref
+    assert server.stored[ref].image == "shop/web:v1"
+
+
+@pytest.mark.contract("B162")
+def test_a_late_answer_to_a_lost_write_never_makes_two_revisions() -> None:
+    """The request that arrives after its repetition carries a version that is gone."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    late: list[Write] = []
+
+    def delayed(player: Player, effect: Write) -> AttemptEvent:
+        late.append(effect)
+        return WriteUncertain(player.attempt.now, effect.effect_id, "timed out")
+
+    player.bend(Write, delayed)
+    player.run_to(State.FOLLOWING)
+    assert isinstance(server.perform(late[0], 0.0), WriteConflicted)
+    assert ends(player.run())[0] == 0
+
+
+def test_a_read_that_fails_between_two_writes_is_asked_again() -> None:
+    """A second apart, for as long as the budget lasts."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
+    player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")), times=3)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.first_write_at == STARTED_AT + 3.0
+
+
+@pytest.mark.contract("B23")
+def test_rejected_before_anything_was_written_is_a_refusal() -> None:
+    """3, with the server's reason and words."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.REJECTED)
+    assert player.attempt.ending is not None
+    assert player.attempt.ending.message == "deployment/web: no"
+
+
+@pytest.mark.contract("B32")
+def test_rejected_after_others_were_written_takes_them_back() -> None:
+    """The ConfigMap goes back, the Deployment that was never written is verified as it is: 4."""
+    server = serving(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert player.written() == [
+        ("apply", "configmap/settings"),
+        ("apply", "deployment/web"),
+        ("apply", "configmap/settings"),
+    ]
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+    assert player.attempt.ending is not None
+    assert player.attempt.ending.causes[0].reason is Reason.REJECTED
+
+
+@pytest.mark.contract("B32")
+def test_rejected_after_others_and_no_way_back_is_5() -> None:
+    """The way back is refused as well: a mixture."""
+    server = serving(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected, times=2)
+    assert ends(player.run()) == (5, Outcome.ROLLBACK_FAILED, Reason.APPLY_REJECTED)
+
+
+@pytest.mark.contract("B32")
+def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
+    """The first one is rolled back and verified; the second was never changed."""
+    server = serving(manifest("v1", "api"))
+    player = Player(server, planned(server, manifest("v2"), manifest("v2", "api")))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    web, api = (one.ref for one in player.attempt.plan.targets)
+    assert player.attempt.endings[api].outcome is Outcome.VERIFIED
+    assert server.stored[web].image == "shop/web:v1"
+
+
+@pytest.mark.contract("B32", "B134")
+def test_a_new_object_is_left_where_the_next_is_rejected() -> None:
+    """What the attempt made stays unless it is to be pruned: then it is taken back."""
+    for prune, end, left in ((False, 6, True), (True, 4, False)):
+        server = Server()
+        policy = Policy(prune_created=prune)
+        player = Player(server, planned(server, config("a"), manifest("v1"), policy=policy))
+        player.bend(Write, lambda p, e: p.answer(e))
+        player.bend(Write, rejected)
+        assert ends(player.run())[0] == end
+        assert (world.config_ref() in server.stored) is left
+
+
+@pytest.mark.contract("B32")
+def test_rejected_with_the_way_back_switched_off_is_6() -> None:
+    """`--on-failure keep` keeps what was written."""
+    server = serving(config("a"))
+    policy = Policy(on_failure=OnFailure.KEEP)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
+
+
+def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
+    """A write that never gets through is given up with the budget, not with the contact."""
+    server = serving(config("a"))
+    policy = Policy(timeout_seconds=60.0)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+
+    def conflict(player: Player, effect: Write) -> AttemptEvent:
+        if player.attempt.leg is Leg.BACK or effect.ref.kind == "ConfigMap":
+            return player.answer(effect)
+        player.hear(type(ping)(player.attempt.now + 1.0))
+        return WriteConflicted(player.attempt.now, effect.effect_id)
+
+    from gate.core.events import Woke
+
+    ping = Woke(0.0)
+    player.bend(Write, conflict, times=1000)
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert attempt.why_back is not None
+    assert attempt.why_back.causes[0].reason is Reason.TIMEOUT
+
+
+# -- taking over, and several writes of one object -------------------------------------------------
+
+
+def taking_over(server: Server, ref: Ref, image: str, *more: PlannedWrite) -> Player:
+    """Begin to apply over what `kubectl apply` made, taking its fields over first."""
+    plan = planned(server, manifest(image))
+    body = Body.of({"managedFields": [{"manager": "rollout-gate", "operation": "Apply"}]})
+    over = PlannedWrite(ref, Verb.TAKE_OVER, body)
+    return Player(server, replace(plan, writes=(over, *plan.writes, *more)))
+
+
+@pytest.mark.contract("B61", "B62")
+def test_a_take_over_precedes_the_apply_and_is_no_rollout() -> None:
+    """One patch of the managed fields with the version, then the apply over its answer."""
+    server = Server()
+    ref = server.put(manifest("v1"), "kubectl-client-side-apply")
+    player = taking_over(server, ref, "v2")
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    over, apply = player.writes
+    assert (over.verb, apply.verb) == (Verb.TAKE_OVER, Verb.APPLY)
+    assert over.resource_version is not None
+    assert over.resource_version != apply.resource_version
+    assert not player.attempt.written[ref].before is None
+
+
+@pytest.mark.contract("B131", "B128")
+def test_what_was_taken_over_goes_back_exactly() -> None:
+    """The rollback applies what kubectl had applied before."""
+    server = Server(v2="crash")
+    ref = server.put(manifest("v1"), "kubectl-client-side-apply")
+    assert ends(taking_over(server, ref, "v2").run())[0] == 4
+    assert server.stored[ref].image == "shop/web:v1"
+
+
+def test_a_take_over_that_conflicts_takes_the_fields_as_they_are_by_then() -> None:
+    """Another manager that came in between keeps what it owns."""
+    server = Server()
+    ref = server.put(manifest("v1"), "kubectl-client-side-apply")
+    player = taking_over(server, ref, "v2")
+    server.edit(ref, "labeller", {"metadata.labels.team": "shop"})
+    player.run_to(State.FOLLOWING)
+    sent = [one for one in player.writes if one.verb is Verb.TAKE_OVER]
+    managers = [[e["manager"] for e in one.body.thaw()["managedFields"]] for one in sent]
+    assert managers == [["rollout-gate"], ["rollout-gate", "labeller"]]
+    assert ("labeller", "Update") in server.stored[ref].parts
+
+
+@pytest.mark.contract("B8")
+def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
+    """Resumed after the apply: the change since the preflight is our own."""
+    server = Server()
+    ref = server.put(manifest("v1"))
+    server.edit(ref, "kubectl", {"spec.paused": True})
+    server.control(ref)
+    resume = PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": False}}))
+    plan = planned(server, manifest("v2"))
+    player = Player(server, replace(plan, writes=(*plan.writes, resume)))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.written[ref].before == plan.before(ref)
+
+
+# -- on the way back -------------------------------------------------------------------------------
+
+
+def failing(*bodies: dict[str, Any], policy: Policy | None = None) -> Player:
+    """Begin to roll a crashing v2 out, after these objects."""
+    server = serving(*bodies, v2="crash")
+    changed = [config("b", body["metadata"]["name"]) for body in bodies]
+    return Player(server, planned(server, *changed, manifest("v2"), policy=policy))
+
+
+@pytest.mark.contract("B125", "B126")
+def test_the_rollback_meets_conflicts_as_the_apply_does() -> None:
+    """Read again, decided again, each with the uid and the version that was read."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id), times=20)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert all(write.uid and write.resource_version for write in player.writes)
+
+
+@pytest.mark.contract("B162", "B137")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_rollback_whose_answer_was_lost_is_recognised(done: bool) -> None:
+    """What is live by then is our own write back, not somebody else's change."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    ref = player.attempt.plan.targets[0].ref
+    assert player.server.stored[ref].revision == 3
+    assert not player.attempt.departures
+
+
+@pytest.mark.contract("B27", "B124")
+@pytest.mark.parametrize("seen", ["watch", "conflict", "lost-answer"])
+def test_superseded_between_verdict_and_rollback_is_not_written_to(seen: str) -> None:
+    """Whether a watch tells, or only the read after a conflict: no write, 8."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    ref = player.attempt.plan.targets[0].ref
+    player.server.edit(ref, "kubectl-set", {IMAGE: "shop/web:v9"})
+    if seen == "watch":
+        player.news()
+    if seen == "lost-answer":
+        player.bend(Write, lambda p, e: lost(p, e, done=False))
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert player.server.stored[ref].image == "shop/web:v9"
+    assert len(player.writes) == (1 if seen == "watch" else 2)
+
+
+@pytest.mark.contract("B127")
+@pytest.mark.parametrize("seen", ["watch", "conflict", "refusal"])
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "made-again"])
+def test_deleted_between_verdict_and_rollback_is_not_made_again(seen: str, again: bool) -> None:
+    """However it is learned: `Deleted`, 8, and nothing is created."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    ref = player.attempt.plan.targets[0].ref
+    player.server.remove(ref)
+    if again:
+        player.server.put(manifest("v2"), "kubectl")
+    if seen == "watch":
+        player.news()
+    if seen == "refusal":
+        player.bend(Write, rejected)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert (ref in player.server.stored) is again
+
+
+@pytest.mark.contract("B128", "B133")
+def test_an_object_that_somebody_changed_since_is_left_alone() -> None:
+    """The Deployment goes back all the same, and the timeline tells."""
+    player = failing(config("a"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.server.edit(world.config_ref(), "kubectl-edit", {"data.mode": "c"})
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert player.server.stored[world.config_ref()].leaves["data.mode"] == "c"
+    assert player.attempt.left_alone == (world.config_ref(),)
+    assert "left" in [line.event for line in player.said]
+
+
+@pytest.mark.contract("B128", "B133")
+def test_an_object_that_somebody_added_to_goes_back() -> None:
+    """Ours still stands in it; what they set stays."""
+    player = failing(config("a"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.server.edit(world.config_ref(), "labeller", {"metadata.labels.team": "shop"})
+    assert ends(player.run())[0] == 4
+    leaves = player.server.stored[world.config_ref()].leaves
+    assert nested(leaves) == {"data": {"mode": "a"}, "metadata": {"labels": {"team": "shop"}}}
+
+
+@pytest.mark.contract("B140")
+def test_a_field_of_others_outside_the_template_is_dropped_from_the_rollback() -> None:
+    """It is reported, and never forced."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    ref = player.attempt.plan.targets[0].ref
+    player.server.edit(ref, "scaler", {"spec.replicas": 6})
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert player.attempt.dropped_paths == (".spec.replicas",)
+    assert not any(write.force for write in player.writes)
+    assert player.server.stored[ref].leaves["spec.replicas"] == 6
+    assert "dropped" in [line.event for line in player.said]
+
+
+@pytest.mark.contract("B140")
+def test_a_field_of_others_inside_the_template_is_5() -> None:
+    """The template cannot be restored in part; the cause names the conflict."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+
+    def conflict(player: Player, effect: Write) -> AttemptEvent:
+        paths = (f".{IMAGE}", ".spec.replicas")
+        now, number = player.attempt.now, effect.effect_id
+        return WriteRejected(now, number, Reason.CONFLICT, CleanText("conflict with x"), paths)
+
+    player.bend(Write, conflict)
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    assert attempt.ending is not None
+    assert attempt.ending.causes[-1].reason is Reason.CONFLICT
+
+
+def test_one_refused_restoration_does_not_keep_the_others() -> None:
+    """The Deployment goes back although the ConfigMap could not: a mixture, 5."""
+    player = failing(config("a"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, lambda p, e: rejected(p, e, Reason.FORBIDDEN))
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    web = attempt.plan.targets[0].ref
+    assert player.server.stored[web].image == "shop/web:v1"
+    assert attempt.endings[web].outcome is Outcome.ROLLED_BACK
+    assert attempt.ending is not None
+    assert attempt.ending.causes[-1].reason is Reason.FORBIDDEN

@@ -1,0 +1,533 @@
+"""What dooms a version before any clock: its own pods, two of them or all, each with its grace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.events import Kind, Listed, Observed, Vanished
+from gate.core.objects import CleanText, ContainerStatus, Template
+from gate.core.outcome import Reason
+from gate.core.policy import FailFast, Policy
+from gate.core.rollout import Rollout, VerdictKind
+from gate.core.share import Share
+from tests.unit.core.world import (
+    WEB,
+    Scene,
+    after,
+    condition,
+    container,
+    crashing,
+    deployment,
+    later,
+    old_replica_set,
+    pod,
+    pods,
+    replica_set,
+    template,
+    terminated,
+    waiting,
+    warning,
+)
+
+FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
+NOT_FOUND = 'failed to resolve reference "shop/web:typo": shop/web:typo: not found'
+BEHIND = deployment(available_replicas=3, updated_replicas=2, status_replicas=5)
+"""A Deployment in the middle of its rollout."""
+
+
+def scene(*doomed: Any, **more: Any) -> Scene:
+    """Make a rollout in its middle with these new pods, old ones still serving."""
+    sets = (replica_set(available_replicas=0, ready_replicas=0), old_replica_set(replicas=3))
+    return Scene(web=BEHIND, sets=sets, pods=doomed, **more)
+
+
+def of(made: Template, scene: Scene) -> Scene:
+    """Let the scene be one of another template."""
+    new, *old = scene.sets
+    sets = (replace(new, template=made), *old)
+    return replace(scene, web=replace(scene.web, template=made), sets=sets, made=made)
+
+
+def fails_at(scene: Scene, moment: float) -> bool:
+    """Tell whether it has not failed just before `moment` and has at it, all seen at 1 s."""
+    rollout = scene.seen(1.0)
+    before, at = rollout.verdict(moment - 0.001), rollout.verdict(moment)
+    return before.kind is PROGRESSING and at.kind is FAILED and rollout.wake_at(1.0) <= moment
+
+
+# -- whose pods, and how many ----------------------------------------------------------------------
+
+
+@pytest.mark.contract("B82")
+def test_one_doomed_pod_among_several_waits_for_the_clocks() -> None:
+    """One bad node is no bad version."""
+    assert scene(pod(0, crashing()), *pods(3, first=1)).verdict(100.0).kind is PROGRESSING
+
+
+@pytest.mark.contract("B82", "B83")
+def test_two_doomed_pods_are_enough() -> None:
+    """Two crashing pods of four are the version's fault."""
+    verdict = scene(*pods(2, crashing()), *pods(2, first=2)).verdict()
+    assert (verdict.kind, verdict.reason) == (FAILED, Reason.CRASH_LOOP)
+    assert verdict.causes[0].pods == 2
+    assert "2 of 4 new pods" in verdict.message
+
+
+@pytest.mark.contract("B82")
+def test_all_that_exist_are_enough() -> None:
+    """The only new pod so far crashes: nothing speaks for the version."""
+    assert scene(pod(0, crashing())).verdict().reason is Reason.CRASH_LOOP
+
+
+@pytest.mark.contract("B80")
+def test_pods_of_other_replica_sets_are_no_evidence() -> None:
+    """Crashing pods of the old version, or of a stranger, say nothing of the new one."""
+    old = pods(2, crashing(), owner_uid="web-1-uid")
+    assert scene(*old, pod(7)).verdict().kind is PROGRESSING
+
+
+@pytest.mark.contract("B81")
+@pytest.mark.parametrize(
+    "gone",
+    [
+        {"deleting": True},
+        {"phase": "Failed", "reason": CleanText("Evicted")},
+        {"phase": "Failed", "reason": CleanText("Preempting")},
+        {"phase": "Failed", "reason": CleanText("OutOfcpu")},
+    ],
+    ids=["deleting", "evicted", "preempted", "rejected"],
+)
+def test_pods_on_their_way_out_are_no_evidence(gone: dict[str, Any]) -> None:
+    """They neither doom the version nor count among those that exist."""
+    assert scene(*pods(3, crashing(), **gone), pod(7)).verdict().kind is PROGRESSING
+    still = scene(*pods(3, **gone), pod(7, crashing())).verdict()
+    assert still.kind is FAILED
+
+
+@pytest.mark.contract("B80")
+def test_a_pod_that_is_gone_speaks_no_more() -> None:
+    """Deleted pods take their evidence with them, by a watch line as by a list."""
+    rollout = scene(*pods(2, crashing()), *pods(2, first=2)).seen()
+    by_line = rollout.observe(Vanished(2.0, Kind.POD, "p0-uid"))
+    by_list = rollout.observe(Listed(2.0, Kind.POD, WEB, tuple(pods(2, first=2))))
+    assert [by_line.verdict(2.0).kind, by_list.verdict(2.0).kind] == [PROGRESSING] * 2
+    assert by_list.new.count == 2
+
+
+@pytest.mark.contract("B113")
+@pytest.mark.parametrize(("crashing_pods", "kind"), [(2, PROGRESSING), (3, FAILED)])
+def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
+    """`--tolerate 50%` of 4 lets two pods fail while the rest goes on."""
+    policy = Policy(tolerate=Share(50, percent=True))
+    found = scene(*pods(crashing_pods, crashing()), pod(7), policy=policy).verdict()
+    assert found.kind is kind
+
+
+@pytest.mark.contract("B40")
+def test_nothing_fails_fast_before_it_is_observed() -> None:
+    """A generation that nobody observed has no verdict from its pods."""
+    behind = replace(BEHIND, generation=3)
+    found = replace(scene(*pods(4, crashing())), web=behind).verdict()
+    assert found.kind is PROGRESSING
+
+
+# -- crashes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B83")
+@pytest.mark.parametrize(("restarts", "kind"), [(2, PROGRESSING), (3, FAILED)])
+def test_the_third_restart_dooms(restarts: int, kind: VerdictKind) -> None:
+    """Two restarts are not yet a crash loop."""
+    assert scene(*pods(2, crashing(restarts))).verdict().kind is kind
+
+
+@pytest.mark.contract("B83")
+def test_restarts_of_before_our_write_do_not_count() -> None:
+    """A no-op or `verify` does not doom what restarted long ago; three more do."""
+    old = pods(2, crashing(7))
+    rollout = Scene(web=BEHIND, sets=(replica_set(),), before=tuple(old)).seen()
+    assert rollout.verdict(1.0).kind is PROGRESSING
+    two_more = [later(one, 200, containers=(crashing(9),)) for one in old]
+    rollout = after(rollout, 2.0, *two_more)
+    assert rollout.verdict(2.0).kind is PROGRESSING
+    rollout = after(rollout, 3.0, *(later(one, 300, containers=(crashing(10),)) for one in old))
+    assert rollout.verdict(3.0).kind is FAILED
+
+
+@pytest.mark.contract("B87")
+def test_one_restart_that_recovered_is_no_failure() -> None:
+    """A container that runs again is well, whatever its past."""
+    recovered = container(restarts=1, last_terminated=terminated())
+    rollout = scene(*pods(2, recovered)).seen()
+    assert rollout.verdict(1.0).kind is PROGRESSING
+    assert not rollout.troubles
+
+
+@pytest.mark.contract("B85")
+@pytest.mark.parametrize("name", ["migrate", "mesh"])
+def test_init_containers_and_native_sidecars_count(name: str) -> None:
+    """A crashing init container of the template dooms as any other, and is named."""
+    crashed = pods(2, container(ready=False), crashing(name=name, init=True))
+    verdict = of(template(inits=["migrate", "mesh"]), scene(*crashed)).verdict()
+    assert verdict.reason is Reason.CRASH_LOOP
+    assert f"init container {name}" in verdict.message
+
+
+@pytest.mark.contract("B86")
+def test_out_of_memory_is_the_cause() -> None:
+    """The rule is the crash loop; what was wrong underneath is the memory."""
+    killed = crashing(last_terminated=terminated("OOMKilled", 137))
+    verdict = scene(*pods(2, killed)).verdict()
+    assert (verdict.reason, verdict.causes[0].reason) == (
+        Reason.CRASH_LOOP,
+        Reason.OUT_OF_MEMORY,
+    )
+    assert "exit code 137" in verdict.causes[0].message
+
+
+def test_a_container_that_ends_well_again_and_again_is_a_crash_loop() -> None:
+    """Exit code 0 three times is no service either."""
+    done = crashing(last_terminated=terminated("Completed", 0))
+    assert scene(*pods(2, done)).verdict().reason is Reason.CRASH_LOOP
+
+
+@pytest.mark.contract("B99")
+def test_injected_containers_are_reported_and_never_fail_fast() -> None:
+    """A sidecar that the template does not name is somebody else's."""
+    rollout = scene(*pods(4, container(), crashing(9, name="istio-proxy"))).seen()
+    verdict = rollout.verdict(100.0)
+    assert verdict.kind is PROGRESSING
+    assert verdict.causes[0].reason is Reason.CRASH_LOOP
+    assert "istio-proxy" in verdict.causes[0].message
+    assert "injected" in verdict.causes[0].message
+
+
+# -- images and configuration ----------------------------------------------------------------------
+
+
+@pytest.mark.contract("B88")
+@pytest.mark.parametrize("reason", ["InvalidImageName", "ErrImageNeverPull"])
+def test_an_image_that_can_never_be_valid_fails_at_once(reason: str) -> None:
+    """Nothing in the cluster will make that name good."""
+    assert scene(*pods(2, waiting(reason))).verdict().reason is Reason.IMAGE_PULL
+
+
+@pytest.mark.contract("B89")
+@pytest.mark.parametrize(
+    "message",
+    [
+        NOT_FOUND,
+        "pull access denied, repository does not exist or may require authorization",
+        "unexpected status from HEAD request: 401 Unauthorized",
+        "manifest unknown",
+    ],
+)
+def test_an_image_not_found_or_denied_fails_after_30_s(message: str) -> None:
+    """A registry that says no has 30 s to think better of it."""
+    assert fails_at(scene(*pods(2, waiting("ErrImagePull", message))), 31.0)
+
+
+@pytest.mark.contract("B90")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "toomanyrequests: You have reached your pull rate limit",
+        "429 Too Many Requests: denied: try again later",
+        "received unexpected HTTP status: 503 Service Unavailable",
+        "dial tcp 10.0.0.1:443: i/o timeout",
+        'failed to resolve reference "ghcr.io/forbidden/denied:1": unexpected EOF',
+        "",
+    ],
+)
+def test_any_other_pull_error_gets_five_minutes(message: str) -> None:
+    """Registries recover; words in an image's name are none of theirs."""
+    assert fails_at(scene(*pods(2, waiting("ErrImagePull", message))), 301.0)
+
+
+@pytest.mark.contract("B90")
+def test_the_last_message_of_a_pull_tells_its_class() -> None:
+    """While a pod backs off, the class is that of the error before; the clock goes on."""
+    rollout = scene(*pods(2, waiting("ErrImagePull", "503 Service Unavailable"))).seen(1.0)
+    refused = [later(one, 200, containers=(waiting("ErrImagePull", NOT_FOUND),)) for one in pods(2)]
+    backing_off = [later(one, 300, containers=(waiting("ImagePullBackOff"),)) for one in pods(2)]
+    rollout = after(after(rollout, 10.0, *refused), 20.0, *backing_off)
+    assert rollout.verdict(30.9).kind is PROGRESSING
+    verdict = rollout.verdict(31.0)
+    assert (verdict.kind, verdict.reason) == (FAILED, Reason.IMAGE_PULL)
+    assert "shop/web:2: not found" in verdict.message
+
+
+@pytest.mark.contract("B90")
+def test_an_event_tells_the_class_where_the_status_does_not() -> None:
+    """Before Kubernetes 1.32 ImagePullBackOff names no cause; its event may come first."""
+    starting = pods(2, waiting("ContainerCreating"))
+    rollout = scene(*starting).seen(1.0)
+    for number, one in enumerate(starting):
+        told = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
+        rollout = rollout.observe(Observed(1.5, told))
+    backing_off = [later(one, 200, containers=(waiting("ImagePullBackOff"),)) for one in starting]
+    rollout = after(rollout, 2.0, *backing_off)
+    assert rollout.verdict(31.9).kind is PROGRESSING
+    assert rollout.verdict(32.0).reason is Reason.IMAGE_PULL
+
+
+@pytest.mark.contract("B90")
+def test_an_event_after_the_back_off_tells_too() -> None:
+    """The cause of a pod that backs off already turns its five minutes into 30 s."""
+    backing_off = pods(2, waiting("ImagePullBackOff", "Back-off pulling image"))
+    rollout = scene(*backing_off).seen(1.0)
+    for number, one in enumerate(backing_off):
+        told = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
+        rollout = rollout.observe(Observed(5.0, told))
+    assert rollout.verdict(31.0).reason is Reason.IMAGE_PULL
+
+
+@pytest.mark.contract("B87")
+def test_a_pull_error_that_recovered_starts_anew() -> None:
+    """Ten seconds of errors, then a running container, then errors again: 30 s from there."""
+    failing = pods(2, waiting("ErrImagePull", NOT_FOUND))
+    rollout = scene(*failing).seen(1.0)
+    rollout = after(rollout, 11.0, *(later(one, 200) for one in pods(2)))
+    assert rollout.verdict(40.0).kind is PROGRESSING
+    rollout = after(rollout, 50.0, *(later(one, 300) for one in failing))
+    assert rollout.verdict(79.9).kind is PROGRESSING
+    assert rollout.verdict(80.0).kind is FAILED
+
+
+@pytest.mark.contract("B92")
+@pytest.mark.parametrize("reason", ["CreateContainerConfigError", "CreateContainerError"])
+def test_a_container_that_cannot_be_configured_gets_two_minutes(reason: str) -> None:
+    """Operators create Secrets late."""
+    scene_ = scene(*pods(2, waiting(reason, 'secret "db" not found')))
+    assert fails_at(scene_, 121.0)
+    verdict = scene_.verdict(121.0, seen_at=1.0)
+    assert verdict.reason is Reason.CONTAINER_CONFIG
+    assert 'secret "db" not found' in verdict.message
+
+
+def test_of_two_troubles_the_one_that_dooms_first_counts() -> None:
+    """A pull with minutes to go does not hide a configuration that has run out of time."""
+    two = (waiting("CreateContainerConfigError"), waiting("ErrImagePull", "EOF", name="helper"))
+    made = replace(template(), containers=(*template().containers, template().containers[0]))
+    named = replace(
+        made, containers=(made.containers[0], replace(made.containers[1], name="helper"))
+    )
+    base = scene(*pods(2, *two))
+    assert fails_at(replace(base, web=replace(BEHIND, template=named)), 121.0)
+
+
+# -- readiness -------------------------------------------------------------------------------------
+
+
+def flapping(rollout: Rollout, times: int, *statuses: ContainerStatus) -> Rollout:
+    """Let two pods win readiness and lose it, so many times; lost, they look like `statuses`."""
+    version = 200
+    for _ in range(times):
+        for look in ((container(),), statuses):
+            version += 1
+            seen = [later(pod(number, *look), version) for number in range(2)]
+            rollout = after(rollout, float(version), *seen)
+    return rollout
+
+
+@pytest.mark.contract("B93")
+@pytest.mark.parametrize(("times", "kind"), [(2, PROGRESSING), (3, FAILED)])
+def test_readiness_lost_three_times_dooms(times: int, kind: VerdictKind) -> None:
+    """A probe that fails again and again after it passed."""
+    rollout = flapping(scene().seen(), times, container(ready=False))
+    verdict = rollout.verdict(300.0)
+    assert verdict.kind is kind
+    assert kind is PROGRESSING or verdict.reason is Reason.READINESS_LOST
+
+
+@pytest.mark.contract("B93")
+def test_readiness_that_goes_with_a_crash_is_a_crash() -> None:
+    """A container that is down is not ready for another reason than its probe."""
+    rollout = flapping(scene().seen(), 4, crashing(1))
+    assert rollout.verdict(300.0).reason is not Reason.READINESS_LOST
+
+
+def test_never_ready_is_no_lost_readiness() -> None:
+    """What was never won cannot be lost."""
+    rollout = scene(*pods(2, container(ready=False))).seen()
+    for version in range(200, 210):
+        rollout = after(rollout, 2.0, later(pod(0, container(ready=False)), version))
+    assert rollout.verdict(100.0).kind is PROGRESSING
+
+
+# -- denials ---------------------------------------------------------------------------------------
+
+
+def denied(message: str, reason: str = "FailedCreate", **more: Any) -> Scene:
+    """Make a rollout whose new ReplicaSet may not create pods."""
+    failure = condition("ReplicaFailure", "True", reason, message)
+    counters: dict[str, Any] = {"status_replicas": 1, "ready_replicas": 0, "available_replicas": 0}
+    new = replace(replica_set(conditions=(failure,)), **counters)
+    return Scene(web=BEHIND, sets=(new, old_replica_set(replicas=3)), **more)
+
+
+POLICY = 'admission webhook "policy.example" denied the request: no latest tags'
+WEBHOOK = 'failed calling webhook "policy.example": connection refused'
+QUOTA = 'pods "web-2-x" is forbidden: exceeded quota: compute, requested: pods=1'
+
+
+@pytest.mark.contract("B94")
+def test_a_policy_that_denies_gets_15_s() -> None:
+    """With the server's own message."""
+    assert fails_at(denied(POLICY), 16.0)
+    verdict = denied(POLICY).verdict(16.0, seen_at=1.0)
+    assert (verdict.reason, verdict.message) == (Reason.POD_CREATE_DENIED, POLICY)
+
+
+@pytest.mark.contract("B95")
+@pytest.mark.parametrize("message", [WEBHOOK, QUOTA])
+def test_a_webhook_out_of_reach_and_a_quota_get_two_minutes(message: str) -> None:
+    """Both may pass by themselves."""
+    assert fails_at(denied(message), 121.0)
+
+
+@pytest.mark.contract("B95")
+def test_progress_starts_the_time_of_a_quota_anew() -> None:
+    """Denials are normal while old pods still count: only standing still is evidence."""
+    rollout = denied(QUOTA).seen(1.0)
+    new = rollout.snapshot.current()
+    assert new is not None
+    rollout = after(rollout, 100.0, later(new, 200, status_replicas=2))
+    assert rollout.verdict(219.9).kind is PROGRESSING
+    assert rollout.verdict(220.0).reason is Reason.POD_CREATE_DENIED
+
+
+@pytest.mark.contract("B94")
+def test_a_denial_that_ended_is_forgotten() -> None:
+    """Its time starts anew should it come again."""
+    rollout = denied(POLICY).seen(1.0)
+    new = rollout.snapshot.current()
+    assert new is not None
+    rollout = after(rollout, 10.0, later(new, 200, conditions=()))
+    assert rollout.verdict(100.0).kind is PROGRESSING
+    rollout = after(rollout, 110.0, later(new, 300))
+    assert [rollout.verdict(at).kind for at in (124.9, 125.0)] == [PROGRESSING, FAILED]
+
+
+@pytest.mark.contract("B80")
+@pytest.mark.parametrize("where", ["old-replica-set", "failed-delete"])
+def test_denials_that_are_not_of_new_pods_are_no_evidence(where: str) -> None:
+    """Neither another ReplicaSet's failure nor a pod that cannot be deleted."""
+    if where == "failed-delete":
+        found = denied("cannot delete", "FailedDelete").verdict(100.0, seen_at=1.0)
+    else:
+        failure = condition("ReplicaFailure", "True", "FailedCreate", POLICY)
+        sets = (replica_set(available_replicas=0), old_replica_set(conditions=(failure,)))
+        found = Scene(web=BEHIND, sets=sets).verdict(100.0, seen_at=1.0)
+    assert found.kind is PROGRESSING
+
+
+@pytest.mark.contract("B97")
+@pytest.mark.parametrize("observed", [1, 2], ids=["unobserved", "observed"])
+def test_a_replica_set_that_cannot_be_created_gets_15_s(observed: int) -> None:
+    """The one failure that shows before the generation is observed."""
+    erring = condition("Progressing", "False", "ReplicaSetCreateError", "quota for replicasets")
+    web = deployment(observed_generation=observed, conditions=(erring,), updated_replicas=0)
+    scene_ = Scene(web=web, sets=(old_replica_set(replicas=4),), before=())
+    rollout = after(scene_.rollout(), 5.0, later(web, 200))
+    assert rollout.verdict(14.9).kind is PROGRESSING
+    verdict = rollout.verdict(15.0)
+    assert (verdict.kind, verdict.reason) == (FAILED, Reason.REPLICA_SET_CREATE_ERROR)
+    assert verdict.causes[0].message == "quota for replicasets"
+
+
+# -- graces and causes -----------------------------------------------------------------------------
+
+KINDS: list[tuple[str, Any, Scene]] = [
+    ("image_invalid_seconds", 7.0, scene(*pods(2, waiting("InvalidImageName")))),
+    ("image_refused_seconds", 7.0, scene(*pods(2, waiting("ErrImagePull", NOT_FOUND)))),
+    ("image_unclear_seconds", 7.0, scene(*pods(2, waiting("ErrImagePull", "EOF")))),
+    ("container_config_seconds", 7.0, scene(*pods(2, waiting("CreateContainerConfigError")))),
+    ("denied_by_policy_seconds", 7.0, denied(POLICY)),
+    ("denied_by_webhook_seconds", 7.0, denied(WEBHOOK)),
+    ("denied_by_quota_seconds", 7.0, denied(QUOTA)),
+]
+
+
+@pytest.mark.contract("B112")
+@pytest.mark.parametrize(("name", "value", "scene_"), KINDS, ids=[kind[0] for kind in KINDS])
+def test_each_grace_can_be_set_and_switched_off(name: str, value: Any, scene_: Scene) -> None:
+    """A grace of 7 s fails at 7 s; `off` leaves it to the clocks."""
+    chosen = replace(scene_, policy=Policy(fail_fast=FailFast(**{name: value})))
+    assert fails_at(chosen, 8.0)
+    off = replace(scene_, policy=Policy(fail_fast=FailFast(**{name: None})))
+    assert off.verdict(500.0, seen_at=1.0).kind is PROGRESSING
+
+
+@pytest.mark.contract("B112")
+def test_counts_can_be_set_and_switched_off() -> None:
+    """Five restarts instead of three, or none at all that count."""
+    for limit, restarts, kind in ((5, 4, PROGRESSING), (5, 5, FAILED), (None, 99, PROGRESSING)):
+        policy = Policy(fail_fast=FailFast(crash_restarts=limit, readiness_losses=None))
+        found = scene(*pods(2, crashing(restarts)), policy=policy).verdict()
+        assert found.kind is kind
+
+
+@pytest.mark.contract("B38")
+def test_causes_name_the_most_telling_first() -> None:
+    """Memory before crashes, those before images, configuration, no node, and not ready."""
+    looks = [
+        pod(0, container(ready=False)),
+        pod(1, waiting(""), unschedulable=CleanText("0/3 nodes are available")),
+        pod(2, waiting("CreateContainerConfigError")),
+        pod(3, waiting("ErrImagePull", NOT_FOUND)),
+        pod(4, crashing(1)),
+        pod(5, crashing(1, last_terminated=terminated("OOMKilled", 137))),
+    ]
+    assert [cause.reason for cause in scene(*looks).seen().causes(1.0)] == [
+        Reason.OUT_OF_MEMORY,
+        Reason.CRASH_LOOP,
+        Reason.IMAGE_PULL,
+        Reason.CONTAINER_CONFIG,
+        Reason.UNSCHEDULABLE,
+        Reason.NOT_READY,
+    ]
+
+
+@pytest.mark.contract("B98")
+def test_a_pod_that_finds_no_node_waits_for_the_clocks() -> None:
+    """Never fails fast, and is named as the cause."""
+    lost = pods(4, waiting(""), unschedulable=CleanText("0/3 nodes are available"))
+    verdict = scene(*lost).verdict(500.0, seen_at=1.0)
+    assert verdict.kind is PROGRESSING
+    assert verdict.causes[0].reason is Reason.UNSCHEDULABLE
+
+
+@pytest.mark.contract("B115")
+def test_what_could_not_be_read_fails_nothing() -> None:
+    """A Deployment that nobody could read is unknown; no clock runs out on it."""
+    rollout = Scene(total_seconds=10.0).rollout()
+    unread = replace(rollout, snapshot=type(rollout.snapshot)(WEB))
+    verdict = unread.verdict(1000.0)
+    assert (verdict.kind, verdict.reason) == (PROGRESSING, Reason.PROGRESSING)
+
+
+# -- for an interrupt ------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B151")
+@pytest.mark.parametrize(
+    ("scene_", "speaks"),
+    [
+        (scene(pod(0, crashing(1))), True),
+        (scene(pod(0, waiting("ErrImagePull", "EOF"))), True),
+        (scene(pod(0, waiting("CreateContainerConfigError"))), True),
+        (denied(POLICY), True),
+        (denied(QUOTA), False),
+        (scene(pod(0, container(), crashing(9, name="istio-proxy"))), False),
+        (scene(pod(0, container(ready=False))), False),
+        (scene(), False),
+    ],
+    ids=["crash", "image", "config", "policy", "quota", "injected", "not-ready", "nothing"],
+)
+def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool) -> None:
+    """Trouble that has not run out of its grace is evidence already; slowness is none."""
+    assert scene_.seen().has_evidence(2.0) is speaks

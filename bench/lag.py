@@ -115,7 +115,9 @@ class Lag:
         return lag
 
     def _gate(self, path: str, expected: int) -> Run:
-        measured = run(gate("apply", "-f", path, "--silence", "all"), self._kubeconfig)
+        # kubectl's undo leaves its fields behind, which the gate would not take unasked.
+        command = gate("apply", "-f", path, "--silence", "all", "--take-over", "kubectl-rollout")
+        measured = run(command, self._kubeconfig)
         checked(f"apply of {path}", measured.exit_code, expected)
         return measured
 

@@ -139,6 +139,7 @@ def test_with_log_format_json_an_error_is_a_record(
     assert last["hint"]
 
 
+@pytest.mark.contract("B21")
 def test_a_bug_says_where_and_not_what(app: App, capsys: pytest.CaptureFixture[str]) -> None:
     """The text of an unexpected exception can hold anything, a Secret's bytes too."""
     app.error = KeyError("hunter2")

@@ -115,14 +115,14 @@ def test_the_engine_uses_the_standard_library_alone() -> None:
 def test_help_loads_only_what_it_needs() -> None:
     """`rollout-gate --help` loads click and the command line's rooms, nothing heavy."""
     program = """
-import json, runpy, sys
+import json, os, runpy, sys
 before = set(sys.modules)
 sys.argv = ["rollout-gate", "--help"]
-try:
-    runpy.run_module("gate", run_name="__main__")
-except SystemExit as end:
-    code = end.code
-json.dump({"code": code, "loaded": sorted(set(sys.modules) - before)}, sys.stderr)
+def report(code):
+    json.dump({"code": code, "loaded": sorted(set(sys.modules) - before)}, sys.stderr)
+    sys.exit(0)
+os._exit = report
+runpy.run_module("gate", run_name="__main__")
 """
     run = in_fresh_interpreter("-c", program)
     report = json.loads(run.stderr)

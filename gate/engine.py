@@ -6,20 +6,31 @@ It does no I/O itself: effects go to worker lanes, their answers come back throu
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol
 
 from gate.clock import Clock
 from gate.core.attempt import Attempt
 from gate.core.effects import Announce, Asking, Effect
-from gate.core.events import AttemptEvent, Woke
-from gate.core.folding import UnexpectedAnswer
+from gate.core.events import Answer, AttemptEvent, Woke
 from gate.core.plan import Plan
 from gate.core.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
 LONGEST_NAP_SECONDS = 3600.0
 """What a queue can be asked to wait at once; an attempt without a wake time has infinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A worker met a bug of ours, so that an effect will never be answered."""
+
+    error: Exception
+
+
+Message = AttemptEvent | Broken
+Inbox = SimpleQueue[Message]
 
 
 class Listener(Protocol):
@@ -39,54 +50,52 @@ class Engine:
     """
 
     def __init__(
-        self,
-        clock: Clock,
-        inbox: SimpleQueue[AttemptEvent],
-        dispatch: Callable[[Asking], None],
-        listener: Listener,
+        self, clock: Clock, inbox: Inbox, dispatch: Callable[[Asking], None], listener: Listener
     ) -> None:
         """Take the ways in and out."""
         self._clock = clock
         self._inbox = inbox
         self._dispatch = dispatch
         self._listener = listener
-        self._last_said_at = clock.now()
+        self._said_at = clock.now()
 
     def run(self, plan: Plan) -> Attempt:
-        """Return the attempt in its end state."""
+        """Return the attempt in its end state; raises what broke a worker."""
         attempt, effects = begin(plan, self._clock.now())
         self._perform(effects)
         while not attempt.ended:
-            event = self._next_event(attempt)
-            if event is None:
+            message = self._next(attempt)
+            if isinstance(message, Broken):
+                raise message.error
+            if message is None or _is_stale(attempt, message):
                 continue
-            try:
-                attempt, effects = step(attempt, event)
-            except UnexpectedAnswer:
-                # The answer to a question that a signal or a deadline has made moot.
-                continue
+            attempt, effects = step(attempt, message)
             self._perform(effects)
         return attempt
 
-    def _next_event(self, attempt: Attempt) -> AttemptEvent | None:
+    def _next(self, attempt: Attempt) -> Message | None:
         """Wait for what comes first: a message, the attempt's own time, the heartbeat."""
         now = self._clock.now()
-        due_at = wake_at(attempt)
-        beat_at = self._last_said_at + HEARTBEAT_SECONDS
-        nap = min(due_at - now, beat_at - now, LONGEST_NAP_SECONDS)
-        event = self._clock.receive(self._inbox, max(0.0, nap))
-        if event is not None:
-            return event
-        now = self._clock.now()
-        if now >= beat_at:
-            self._last_said_at = now
+        if now >= self._said_at + HEARTBEAT_SECONDS:
+            self._said_at = now
             self._listener.beat(attempt)
+        due_at = wake_at(attempt)
+        nap = min(due_at, self._said_at + HEARTBEAT_SECONDS) - now
+        message = self._clock.receive(self._inbox, min(max(0.0, nap), LONGEST_NAP_SECONDS))
+        if message is not None:
+            return message
+        now = self._clock.now()
         return Woke(now) if now >= due_at else None
 
     def _perform(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
             if isinstance(effect, Announce):
-                self._last_said_at = self._clock.now()
+                self._said_at = self._clock.now()
                 self._listener.said(effect)
             else:
                 self._dispatch(effect)
+
+
+def _is_stale(attempt: Attempt, message: AttemptEvent) -> bool:
+    """Tell the answer to a question that a signal or a deadline has made moot."""
+    return isinstance(message, Answer) and message.effect_id not in attempt.outstanding

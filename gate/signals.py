@@ -1,4 +1,4 @@
-"""Signals as events: the handler only puts one into the inbox; a second one ends the process.
+"""Signals as messages: the first is handed over, the second ends the process at once.
 
 Handlers are set explicitly: Jenkins starts its steps with SIGINT and SIGHUP ignored on entry, and
 a process that is pid 1 has no default action for SIGTERM.
@@ -14,13 +14,23 @@ from types import FrameType
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 SIGNAL_BASE = 128
+"""A shell reports a process that a signal ended as this plus the signal's number."""
+
+
+class Signalled(BaseException):
+    """A signal, where there is nothing to be ended in order; as KeyboardInterrupt, no Exception."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
 
 
 @contextlib.contextmanager
 def delivered_to(put: Callable[[int], None]) -> Iterator[None]:
     """Hand the first signal's number to `put`, end the process at the second.
 
-    `put` runs inside the handler and must be re-entrant, as `queue.SimpleQueue.put` is.
+    For the main thread. `put` runs inside the handler, between any two instructions of that
+    thread: it must be re-entrant, as `queue.SimpleQueue.put` is. It may raise.
     """
     seen: list[int] = []
 
@@ -30,9 +40,24 @@ def delivered_to(put: Callable[[int], None]) -> Iterator[None]:
         seen.append(number)
         put(number)
 
-    before = {number: signal.signal(number, handle) for number in ENDING_SIGNALS}
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     try:
+        for number in ENDING_SIGNALS:
+            signal.signal(number, handle)
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # None: a handler that was not set from Python, and cannot be set again.
+            if handler is not None:
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def raised() -> Iterator[None]:
+    """Raise `Signalled` in the block at the first signal, end the process at the second."""
+
+    def stop(number: int) -> None:
+        raise Signalled(number)
+
+    with delivered_to(stop):
+        yield

@@ -1,40 +1,29 @@
-"""`apply`, `preflight` and `apply --dry-run`: one manifest, from its files to its verdict."""
+"""`apply`, `preflight` and `apply --dry-run`: one manifest, from its files to its plan."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from gate.app import arrival, preflight
 from gate.app.console import Console
-from gate.app.recording import Tape
-from gate.app.running import run
-from gate.app.session import Session, open_session
+from gate.app.running import Ready
+from gate.app.session import Session
 from gate.app.watching import Watching
-from gate.clock import SystemClock
 from gate.config import Settings, policy
-from gate.core.attempt import Attempt
-from gate.core.fact import Absent, Known
-from gate.core.plan import Plan
-from gate.core.policy import OnFirstFailure, Policy
+from gate.core.fact import Absent, Known, Unknown
+from gate.core.plan import Plan, Target
+from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.access import Access, Permission, needed, role_yaml
-from gate.kube.failures import Forbidden
+from gate.kube.failures import Forbidden, NotFound
+from gate.kube.resources import Resource
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
-from gate.manifests.lint import lint
+from gate.manifests.lint import LintCode, lint
 from gate.manifests.load import load
-from gate.manifests.manifest import Manifest
+from gate.manifests.manifest import Manifest, value_at
 from gate.manifests.namespaces import in_namespace
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """An attempt that nothing has refused: its plan, and the watches that already run."""
-
-    plan: Plan
-    watching: Watching
 
 
 def read_manifest(settings: Settings) -> Manifest:
@@ -55,11 +44,10 @@ def prepare_attempt(
 
     `tap` gets the lines of the watches before they are decoded.
     """
-    limits = policy(settings)
-    manifest = in_namespace(manifest, session.namespace, enforced=settings.namespace is not None)
     arrival.announce(session, console)
-    namespaces = {item.ref.namespace for item in manifest.objects}
+    manifest = _placed(session, settings, manifest)
     made_here = {item.name for item in manifest.objects if item.kind == "Namespace"}
+    namespaces = {item.ref.namespace for item in manifest.objects}
     arrival.check_cluster(session, settings, console, namespaces, made_here)
     found = _surroundings(session, settings, manifest, console)
     _check_access(session, settings, manifest, found)
@@ -68,38 +56,65 @@ def prepare_attempt(
     watching = Watching(session, preflight.selectors(manifest, found), tap)
     watching.start()
     trials = preflight.rehearse_on_server(session, items, console.warn, made_here)
-    preflight.warn_of_configuration_alone(items, trials, console.warn)
+    preflight.guard_outcome(settings, items, trials)
     watching.settle(settings.connect_timeout)
+    limits = policy(settings)
     plan = preflight.plan_of("apply", settings, limits, items, watching)
-    _tell(plan, manifest, settings, limits, console)
-    return Ready(plan, watching)
+    _tell(plan, manifest, console)
+    preflight.warn_of_configuration_alone(items, trials, console.warn)
+    if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
+        preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)
+    for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
+        console.warn(str(finding))
+    return Ready(session, plan, watching)
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
-    placed = in_namespace(manifest, session.namespace, enforced=settings.namespace is not None)
-    needs = _needs(session, settings, placed)
-    return role_yaml(needs, Access(session.client).subject())
+    placed = _placed(session, settings, manifest)
+    wanted = {*_needs(session, settings, placed), *_wished(placed)}
+    return role_yaml(wanted, Access(session.client).subject())
 
 
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
     """Return the rights for a manifest of which nobody knows yet what exists."""
     refs = [item.ref for item in manifest.objects]
-    may_delete = settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
-    return needed(session.resources, refs, creates=None, deletes=refs if may_delete else ())
+    deletes = refs if _may_delete(settings) else ()
+    return needed(session.resources, refs, creates=None, deletes=deletes)
 
 
-def apply(
-    settings: Settings, manifest: Manifest, console: Console, tape: Tape | None
-) -> Attempt | None:
-    """Apply a manifest and follow it to its verdict; None after a dry run."""
-    session = open_session(settings, SystemClock(), tape.heard if tape else None)
-    ready = prepare_attempt(session, settings, manifest, console, tape.line if tape else None)
-    if settings.dry_run:
-        ready.watching.stop()
-        console.note("dry-run", "nothing was written")
-        return None
-    return run(session, ready.plan, ready.watching, console)
+def _may_delete(settings: Settings) -> bool:
+    return settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
+
+
+def _wished(manifest: Manifest) -> Iterable[Permission]:
+    """Yield the rights whose want is a warning alone: who owns replicas cannot be told then."""
+    for namespace in {item.ref.namespace for item in manifest.deployments}:
+        yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
+        yield Permission(namespace, "keda.sh", "scaledobjects", "list")
+
+
+def _placed(session: Session, settings: Settings, manifest: Manifest) -> Manifest:
+    """Fill in the namespace; of custom kinds the server knows whether they have one."""
+    custom = {(item.api_version, item.kind) for item in manifest.objects if not item.known_kind}
+    served = [_served(session, manifest, *kind) for kind in sorted(custom)]
+    return in_namespace(
+        manifest,
+        session.namespace,
+        enforced=settings.namespace is not None,
+        cluster_scoped={(kind.group, kind.kind) for kind in served if not kind.namespaced},
+    )
+
+
+def _served(session: Session, manifest: Manifest, api_version: str, kind: str) -> Resource:
+    try:
+        return session.resources.of(api_version, kind)
+    except NotFound as error:
+        defined = {value_at(item.body, "spec", "names", "kind") for item in manifest.objects}
+        if kind not in defined:
+            raise
+        hint = f"the manifest defines {kind} itself: apply its definition first, on its own"
+        raise NotFound(error.message, hint=hint) from error
 
 
 def _surroundings(
@@ -120,34 +135,33 @@ def _check_access(
     found: preflight.Surroundings,
 ) -> None:
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
-    may_delete = settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
-    deletes = new if may_delete else ()
     refs = [item.ref for item in manifest.objects]
+    deletes = new if _may_delete(settings) else ()
     arrival.check_access(session, needed(session.resources, refs, creates=new, deletes=deletes))
 
 
-def _tell(
-    plan: Plan, manifest: Manifest, settings: Settings, limits: Policy, console: Console
-) -> None:
-    """Print where a failure would return to, what is not judged, and what looks unwise."""
+def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
+    """Say where a failure would return to, what is not judged, and how long it may take."""
     for target in plan.targets:
-        console.note("baseline", _baseline_line(target.ref.name, target.baseline))
+        console.note("baseline", _baseline_line(target, plan.policy))
     unjudged = [str(item.ref) for item in manifest.objects if not item.judged]
     if unjudged:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
     for skipped in manifest.skipped:
-        console.note("objects", f"skipped: {skipped}")
-    timeout = limits.timeout_seconds
-    for finding in lint(manifest, timeout_seconds=timeout, silent=settings.silence):
-        console.warn(str(finding))
-    if limits.timeout_seconds is not None:
-        console.note("budget", f"timeout {format_seconds(limits.timeout_seconds)}")
+        console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
+    if plan.policy.timeout_seconds is not None:
+        console.note("budget", f"timeout {format_seconds(plan.policy.timeout_seconds)}")
 
 
-def _baseline_line(name: str, baseline: object) -> str:
-    if isinstance(baseline, Known):
-        images = ", ".join(baseline.value.template.images())
-        return (
-            f"deployment/{name}: a failure returns to revision {baseline.value.revision} ({images})"
-        )
-    return f"deployment/{name}: nothing serves yet, so a failure has nowhere to return to"
+def _baseline_line(target: Target, limits: Policy) -> str:
+    match target.baseline:
+        case Known(baseline):
+            images = ", ".join(baseline.template.images())
+            version = f"revision {baseline.revision} ({images})"
+            if limits.observe or limits.on_failure is not OnFailure.ROLLBACK:
+                return f"{target.ref}: {version} serves; a failure does not return to it"
+            return f"{target.ref}: a failure returns to {version}"
+        case Unknown(why):
+            return f"{target.ref}: what serves cannot be told ({why}): no way back"
+        case _:
+            return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"

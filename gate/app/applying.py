@@ -16,6 +16,7 @@ from gate.core.objects import Ref
 from gate.core.plan import PlannedObject, PlannedWrite
 from gate.core.remedy import autoscaled_body
 
+DEPLOYMENT = ("apps/v1", "Deployment")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -37,6 +38,21 @@ class Prepared:
     def live(self) -> LiveObject | None:
         """What is there now."""
         return self.before.value if isinstance(self.before, Known) else None
+
+    @property
+    def is_deployment(self) -> bool:
+        """Whether its rollout is followed."""
+        return (self.ref.api_version, self.ref.kind) == DEPLOYMENT
+
+    def can_take_over(self, manager: str) -> bool:
+        """Tell whether `--take-over` reaches that manager's fields.
+
+        What was written through a subresource, as an autoscaler writes replicas, stays its own.
+        """
+        entries = self.live.managed.thaw()["managedFields"] if self.live is not None else []
+        return any(
+            entry.get("manager") == manager and not entry.get("subresource") for entry in entries
+        )
 
     def sent_body(self) -> dict[str, Any]:
         """Return the body as it would be sent now, with the autoscaler's rule applied."""
@@ -77,11 +93,21 @@ def prepare(
         return Prepared(ref, body, before, None, autoscaled=False, force=force)
     live = before.value
     managed_fields = live.managed.thaw()["managedFields"]
-    taken = ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))
+    taken = taken_fields(managed_fields, take_over)
     # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
     # moment of the apply: there is no entry yet that could be taken over.
     forced = force or not managed_fields
     return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, forced)
+
+
+def taken_fields(
+    managed_fields: list[dict[str, Any]], take_over: Collection[str]
+) -> list[dict[str, Any]] | None:
+    """Return the managed fields after the take-over, None where nothing is taken over.
+
+    What our own manager wrote otherwise than by an apply, as a pause, becomes part of it.
+    """
+    return ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))
 
 
 def _with_last_applied(body: dict[str, Any], live: LiveObject) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from gate.kube.access import Access, Permission, role_yaml
 from gate.kube.cluster import Cluster
 
 
-def announce(session: Session, console: Console, run_url: str = "") -> None:
+def announce(session: Session, console: Console) -> None:
     """Say first of all where the run goes, before anything can go wrong there."""
     connection = session.connection
-    console.about({"server": connection.server, "context": connection.context, "run_url": run_url})
+    console.about({"server": connection.server, "context": connection.context})
     context = f", context {connection.context}" if connection.context else ""
     console.note(
         "cluster", f"{connection.server}{context}, namespace {session.namespace}, {connection.user}"
@@ -36,8 +36,11 @@ def check_cluster(
     namespaces: Iterable[str],
     made_here: Collection[str] = (),
 ) -> None:
-    """Refuse the wrong cluster, and namespaces that are protected, missing or going away."""
-    names = sorted(set(namespaces))
+    """Refuse the wrong cluster, and namespaces that are protected, missing or going away.
+
+    `made_here` are the namespaces that the manifest itself makes.
+    """
+    names = sorted({*namespaces, *made_here} - {""})
     refuse_protected(names, settings.protected_namespace)
     cluster = Cluster(session.client)
     uid = cluster.uid()
@@ -45,8 +48,7 @@ def check_cluster(
         console.about({"cluster_uid": uid.value})
     _check_uid(uid, settings.expect_cluster_uid or "")
     for name in names:
-        if name and name not in made_here:
-            _check_namespace(cluster.terminating(name), name)
+        _check_namespace(cluster.terminating(name), name, may_be_made=name in made_here)
 
 
 def _check_uid(uid: Fact[str], expected: str) -> None:
@@ -60,15 +62,19 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
     )
 
 
-def _check_namespace(terminating: Fact[bool], name: str) -> None:
-    if isinstance(terminating, Absent):
+def _check_namespace(terminating: Fact[bool], name: str, *, may_be_made: bool) -> None:
+    if isinstance(terminating, Absent) and not may_be_made:
         raise RefusedError(
             f"namespace {name} does not exist",
             reason=Reason.NOT_FOUND,
             hint=f"is the context right? otherwise: kubectl create namespace {name}",
         )
     if terminating == Known(value=True):
-        raise RefusedError(f"namespace {name} is being deleted", reason=Reason.REJECTED)
+        raise RefusedError(
+            f"namespace {name} is being deleted",
+            reason=Reason.REJECTED,
+            hint="nothing can be created in it any more",
+        )
 
 
 def check_access(session: Session, needs: Iterable[Permission]) -> None:

@@ -2,71 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any
 
 from gate.app import arrival
-from gate.app.applying import prepare
+from gate.app.applying import prepare, taken_fields
 from gate.app.console import Console
 from gate.app.guards import refuse_managed, refuse_paused
-from gate.app.live import Live, read_live
-from gate.app.preflight import rehearse_on_server, resumption
-from gate.app.running import run
+from gate.app.live import Live, read_live, selector_of
+from gate.app.preflight import NO_DRY_RUN, Warn, autoscaled, rehearse_on_server, resumption
+from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings, policy
-from gate.core import ownership
-from gate.core.attempt import Attempt
+from gate.core import fields, ownership
 from gate.core.body import Body
-from gate.core.effects import FIELD_MANAGER, Verb
+from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Known
-from gate.core.objects import ReplicaSet
+from gate.core.objects import ReplicaSet, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
-from gate.errors import RefusedError, UsageError
+from gate.errors import RefusedError
 from gate.kube.access import needed
+from gate.kube.failures import FieldManagerConflict, Forbidden
 from gate.kube.reads import Reader
+from gate.kube.writes import Writer
 
 RESTART_MANAGER = "rollout-gate-restart"
 """Another manager than the applies': the next apply would remove the annotation and roll again."""
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
+Command = Callable[[Session, Settings, str, Console], Ready]
 
-def undo(session: Session, settings: Settings, name: str, console: Console) -> Attempt:
-    """Return to an earlier revision, verified and safe as any apply."""
+
+def undo(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+    """Prepare to return to an earlier revision, verified and safe as any apply."""
     live = _arrived(session, settings, name, console)
+    ref = live.object.ref
     if live.deployment.paused:
-        console.warn(f"{live.object.ref} is paused: it is resumed for the undo")
+        console.warn(f"{ref} is paused: it is resumed for the undo")
     target = _revision(live, settings.to_revision)
     images = ", ".join(target.template.images())
-    console.note("undo", f"{live.object.ref} goes to revision {target.revision} ({images})")
-    body = _with_template(live.object, target)
+    console.note("undo", f"{ref} goes to revision {target.revision} ({images})")
     reader = Reader(session.client, session.resources, session.clock)
-    scalers = reader.autoscalers(session.namespace)
-    autoscaled = isinstance(scalers, Known) and any(
-        scaler.target == live.object.ref for scaler in scalers.value
-    )
+    take_over = (*settings.take_over, *_restarters(live.object))
     item = prepare(
-        live.object.ref,
-        body,
+        ref,
+        _with_template(live.object, target, take_over),
         Known(live.object),
-        take_over=settings.take_over,
-        autoscaled=autoscaled,
+        take_over=take_over,
+        autoscaled=ref in autoscaled(reader, [ref.namespace], console.warn),
         force=settings.force_conflicts,
     )
     rehearse_on_server(session, (item,), console.warn)
-    writes = item.writes()
-    if live.deployment.paused:
-        writes = (*writes, resumption(live.object.ref))
-    return _followed(session, settings, console, live, writes, "undo")
+    resumed = (resumption(ref),) if live.deployment.paused else ()
+    return _followed(session, settings, live, (*item.writes(), *resumed), "undo")
 
 
-def restart(session: Session, settings: Settings, name: str, console: Console) -> Attempt:
-    """Start a rollout of the same version, as `kubectl rollout restart` does."""
+def restart(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+    """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
     live = _arrived(session, settings, name, console)
-    refuse_paused([live.object])
     ref = live.object.ref
+    refuse_paused([live.object], hint=f"rollout-gate resume {ref.name} -n {ref.namespace}")
     at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}
     body = {
@@ -75,31 +74,39 @@ def restart(session: Session, settings: Settings, name: str, console: Console) -
         "metadata": {"name": ref.name, "namespace": ref.namespace},
         "spec": {"template": annotated},
     }
-    write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=True)
-    return _followed(session, settings, console, live, (write,), "restart")
+    force = _is_owned_by_another(session, live.object, Body.of(body), console.warn)
+    write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
+    return _followed(session, settings, live, (write,), "restart")
 
 
-def resume(session: Session, settings: Settings, name: str, console: Console) -> Attempt:
-    """Let a paused Deployment go on, and follow what that starts."""
+def resume(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+    """Prepare to let a paused Deployment go on, and to follow what that starts."""
     live = _arrived(session, settings, name, console)
-    return _followed(session, settings, console, live, (resumption(live.object.ref),), "resume")
+    if not live.deployment.paused:
+        console.note("resume", f"{live.object.ref} is not paused")
+    return _followed(session, settings, live, (resumption(live.object.ref),), "resume")
 
 
-def pause(session: Session, settings: Settings, name: str, console: Console) -> Attempt:
-    """Pause a Deployment; there is nothing to follow then."""
+def pause(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+    """Prepare to pause a Deployment; there is nothing to follow then."""
     live = _arrived(session, settings, name, console)
     write = PlannedWrite(live.object.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
     planned = PlannedObject(live.object.ref, Known(live.object))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
-    return run(session, plan, Watching(session, {}), console)
+    return Ready(session, plan, Watching(session, {}))
 
 
 def _arrived(session: Session, settings: Settings, name: str, console: Console) -> Live:
     """Say where we are, make sure that we may, read what is there."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
-    live = read_live(session, name)
-    arrival.check_access(session, needed(session.resources, [live.object.ref], creates=()))
+    needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    try:
+        live = read_live(session, name)
+    except Forbidden:
+        arrival.check_access(session, needs)
+        raise
+    arrival.check_access(session, needs)
     if not settings.allow_managed:
         refuse_managed([live.object])
     return live
@@ -108,18 +115,32 @@ def _arrived(session: Session, settings: Settings, name: str, console: Console) 
 def _followed(
     session: Session,
     settings: Settings,
-    console: Console,
     live: Live,
     writes: tuple[PlannedWrite, ...],
     command: str,
-) -> Attempt:
+) -> Ready:
     ref = live.object.ref
-    watching = Watching(session, {ref: live.selector})
+    watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
     planned = PlannedObject(ref, Known(live.object))
     plan = Plan(command, (watching.target(ref),), (planned,), writes, policy(settings))
-    return run(session, plan, watching, console)
+    return Ready(session, plan, watching)
+
+
+def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:
+    """Try a restart on the server; tell whether `kubectl rollout restart` left its annotation."""
+    writer = Writer(session.client, session.resources, session.clock)
+    trial = Write(0, live.ref, Verb.APPLY, body, live.uid, None, RESTART_MANAGER)
+    try:
+        writer.dry_run(trial)
+    except FieldManagerConflict:
+        return True
+    except RefusedError as error:
+        if NO_DRY_RUN not in error.message:
+            raise
+        warn(f"{live.ref} was not tried: {error.message}")
+    return False
 
 
 def _revision(live: Live, number: int | None) -> ReplicaSet:
@@ -127,8 +148,12 @@ def _revision(live: Live, number: int | None) -> ReplicaSet:
     if number is not None:
         found = live.revision(number)
         if found is None:
-            known = ", ".join(str(rs.revision) for rs in live.snapshot.owned() if rs.revision)
-            raise UsageError(f"there is no revision {number}", hint=f"there are: {known}")
+            known = sorted(rs.revision for rs in live.snapshot.owned() if rs.revision)
+            raise RefusedError(
+                f"{live.object.ref} has no revision {number}",
+                reason=Reason.NOT_FOUND,
+                hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+            )
         return found
     current = live.snapshot.current()
     newest = current.revision if current is not None else None
@@ -148,18 +173,44 @@ def _revision(live: Live, number: int | None) -> ReplicaSet:
     return max(older, key=lambda rs: rs.revision or 0)
 
 
-def _with_template(live: LiveObject, target: ReplicaSet) -> dict[str, Any]:
+def _restarters(live: LiveObject) -> tuple[str, ...]:
+    """Return the managers that own nothing but the time of a restart, ours and kubectl's.
+
+    It is part of the template that an undo leaves, and no change that anybody would miss.
+    """
+    restarted = f"spec.template.metadata.annotations.{RESTARTED_AT}"
+    return tuple(
+        str(entry.get("manager"))
+        for entry in live.managed.thaw()["managedFields"]
+        if fields.paths(entry.get("fieldsV1")) == (restarted,)
+    )
+
+
+def _with_template(
+    live: LiveObject, target: ReplicaSet, take_over: Collection[str]
+) -> dict[str, Any]:
     """Return what the gate applies now, with the template of another revision.
 
     An apply of the template alone would reset replicas and deadline to their defaults.
     """
     managed = live.managed.thaw()["managedFields"]
-    taken = ownership.take_over(managed) or managed
+    taken = taken_fields(managed, take_over) or managed
     body = ownership.restoration(live.body.thaw(), taken, taken, forced=False)
-    if ownership.owned_fields(taken, FIELD_MANAGER) is None:
-        body = {key: body[key] for key in ("apiVersion", "kind", "metadata")}
-    return {**body, "spec": {**body.get("spec", {}), "template": target.template.body.thaw()}}
+    return {**body, "spec": {**body.get("spec", {}), "template": _template(target)}}
 
 
-COMMANDS = {"undo": undo, "restart": restart, "resume": resume, "pause": pause}
+def _template(target: ReplicaSet) -> dict[str, Any]:
+    """Return a ReplicaSet's template without the null that servers before 1.34 write into it."""
+    template = target.template.body.thaw()
+    metadata = template.get("metadata") or {}
+    kept = {key: value for key, value in metadata.items() if value is not None}
+    return {**template, "metadata": kept}
+
+
+COMMANDS: dict[str, Command] = {
+    "undo": undo,
+    "restart": restart,
+    "resume": resume,
+    "pause": pause,
+}
 """By the name that a person calls them."""

@@ -18,15 +18,19 @@ from gate.core.effects import Announce
 from gate.report.run import Run
 from gate.report.timeline import timeline_line, waiting_for
 
+Show = Callable[[Announce, float], None]
+"""Shows a line; the second argument is when the run started, on the clock of the line."""
+
 WARNING = "warning"
+_SILENT_LEVELS = ("warning", "error")
 
 
 class Console:
-    """Hears the timeline and warnings of one run; a `Listener` of the engine."""
+    """Hears the timeline and the warnings of one run; a `Listener` of the engine."""
 
-    def __init__(self, clock: Clock, show: Callable[[Announce, float], None], command: str) -> None:
-        """Start the run's clock; `show` gets each line with the start of the run."""
-        self._clock = clock
+    def __init__(self, clock: Clock, show: Show, command: str) -> None:
+        """Start the run's time."""
+        self.clock = clock
         self._show = show
         self._command = command
         self._started_clock = clock.now()
@@ -43,21 +47,21 @@ class Console:
 
     def beat(self, attempt: Attempt) -> None:
         """Show what is waited for, so that nobody takes silence for death."""
-        now = self._clock.now()
+        now = self.clock.now()
         self._show(Announce(now, "waiting", waiting_for(attempt, now)), self._started_clock)
 
     def note(self, event: str, message: str) -> None:
         """Say something of the run before or beside its attempt."""
-        self.said(Announce(self._clock.now(), event, message))
+        self.said(Announce(self.clock.now(), event, message))
 
     def warn(self, message: str) -> None:
-        """Warn once, and keep it for the document."""
+        """Warn once, and keep it for the document; any thread may."""
         if message not in self._warnings:
             self._warnings.append(message)
-            self._show(Announce(self._clock.now(), WARNING, message), self._started_clock)
+            self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def about(self, facts: Mapping[str, str]) -> None:
-        """Take what is known of the run: server, context, cluster_uid, run_url."""
+        """Take what is known of the run: server, context, cluster_uid."""
         self._about.update(facts)
 
     def run(self) -> Run:
@@ -68,8 +72,7 @@ class Console:
             command=self._command,
             started_at=self._started_at,
             clock_start=self._started_clock,
-            clock_end=self._clock.now(),
-            run_url=self._about.get("run_url", ""),
+            clock_end=self.clock.now(),
             server=self._about.get("server", ""),
             context=self._about.get("context", ""),
             cluster_uid=self._about.get("cluster_uid", ""),
@@ -78,36 +81,27 @@ class Console:
         )
 
 
-def lines_on(stream: TextIO, settings: Settings) -> Callable[[Announce, float], None]:
-    """Return what shows lines of the timeline on a stream, in the form that was asked for.
+def lines_on(stream: TextIO, settings: Settings) -> Show:
+    """Return what shows lines on a stream, in the form and from the level that was asked for.
 
-    `--quiet` and a log level above info leave them out; they stay in the document.
+    What is not shown stays in the document.
     """
+    if settings.log_format == "json":
+        return _logged
+    silent = settings.quiet or settings.log_level == "error"
 
-    def plain(announce: Announce, started_at: float) -> None:
+    def show(announce: Announce, started_at: float) -> None:
+        if silent or (settings.log_level in _SILENT_LEVELS and announce.event != WARNING):
+            return
         write_safely(stream, timeline_line(announce, started_at) + "\n")
 
-    def as_json(announce: Announce, started_at: float) -> None:
-        say = log.warning if announce.event == WARNING else log.info
-        say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)
-
-    if settings.log_format == "json":
-        return as_json
-    return _only_warnings(plain, settings) if _is_terse(settings) else plain
+    return show
 
 
-def _is_terse(settings: Settings) -> bool:
-    return settings.quiet or settings.log_level in ("warning", "error")
-
-
-def _only_warnings(
-    show: Callable[[Announce, float], None], settings: Settings
-) -> Callable[[Announce, float], None]:
-    def terse(announce: Announce, started_at: float) -> None:
-        if announce.event == WARNING and not settings.quiet and settings.log_level == WARNING:
-            show(announce, started_at)
-
-    return terse
+def _logged(announce: Announce, started_at: float) -> None:
+    """Write an object a line; the log knows its level."""
+    say = log.warning if announce.event == WARNING else log.info
+    say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)
 
 
 def write_safely(stream: TextIO, text: str) -> None:

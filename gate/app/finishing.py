@@ -1,17 +1,28 @@
-"""The end of a run: its document on stdout, its report files, its exit code."""
+"""From a command to its end: what it reports on stdout and in files, and its exit code.
+
+Preparing can refuse and writes nothing: a signal ends it at once. From there on the attempt
+decides, and nothing that goes wrong with a report changes what it decided.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from gate import log, signals
 from gate.app.console import Console, lines_on, write_safely
 from gate.clock import SystemClock
 from gate.config import Settings
 from gate.core.attempt import Attempt
+from gate.core.outcome import Outcome, Reason
 from gate.errors import GateError
 from gate.report.document import document, minimal
 from gate.report.refusal import refusal
@@ -20,41 +31,161 @@ from gate.report.sinks import Format, json_text, write_report
 from gate.report.style import Style
 from gate.report.text import verdict_text
 
+_USUAL_COLUMNS = 80
 
-def concluded(command: str, settings: Settings, work: Callable[[Console], Attempt | None]) -> int:
-    """Run `work` and report its attempt, or the error that ended it; return the exit code.
 
-    `work` returns None where there was nothing to attempt (a dry run).
-    """
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Nothing refuses what was asked for, and nothing was to be written."""
+
+    message: str
+
+
+Prepare = Callable[[Console, ExitStack], Callable[[], Attempt] | Passed | int]
+"""Does all that precedes the first write, and returns what carries the attempt out.
+
+An int is the exit code of a command that printed its own answer. What is open until the end of
+the command goes on the stack."""
+
+
+class Stopped(GateError):
+    """A signal ended the command before anything was written. Exit 128 and its number."""
+
+    outcome = Outcome.INTERRUPTED
+
+    def __init__(self, number: int) -> None:
+        name = signal.Signals(number).name
+        message = f"{name} ended it before anything was written"
+        super().__init__(message, reason=Reason.INTERRUPTED)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """The code that a shell gives a process which a signal ended."""
+        return signals.SIGNAL_BASE + self.number
+
+
+class Bug(GateError):
+    """An exception that nobody expected. Exit 1."""
+
+    outcome = Outcome.INTERNAL_ERROR
+
+    def __init__(self, error: BaseException) -> None:
+        message = f"internal error: {place_of(error)}; this is a bug of rollout-gate"
+        hint = "run it again with --log-level debug, and report what it says"
+        super().__init__(message, reason=Reason.INTERNAL_ERROR, hint=hint)
+
+
+def place_of(error: BaseException) -> str:
+    """Say what kind of error arose where; its text could hold anything."""
+    frame = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
+    return f"{type(error).__name__}{place}"
+
+
+def concluded(command: str, settings: Settings, prepare: Prepare) -> int:
+    """Prepare a command, run its attempt, report it; return the exit code."""
     console = Console(SystemClock(), lines_on(sys.stderr, settings), command)
+    # What comes after the verdict takes moments: a first signal does not cut its report off.
+    with signals.delivered_to(lambda _: None), _threads_watched(console):
+        try:
+            ended = _ended(prepare, console)
+        except signals.Signalled as signalled:
+            return _refused(settings, console, Stopped(signalled.number))
+        except GateError as error:
+            return _refused(settings, console, error)
+        except Exception as error:  # noqa: BLE001 - each end has its code and its report
+            _debug(settings, error)
+            return _refused(settings, console, Bug(error))
+        if isinstance(ended, int):
+            return ended
+        if isinstance(ended, Passed):
+            return _passed(settings, console, ended)
+        return _judged(settings, console, ended)
+
+
+def _ended(prepare: Prepare, console: Console) -> Attempt | Passed | int:
+    with ExitStack() as stack:
+        with signals.raised():
+            prepared = prepare(console, stack)
+        return prepared() if callable(prepared) else prepared
+
+
+def _refused(settings: Settings, console: Console, error: GateError) -> int:
+    result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
+    _publish(settings, console, result)
+    if settings.log_format == "json":
+        facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
+        log.error(error.message, **facts)
+    else:
+        write_safely(sys.stderr, refusal(error, style_of(sys.stderr, settings)))
+    return error.exit_code
+
+
+def _passed(settings: Settings, console: Console, passed: Passed) -> int:
+    console.note("passed", passed.message)
+    result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
+    _publish(settings, console, result)
+    return 0
+
+
+def _judged(settings: Settings, console: Console, attempt: Attempt) -> int:
+    """Report a verdict; a fault of a report is a warning."""
     try:
-        attempt = work(console)
-    except GateError as error:
-        result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
-        _publish(settings, result, refusal(error, style_of(sys.stderr, settings)), sys.stderr)
-        return error.exit_code
-    if attempt is None:
-        return 0
-    result = document(attempt, console.run())
-    _publish(settings, result, verdict_text(result, style_of(sys.stdout, settings)), sys.stdout)
+        result = document(attempt, console.run())
+        _publish(settings, console, result)
+        if settings.output != "json":
+            write_safely(sys.stdout, verdict_text(result, style_of(sys.stdout, settings)))
+    except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
+        _debug(settings, error)
+        console.warn(f"the report broke off: {place_of(error)}; this is a bug of rollout-gate")
     return attempt.exit_code
 
 
-def _publish(settings: Settings, result: Result, text: str, stream: TextIO) -> None:
-    """Write every sink; a broken one is a warning and changes nothing."""
+def _publish(settings: Settings, console: Console, result: Result) -> None:
+    """Write the report files, and the document where it is asked for on stdout."""
     for report in settings.report:
         warning = write_report(Format(report.format), Path(report.path), result)
         if warning is not None:
-            write_safely(sys.stderr, f"warning: {warning}\n")
+            console.warn(warning)
     if settings.output == "json":
         write_safely(sys.stdout, json_text(result))
-        if stream is sys.stdout:
-            return
-    write_safely(stream, text)
+
+
+def _debug(settings: Settings, error: BaseException) -> None:
+    if settings.log_level == "debug":
+        write_safely(sys.stderr, "".join(traceback.format_exception(error)))
+
+
+@contextmanager
+def _threads_watched(console: Console) -> Iterator[None]:
+    """Tell of a bug that ends a thread of ours: a watch is a hint, and the reads go on."""
+    before = threading.excepthook
+
+    def tell(about: threading.ExceptHookArgs) -> None:
+        if about.exc_value is not None and about.thread is not None:
+            place = place_of(about.exc_value)
+            console.warn(f"{about.thread.name} broke: {place}; this is a bug of rollout-gate")
+
+    threading.excepthook = tell
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def style_of(stream: TextIO, settings: Settings) -> Style:
     """Return what a stream can show: colour on a terminal alone, and never under NO_COLOR."""
     encoding = stream.encoding or "utf-8"
+    if not stream.isatty():
+        return Style(encoding=encoding)
     wanted = not settings.plain and "NO_COLOR" not in os.environ
-    return Style(color=wanted and stream.isatty(), encoding=encoding)
+    return Style(color=wanted, encoding=encoding, width=_columns(stream))
+
+
+def _columns(stream: TextIO) -> int:
+    """Return a terminal's width; one that does not tell it, as some of CI hosts, has 80."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS

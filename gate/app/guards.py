@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 
 from gate.app.applying import Prepared
 from gate.app.management import signs_of_management
 from gate.core.events import LiveObject
+from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict
+
+_RESUME = "somebody paused it for a reason; go on with --resume"
 
 
 def refuse_managed(lives: Iterable[LiveObject]) -> None:
@@ -21,25 +25,28 @@ def refuse_managed(lives: Iterable[LiveObject]) -> None:
                 f"{live.ref} is managed by something else ({'; '.join(signs)})",
                 reason=Reason.GITOPS_MANAGED,
                 hint=f"let it roll out and judge it: rollout-gate verify {live.ref.name} "
-                f"-n {live.ref.namespace}; or apply all the same with --allow-managed",
+                f"-n {live.ref.namespace}; or go on all the same with --allow-managed",
             )
 
 
-def refuse_paused(lives: Iterable[LiveObject]) -> None:
+def refuse_paused(lives: Iterable[LiveObject], *, hint: str = _RESUME) -> None:
     """Refuse paused Deployments: no rollout would ever start."""
     for live in lives:
         if live.deployment is not None and live.deployment.paused:
-            raise RefusedError(
-                f"{live.ref} is paused",
-                reason=Reason.PAUSED,
-                hint="somebody paused it for a reason; go on with --resume",
-            )
+            raise RefusedError(f"{live.ref} is paused", reason=Reason.PAUSED, hint=hint)
 
 
-def refuse_empty(prepared: Iterable[Prepared]) -> None:
-    """Refuse Deployments of no pods, which prove nothing (`--require-pods`)."""
+def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject]) -> None:
+    """Refuse Deployments of no pods, which prove nothing (`--require-pods`).
+
+    `trials` are what the server would make of them; live replicas that the manifest leaves
+    alone count.
+    """
     for item in prepared:
-        if item.ref.kind == "Deployment" and item.sent_body().get("spec", {}).get("replicas") == 0:
+        trial = trials.get(item.ref)
+        made = trial.deployment.replicas if trial is not None and trial.deployment else None
+        asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
+        if item.is_deployment and asked == 0:
             raise RefusedError(
                 f"{item.ref} has replicas: 0, so that no pod would prove it",
                 reason=Reason.VACUOUS,
@@ -52,7 +59,9 @@ def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> Non
     for namespace in namespaces:
         if namespace in protected:
             raise RefusedError(
-                f"namespace {namespace} is protected", reason=Reason.PROTECTED, hint=""
+                f"namespace {namespace} is protected",
+                reason=Reason.PROTECTED,
+                hint="it is named by --protected-namespace; are context and namespace right?",
             )
 
 
@@ -60,13 +69,13 @@ def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> Refu
     """Return the refusal of fields that other managers own, with the flags that settle it."""
     managers = sorted({conflict.manager for conflict in conflicts})
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
-    flags = " ".join(f"--take-over {_quoted(manager)}" for manager in managers)
+    if all(map(item.can_take_over, managers)):
+        flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
+        settled = f"make them ours: {flags}"
+    else:
+        settled = "leave them out of the manifest"
     return RefusedError(
         f"{item.ref}: others own fields of the manifest: {fields}",
         reason=Reason.CONFLICT,
-        hint=f"make them ours: {flags}; or write over them this once: --force-conflicts",
+        hint=f"{settled}; or write over them this once: --force-conflicts",
     )
-
-
-def _quoted(manager: str) -> str:
-    return manager if manager.replace("-", "").replace("_", "").isalnum() else f"'{manager}'"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from gate.app.console import write_safely
 from gate.app.finishing import style_of
-from gate.app.live import Live, read_live, standing
+from gate.app.live import Live, read_live, selector_of, standing
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings
@@ -17,12 +17,9 @@ from gate.core.baseline import baseline_of
 from gate.core.fact import Known
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.rollout import Rollout, VerdictKind
-from gate.errors import GateError
 from gate.report.history import Revision, history_table
-from gate.report.refusal import refusal
 from gate.report.tree import status_tree
 
-Connect = Callable[[], Session]
 EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
     VerdictKind.FAILED: EXIT_CODES[Outcome.FAILED],
@@ -30,66 +27,70 @@ EXIT_OF = {
 """Progressing and paused are neither: 7, inconclusive."""
 
 
-def status(connect: Connect, settings: Settings, name: str) -> int:
+def status(session: Session, settings: Settings, name: str) -> int:
     """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused."""
-    return _refusable(settings, lambda: _status(connect(), settings, name))
-
-
-def history(connect: Connect, settings: Settings, name: str) -> int:
-    """Print the revisions, newest first, with what runs and where a failure would return to."""
-    return _refusable(settings, lambda: _history(connect(), settings, name))
-
-
-def _refusable(settings: Settings, work: Callable[[], int]) -> int:
-    try:
-        return work()
-    except GateError as error:
-        write_safely(sys.stderr, refusal(error, style_of(sys.stderr, settings)))
-        return error.exit_code
-
-
-def _status(session: Session, settings: Settings, name: str) -> int:
     live = read_live(session, name)
     rollout = standing(live, session.clock.now())
-    _show_status(settings, rollout, session.clock.now())
     if settings.watch:
         rollout = _watched(session, settings, live, rollout)
-    return _exit_code(rollout, session.clock.now())
-
-
-def _exit_code(rollout: Rollout, now: float) -> int:
+    now = session.clock.now()
+    if settings.output == "json":
+        write_safely(sys.stdout, json.dumps(_document(rollout, now), indent=2) + "\n")
+    elif not settings.watch:
+        write_safely(sys.stdout, status_tree(rollout, now, style_of(sys.stdout, settings)))
     return EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
 def _watched(session: Session, settings: Settings, live: Live, rollout: Rollout) -> Rollout:
-    """Show the tree anew with each change, until it is complete or failed."""
-    watching = Watching(session, {live.object.ref: live.selector})
+    """Follow until it is complete or failed, or gone; show the tree as often as it differs."""
+    watching = Watching(session, {live.object.ref: selector_of(live.object)})
     watching.start()
-    shown = rollout.snapshot
-    while rollout.verdict(session.clock.now()).kind in (VerdictKind.PROGRESSING, VerdictKind.HELD):
-        rollout = watching.follow(rollout)
-        if rollout.snapshot is not shown:
-            shown = rollout.snapshot
-            _show_status(settings, rollout, session.clock.now())
-    watching.stop()
-    return rollout
+    shown = ""
+    while True:
+        now = session.clock.now()
+        if settings.output != "json":
+            tree = status_tree(rollout, now, style_of(sys.stdout, settings))
+            if tree != shown:
+                write_safely(sys.stdout, f"\n{tree}" if shown else tree)
+            shown = tree
+        deployment = rollout.snapshot.live
+        kind = rollout.verdict(now).kind
+        if deployment is None or kind in EXIT_OF:
+            return rollout
+        if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
+            # Somebody rolls out another version: that is what there is to follow now.
+            rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
+        else:
+            rollout = watching.follow(rollout)
 
 
-def _show_status(settings: Settings, rollout: Rollout, now: float) -> None:
-    text = status_tree(rollout, now, style_of(sys.stdout, settings))
-    write_safely(sys.stdout, text)
+def _document(rollout: Rollout, now: float) -> dict[str, Any]:
+    """Return the JSON object that `status --output json` prints."""
+    verdict, live = rollout.verdict(now), rollout.snapshot.live
+    causes = verdict.causes or rollout.causes(now)
+    return {
+        "namespace": rollout.ref.namespace,
+        "name": rollout.ref.name,
+        "verdict": verdict.kind.value,
+        "reason": verdict.reason.value,
+        "message": verdict.message,
+        "causes": [
+            {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
+            for cause in causes
+        ],
+        "revision": live.revision if live is not None else None,
+        "images": list(live.template.images()) if live is not None else [],
+    }
 
 
-def _history(session: Session, settings: Settings, name: str) -> int:
-    live = read_live(session, name)
-    rows = _revisions(live)
+def history(session: Session, settings: Settings, name: str) -> int:
+    """Print the revisions, newest first, with what runs and where a failure would return to."""
+    rows = _revisions(read_live(session, name))
     if settings.output == "json":
-        document = [row.document() for row in rows]
-        write_safely(sys.stdout, json.dumps(document, indent=2) + "\n")
+        text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        write_safely(
-            sys.stdout, history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings))
-        )
+        text = history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings))
+    write_safely(sys.stdout, text)
     return 0
 
 

@@ -12,18 +12,21 @@ from queue import SimpleQueue
 
 from gate.clock import Clock
 from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.events import Answer, AttemptEvent, Recorded, Released
-
-Perform = Callable[[Asking], Answer]
+from gate.core.events import Answer, Recorded, Released
+from gate.core.objects import Ref
+from gate.engine import Broken, Inbox
 
 
 class Lanes:
-    """Dispatches effects to daemon threads; `perform_*` translate one effect into its answer."""
+    """Dispatches effects to daemon threads; each callable translates one effect into its answer.
+
+    An exception in a lane is a bug: it goes to the inbox as `Broken`, in the answer's place.
+    """
 
     def __init__(
         self,
         clock: Clock,
-        inbox: SimpleQueue[AttemptEvent],
+        inbox: Inbox,
         *,
         write: Callable[[Write], Answer],
         read: Callable[[Read], Answer],
@@ -33,7 +36,13 @@ class Lanes:
         self._clock = clock
         self._inbox = inbox
         self._write, self._read, self._collect = write, read, collect
-        self._lanes: dict[str, SimpleQueue[Asking]] = {}
+        self._lanes: dict[str, SimpleQueue[Asking | None]] = {}
+        self._sent: dict[Ref, None] = {}
+
+    @property
+    def sent(self) -> tuple[Ref, ...]:
+        """Return the objects that a write was dispatched for, in order."""
+        return tuple(self._sent)
 
     def dispatch(self, effect: Asking) -> None:
         """Queue an effect; its answer comes through the inbox."""
@@ -43,22 +52,31 @@ class Lanes:
             case Release():
                 self._inbox.put(Released(self._clock.now(), effect.effect_id))
             case Write():
+                self._sent[effect.ref] = None
                 self._lane("write").put(effect)
             case Read():
                 self._lane(f"read {effect.ref}").put(effect)
             case Collect():
                 self._lane("collect").put(effect)
 
-    def _lane(self, name: str) -> SimpleQueue[Asking]:
+    def stop(self) -> None:
+        """Let each lane end after what it is at; nobody is waited for."""
+        for lane in self._lanes.values():
+            lane.put(None)
+
+    def _lane(self, name: str) -> SimpleQueue[Asking | None]:
         if name not in self._lanes:
-            queue: SimpleQueue[Asking] = SimpleQueue()
+            queue: SimpleQueue[Asking | None] = SimpleQueue()
             self._lanes[name] = queue
             threading.Thread(target=self._work, args=(queue,), name=name, daemon=True).start()
         return self._lanes[name]
 
-    def _work(self, queue: SimpleQueue[Asking]) -> None:
-        while True:
-            self._inbox.put(self._perform(queue.get()))
+    def _work(self, queue: SimpleQueue[Asking | None]) -> None:
+        while (effect := queue.get()) is not None:
+            try:
+                self._inbox.put(self._perform(effect))
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+                self._inbox.put(Broken(error))
 
     def _perform(self, effect: Asking) -> Answer:
         match effect:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.session import Session
 from gate.core.events import Kind, Listed, LiveObject, Observed
 from gate.core.fact import Known
-from gate.core.folding import applied_found
-from gate.core.objects import Deployment, ReplicaSet, deployment_ref
+from gate.core.following import applied_found
+from gate.core.objects import Deployment, Ref, ReplicaSet, Watched, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.rollout import Rollout
@@ -28,47 +28,61 @@ class Live:
     deployment: Deployment
     snapshot: Snapshot
 
-    @property
-    def selector(self) -> Mapping[str, Any]:
-        """The label selector."""
-        selector: Mapping[str, Any] = self.object.body.thaw()["spec"]["selector"]
-        return selector
-
     def revision(self, number: int) -> ReplicaSet | None:
         """Return the ReplicaSet of a revision, None where it is gone."""
         return next((rs for rs in self.snapshot.owned() if rs.revision == number), None)
 
 
+def read_object(session: Session, ref: Ref) -> LiveObject:
+    """Read a Deployment; RefusedError where there is none of that name."""
+    fact = Reader(session.client, session.resources, session.clock).live(ref)
+    if isinstance(fact, Known):
+        return fact.value
+    raise RefusedError(
+        f"there is no {ref} in namespace {ref.namespace}",
+        reason=Reason.NOT_FOUND,
+        hint="is the namespace right? -n NAMESPACE",
+    )
+
+
+def selector_of(live: LiveObject) -> Mapping[str, Any]:
+    """Return a Deployment's label selector."""
+    selector: Mapping[str, Any] = live.body.thaw()["spec"]["selector"]
+    return selector
+
+
 def read_live(session: Session, name: str) -> Live:
     """Read a Deployment and what it owns; RefusedError where there is none of that name."""
-    reader = Reader(session.client, session.resources, session.clock)
     ref = deployment_ref(session.namespace, name)
-    fact = reader.live(ref)
-    if not isinstance(fact, Known) or fact.value.deployment is None:
-        raise RefusedError(
-            f"there is no {ref} in namespace {session.namespace}",
-            reason=Reason.NOT_FOUND,
-            hint="is the namespace right? -n NAMESPACE",
-        )
-    deployment = fact.value.deployment
-    replica_sets, pods = reader.parts(fact.value)
+    found = read_object(session, ref)
+    if found.deployment is None:
+        raise TypeError(f"{ref} was read as something else")
+    replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
     now = session.clock.now()
-    snapshot = Snapshot(ref, written=True).fold(Observed(now, deployment))
+    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.deployment))
     snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
     snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
-    return Live(fact.value, deployment, snapshot)
+    return Live(found, found.deployment, snapshot)
 
 
 def standing(live: Live, now: float) -> Rollout:
-    """Judge what is there without waiting: restarts of before and a deadline condition count."""
+    """Judge what is there without waiting for time to pass.
+
+    A deadline condition counts at once, and of a pod that is not ready the restarts of before;
+    a pod that serves is not held to account for the crashes of months ago.
+    """
     deployment = live.deployment
-    believed_at = now - deployment.progress_deadline_seconds
-    bare = Snapshot(deployment.ref).fold(Observed(now, deployment))
-    rollout = Rollout.start(
-        applied_found(believed_at, deployment), bare, Policy(), total_seconds=math.inf
-    )
-    for replica_set in live.snapshot.replica_sets.values():
-        rollout = rollout.observe(Observed(now, replica_set))
+    snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))
+    later: list[Watched] = [*live.snapshot.replica_sets.values()]
     for track in live.snapshot.pods.values():
-        rollout = rollout.observe(Observed(now, track.pod))
+        if track.pod.ready:
+            snapshot = snapshot.fold(Observed(now, track.pod))
+        else:
+            later.append(track.pod)
+    found = applied_found(now, deployment)
+    rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
+    believed_at = now - deployment.progress_deadline_seconds
+    rollout = replace(rollout, applied=replace(found, at=believed_at))
+    for thing in later:
+        rollout = rollout.observe(Observed(now, thing))
     return rollout

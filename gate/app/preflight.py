@@ -6,18 +6,15 @@ served, would the server take it. Nothing here writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gate.app.applying import Prepared, prepare, taken_over
-from gate.app.guards import (
-    conflict_refusal,
-    refuse_empty,
-    refuse_managed,
-    refuse_paused,
-)
+from gate.app.guards import conflict_refusal, refuse_empty, refuse_managed, refuse_paused
 from gate.app.session import Session
+from gate.app.side_by_side import each
 from gate.app.watching import Watching
 from gate.config import Settings
 from gate.core.body import Body
@@ -27,7 +24,9 @@ from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import Policy
+from gate.core.progress import step_size
 from gate.core.remedy import content
+from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
 from gate.kube.reads import Reader
@@ -35,6 +34,13 @@ from gate.kube.writes import Writer
 from gate.manifests.manifest import Manifest, ManifestObject
 
 Warn = Callable[[str], None]
+Trials = Mapping[Ref, LiveObject]
+"""What the server would make of each object; one that could not be tried is missing."""
+
+NO_DRY_RUN = "does not support dry run"
+"""What the API server says of a webhook with side effects, in an answer 400."""
+LEAST_START_SECONDS = 1.0
+"""What a pod takes at the very least from its creation to being ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,16 @@ class Surroundings:
 def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
     """Read every object of the manifest, and what scales its Deployments."""
     reader = Reader(session.client, session.resources, session.clock)
-    lives: dict[Ref, Fact[LiveObject]] = {}
-    for item in manifest.objects:
-        lives[item.ref] = reader.live(item.ref)
+    refs = [item.ref for item in manifest.objects]
+    lives = dict(zip(refs, each(reader.live, refs), strict=True))
+    namespaces = {item.ref.namespace for item in manifest.deployments}
+    return Surroundings(lives, autoscaled(reader, namespaces, warn))
+
+
+def autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
+    """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
     scaled: set[Ref] = set()
-    for namespace in sorted({item.ref.namespace for item in manifest.deployments}):
+    for namespace in sorted(namespaces):
         match reader.autoscalers(namespace):
             case Known(scalers):
                 scaled |= {scaler.target for scaler in scalers}
@@ -60,7 +71,7 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
                 warn(f"cannot tell whether an autoscaler owns replicas in {namespace}: {why}")
             case Absent():
                 pass
-    return Surroundings(lives, frozenset(scaled))
+    return frozenset(scaled)
 
 
 def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tuple[Prepared, ...]:
@@ -78,39 +89,55 @@ def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tup
     )
 
 
-def guard(settings: Settings, items: tuple[Prepared, ...]) -> None:
-    """Refuse what should not be applied unless it was asked for."""
-    lives = [item.live for item in items if item.live is not None]
-    deployments = [live for live in lives if live.deployment is not None]
+def guard(settings: Settings, items: Iterable[Prepared]) -> None:
+    """Refuse what should not be touched unless it was asked for."""
+    lives = [item.live for item in items if item.is_deployment and item.live is not None]
     if not settings.allow_managed:
-        refuse_managed(deployments)
+        refuse_managed(lives)
     if not settings.resume:
-        refuse_paused(deployments)
+        refuse_paused(lives)
+
+
+def guard_outcome(settings: Settings, items: Iterable[Prepared], trials: Trials) -> None:
+    """Refuse what the server would make of the manifest and what could not be verified."""
     if settings.require_pods:
-        refuse_empty(items)
+        refuse_empty(items, trials)
+    if not settings.resume:
+        refuse_paused(trials.values(), hint="take spec.paused out of the manifest, or --resume")
 
 
 def rehearse_on_server(
-    session: Session, items: tuple[Prepared, ...], warn: Warn, made_here: Collection[str] = ()
-) -> dict[Ref, LiveObject]:
+    session: Session, items: Collection[Prepared], warn: Warn, made_here: Collection[str] = ()
+) -> Trials:
     """Dry-run every apply on the server, and return what it would make of each object.
 
-    Raises the refusal of the first that it rejects. Objects of a namespace that the manifest
-    itself makes, and those whose webhooks cannot do dry runs, are missing in the answer.
+    Raises the refusal of the first that it rejects. What cannot be tried is warned of: objects
+    in a namespace that the manifest itself makes, and those whose webhooks take no dry runs.
     """
     writer = Writer(session.client, session.resources, session.clock)
+    items = tuple(items)
+    results = each(lambda item: _tried(writer, item, made_here), items)
     trials: dict[Ref, LiveObject] = {}
-    for item in items:
-        try:
-            trials[item.ref] = _dry_run(writer, item)
-        except NotFound:
-            if item.ref.namespace not in made_here:
-                raise
-        except RefusedError as error:
-            if "dry run" not in error.message:
-                raise _about(item, error) from error
-            warn(f"{item.ref}: an admission webhook cannot do dry runs: {error.message}")
+    for item, result in zip(items, results, strict=True):
+        if isinstance(result, str):
+            warn(result)
+        else:
+            trials[item.ref] = result
     return trials
+
+
+def _tried(writer: Writer, item: Prepared, made_here: Collection[str]) -> LiveObject | str:
+    """Return what the server would make of it, or a warning that says why it could not tell."""
+    try:
+        return _dry_run(writer, item)
+    except NotFound as error:
+        if item.ref.namespace in made_here:
+            return f"{item.ref} was not tried: its namespace is made with it"
+        raise _about(item, error) from None
+    except RefusedError as error:
+        if NO_DRY_RUN in error.message:
+            return f"{item.ref} was not tried: {error.message}"
+        raise _about(item, error) from None
 
 
 def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
@@ -122,26 +149,6 @@ def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
         if item.taken is None or not taken_over(managers, _named(item)):
             raise conflict_refusal(item, _foreign(error.conflicts, item)) from error
         return writer.dry_run(_trial(item, force=True))
-
-
-def warn_of_configuration_alone(
-    items: tuple[Prepared, ...], trials: Mapping[Ref, LiveObject], warn: Warn
-) -> None:
-    """Warn where configuration changes and no pod template does: pods read it at their start."""
-    changed = {ref for ref, trial in trials.items() if _changes(items, ref, trial)}
-    configuration = sorted(ref for ref in changed if ref.kind in ("ConfigMap", "Secret"))
-    if configuration and not any(_is_deployment(ref) for ref in changed):
-        names = ", ".join(map(str, configuration))
-        warn(f"only configuration changes ({names}): running pods keep what they started with")
-
-
-def _changes(items: tuple[Prepared, ...], ref: Ref, trial: LiveObject) -> bool:
-    live = next((item.live for item in items if item.ref == ref), None)
-    if live is None:
-        return True
-    if live.deployment is not None and trial.deployment is not None:
-        return live.deployment.template.body != trial.deployment.template.body
-    return content(live.body) != content(trial.body)
 
 
 def _named(item: Prepared) -> set[str]:
@@ -164,25 +171,63 @@ def _trial(item: Prepared, *, force: bool) -> Write:
 
 def _about(item: Prepared, error: RefusedError) -> RefusedError:
     """Name the object that a refusal is about where the server's message does not."""
-    if item.ref.name not in error.message:
-        error.message = f"{item.ref}: {error.message}"
-        error.args = (error.message,)
-    return error
+    if item.ref.name in error.message:
+        return error
+    return RefusedError(f"{item.ref}: {error.message}", reason=error.reason, hint=error.hint)
+
+
+def warn_of_configuration_alone(items: Iterable[Prepared], trials: Trials, warn: Warn) -> None:
+    """Warn where configuration changes and no pod template does: pods read it at their start."""
+    changed = [item for item in items if _changes(item, trials)]
+    configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
+    if configuration and not any(item.is_deployment for item in changed):
+        names = ", ".join(map(str, configuration))
+        warn(f"only configuration changes ({names}): running pods keep what they started with")
+
+
+def warn_of_short_timeout(
+    timeout_seconds: float | None, items: Iterable[Prepared], trials: Trials, warn: Warn
+) -> None:
+    """Warn where a rollout cannot be through within the timeout, however well it goes."""
+    for item in items:
+        trial = trials.get(item.ref)
+        live = trial.deployment if trial is not None else None
+        if timeout_seconds is None or live is None or not _changes(item, trials):
+            continue
+        steps = math.ceil(live.replicas / step_size(live))
+        least = steps * (live.min_ready_seconds + LEAST_START_SECONDS)
+        if timeout_seconds < least:
+            warn(
+                f"{item.ref}: its {steps} steps take {format_seconds(least)} at least, "
+                f"longer than a timeout of {format_seconds(timeout_seconds)}"
+            )
+
+
+def _changes(item: Prepared, trials: Trials) -> bool:
+    """Tell whether the apply changes the object; of a Deployment, the pod template alone."""
+    trial, live = trials.get(item.ref), item.live
+    if trial is None:
+        return False
+    if live is None:
+        return True
+    if live.deployment is not None and trial.deployment is not None:
+        return live.deployment.template.body != trial.deployment.template.body
+    return content(live.body) != content(trial.body)
 
 
 def plan_of(
     command: str,
     settings: Settings,
     policy: Policy,
-    items: tuple[Prepared, ...],
+    items: Collection[Prepared],
     watching: Watching,
 ) -> Plan:
     """Return the plan: the writes in the order of application, the Deployments to follow."""
-    targets = tuple(watching.target(item.ref) for item in items if _is_deployment(item.ref))
+    targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
     writes: list[PlannedWrite] = []
     for item in items:
         writes.extend(item.writes())
-        if settings.resume and _is_paused(item):
+        if settings.resume and item.is_deployment and _is_paused(item):
             writes.append(resumption(item.ref))
     return Plan(command, targets, tuple(item.planned() for item in items), tuple(writes), policy)
 
@@ -192,13 +237,11 @@ def resumption(ref: Ref) -> PlannedWrite:
     return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": None}}))
 
 
-def _is_deployment(ref: Ref) -> bool:
-    return (ref.api_version, ref.kind) == ("apps/v1", "Deployment")
-
-
 def _is_paused(item: Prepared) -> bool:
-    live = item.live
-    return live is not None and live.deployment is not None and live.deployment.paused
+    """Tell whether it would be paused after the apply."""
+    asked = item.body.get("spec", {}).get("paused")
+    live = item.live.deployment if item.live is not None else None
+    return bool(asked) or (asked is None and live is not None and live.paused)
 
 
 def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str, Any]]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from gate.app.replay import Recording
 from gate.clock import Clock
+from gate.config import Settings
+from gate.config.fail_fast import COUNTS, GRACES, OFF
+from gate.config.option import Group, Setting
+from gate.config.settings import taken_by
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known
+from gate.core.policy import FailFast
+from gate.core.share import Share
+from gate.errors import UsageError
 from gate.wire import trace
 from gate.wire.recorder import Recorder
 
@@ -18,11 +26,23 @@ _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS = 5.0
 
 
-def load(file: str) -> Recording:
-    """Read a recording; UsageError with file and line where it is none."""
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def load(file: str, settings: Settings) -> tuple[Recording, Settings]:
+    """Read a recording; UsageError with file and line where it is none.
+
+    The settings come back with the policy that the run was recorded under; what `settings` were
+    told counts for more.
+    """
     found = trace.read(Path(file))
-    applied = found.applied[0]
-    return Recording(found.before, _before(found, applied), applied, found.events())
+    recording = Recording(
+        before=found.before,
+        before_live={live.ref: _before(found, live) for live in found.applied},
+        applied=found.applied,
+        events=found.events(),
+    )
+    return recording, _under_policy(file, found.policy, settings)
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
@@ -33,19 +53,73 @@ def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
     return Absent()
 
 
+def _under_policy(file: str, recorded: Mapping[str, Any], settings: Settings) -> Settings:
+    told = {name: getattr(settings, name) for name in settings.model_fields_set}
+    known = {item.key: item.name for item in _judging()}
+    then = {known[key]: value for key, value in recorded.items() if key in known}
+    try:
+        return Settings.model_validate({**then, **told})
+    except ValueError as error:
+        raise UsageError(f"{file}:1: the policy of this recording cannot be read") from error
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def policy_told(settings: Settings) -> dict[str, Any]:
+    """Return the flags of the judge that are not at their default, as a file would have them."""
+    return {
+        item.key: _told(getattr(settings, item.name))
+        for item in _judging()
+        if getattr(settings, item.name) != item.default
+    }
+
+
+def _judging() -> Iterator[Setting]:
+    """Yield the options that decide over a verdict, a replay's too."""
+    return (item for item in taken_by("replay") if item.option.group is Group.VERDICT)
+
+
+def _told(value: object) -> object:
+    match value:
+        case Share():
+            return str(value)
+        case FailFast():
+            return [*_changes(value)]
+        case _:
+            return value
+
+
+def _changes(limits: FailFast) -> Iterator[str]:
+    """Yield the `KIND=VALUE` that make these limits of the default ones."""
+    usual = FailFast()
+    for kind, names in {**GRACES, **{kind: (name,) for kind, name in COUNTS.items()}}.items():
+        value = getattr(limits, names[0])
+        if any(getattr(limits, name) != getattr(usual, name) for name in names):
+            yield f"{kind}={OFF if value is None else f'{value:g}'}"
+
+
 class Tape:
     """Taps a run's connection for a recorder: lists, watch lines, the answer to the apply.
 
     Called from the threads that heard; the lists of before the apply become the header.
     """
 
-    def __init__(self, recorder: Recorder, clock: Clock, deployments: int) -> None:
-        """Expect the answers to the applies of so many Deployments."""
+    def __init__(
+        self, recorder: Recorder, clock: Clock, deployments: int, policy: Mapping[str, Any]
+    ) -> None:
+        """Expect the answers to the applies of so many Deployments, at least one."""
         self._recorder = recorder
         self._clock = clock
         self._expected = deployments
+        self._policy = policy
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was applied that the recording is about."""
+        return len(self._applied) >= self._expected
 
     def heard(self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes) -> None:
         """Take an answer of the server."""
@@ -54,7 +128,7 @@ class Tape:
             return
         if method == "GET" and not name:
             self._listed(path, body)
-        elif method == "PATCH" and kind == "deployments" and ("dryRun", "All") not in query:
+        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
             self._applied_one(body)
 
     def line(self, line: bytes) -> None:
@@ -62,36 +136,48 @@ class Tape:
         self._recorder.line(self._clock.now(), line)
 
     def _listed(self, path: str, body: bytes) -> None:
-        if self._complete():
+        if self.complete:
             namespace = path.partition("/namespaces/")[2].partition("/")[0]
             self._recorder.listed(self._clock.now(), namespace, body)
         else:
             self._before.append(body)
 
     def _applied_one(self, body: bytes) -> None:
-        if self._complete():
+        if self.complete:
             return
         self._applied.append(body)
-        if self._complete():
-            self._recorder.header(self._clock.now(), self._applied, before=self._before)
+        if len(self._applied) == self._expected:
+            self._recorder.header(
+                self._clock.now(), self._applied, before=self._before, policy=self._policy
+            )
 
-    def _complete(self) -> bool:
-        return len(self._applied) >= self._expected
+
+def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
+    """Tell an apply from a dry run, and from the patches that take over or resume."""
+    return ("dryRun", "All") not in query and any(name == "force" for name, _ in query)
 
 
 @contextmanager
 def taped(
-    path: str | None, clock: Clock, deployments: int, warn: Callable[[str], None]
+    settings: Settings, clock: Clock, deployments: int, warn: Callable[[str], None]
 ) -> Iterator[Tape | None]:
-    """Record to `path` while the block runs; None where nothing is to be recorded."""
+    """Record as the settings ask while the block runs; None where nothing is to be recorded."""
+    path = settings.record
     if path is None:
         yield None
         return
+    if not deployments:
+        warn(f"{path}: nothing is recorded, since no Deployment is applied")
+        yield None
+        return
     recorder = Recorder.create(Path(path), warn)
+    tape = Tape(recorder, clock, deployments, policy_told(settings))
     writer = threading.Thread(target=recorder.run, name="recorder", daemon=True)
     writer.start()
     try:
-        yield Tape(recorder, clock, deployments)
+        yield tape
     finally:
         recorder.finish()
         writer.join(FLUSH_SECONDS)
+        if not tape.complete:
+            warn(f"{path}: the recording is empty, since not every Deployment was applied")

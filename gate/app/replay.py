@@ -7,14 +7,14 @@ recording has shown so far.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.core.attempt import Attempt
 from gate.core.baseline import Baseline, baseline_of
 from gate.core.body import FrozenMap
-from gate.core.effects import Announce, Collect, Effect, Read, Release, SaveRecord
+from gate.core.effects import FIELD_MANAGER, Announce, Collect, Effect, Read, Release, SaveRecord
 from gate.core.events import (
     Answer,
     AttemptEvent,
@@ -29,29 +29,41 @@ from gate.core.events import (
     Woke,
 )
 from gate.core.fact import Absent, Fact, Known
-from gate.core.folding import applied_of, start_following
-from gate.core.objects import ReplicaSet, Watched
+from gate.core.following import applied_of, start_following
+from gate.core.objects import Ref, Watched
 from gate.core.plan import Plan, PlannedObject, Target
 from gate.core.policy import Policy
-from gate.core.rollout import Rollout, Verdict
+from gate.core.rollout import Verdict, VerdictKind
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin, step, wake_at
 from gate.report.timeline import timeline_line
 
+_MOST_TELLING = (
+    VerdictKind.FAILED,
+    VerdictKind.SUPERSEDED,
+    VerdictKind.HELD,
+    VerdictKind.PROGRESSING,
+    VerdictKind.COMPLETE,
+)
+"""Of several Deployments the first of these speaks for all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What one recording holds: the state before, the answer to the apply, what came after."""
+    """What one recording holds: the state before, the answers to the applies, what came after."""
 
     before: tuple[Watched, ...]
-    before_live: Fact[LiveObject]
-    applied: LiveObject
+    before_live: Mapping[Ref, Fact[LiveObject]]
+    applied: tuple[LiveObject, ...]
     events: Iterable[Observed | Vanished | Listed]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`replay`'s answer; `decided_at` is seconds of the recording, None while undecided."""
+    """`replay`'s answer, of several Deployments about the one that speaks for all.
+
+    `decided_at` is seconds of the recording, None while undecided.
+    """
 
     verdict: Verdict
     decided_at: float | None
@@ -101,31 +113,38 @@ class _Player:
     """Feeds one attempt from a recording and answers what it asks."""
 
     def __init__(self, recording: Recording, policy: Policy) -> None:
-        ref = recording.applied.ref
-        snapshot = Snapshot(ref)
-        for thing in recording.before:
-            snapshot = snapshot.fold(Observed(0.0, thing))
-        self.baseline = baseline_of(snapshot)
-        target = Target(ref, snapshot, self.baseline)
-        planned = PlannedObject(ref, recording.before_live)
-        plan = Plan("replay", (target,), (planned,), (), policy, may_retreat=False)
-        self.ref = ref
+        snapshots = [self._snapshot(live.ref, recording.before) for live in recording.applied]
+        plan = Plan(
+            "replay",
+            tuple(Target(known.ref, known, baseline_of(known)) for known in snapshots),
+            tuple(PlannedObject(ref, fact) for ref, fact in recording.before_live.items()),
+            (),
+            policy,
+            may_retreat=False,
+        )
         self.timeline: list[Announce] = []
-        self.attempt, effects = self._begun(plan, recording, snapshot)
+        self.attempt, effects = begin(plan, 0.0)
+        self.attempt = self._applied(recording, snapshots)
         self._answer(effects)
 
-    def _begun(
-        self, plan: Plan, recording: Recording, snapshot: Snapshot
-    ) -> tuple[Attempt, tuple[Effect, ...]]:
-        """Follow what the recorded apply returned instead of what was found."""
-        attempt, effects = begin(plan, 0.0)
-        before = recording.before_live
-        was = before.value if isinstance(before, Known) else None
-        applied = applied_of(0.0, was, recording.applied, "rollout-gate")
-        live = recording.applied.deployment
-        known = snapshot.fold(Observed(0.0, live)) if live is not None else snapshot
-        attempt = replace(attempt, rollouts=FrozenMap())
-        return start_following(attempt, applied, known), effects
+    @staticmethod
+    def _snapshot(ref: Ref, before: Iterable[Watched]) -> Snapshot:
+        snapshot = Snapshot(ref)
+        for thing in before:
+            snapshot = snapshot.fold(Observed(0.0, thing))
+        return snapshot
+
+    def _applied(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
+        """Follow what the recorded applies returned instead of what was found."""
+        attempt = replace(self.attempt, rollouts=FrozenMap())
+        for live, snapshot in zip(recording.applied, snapshots, strict=True):
+            before = recording.before_live[live.ref]
+            was = before.value if isinstance(before, Known) else None
+            applied = applied_of(0.0, was, live, FIELD_MANAGER)
+            if live.deployment is not None:
+                known = snapshot.fold(Observed(0.0, live.deployment))
+                attempt = start_following(attempt, applied, known)
+        return attempt
 
     def wake_until(self, at: float) -> None:
         """Let pass the time before the next line of the recording."""
@@ -154,8 +173,8 @@ class _Player:
         match effect:
             case SaveRecord(effect_id):
                 return Recorded(now, effect_id)
-            case Read(effect_id):
-                return self._read(now, effect_id)
+            case Read(effect_id, ref):
+                return self._read(now, effect_id, ref)
             case Collect(effect_id):
                 return Collected(now, effect_id, ())
             case Release(effect_id):
@@ -163,30 +182,28 @@ class _Player:
             case _:
                 raise TypeError(f"a replay writes nothing, not even {effect}")
 
-    def _read(self, now: float, effect_id: int) -> ReadBack:
+    def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
         """Answer a read with what the recording has shown last."""
-        snapshot = self._rollout.snapshot
+        snapshot = self.attempt.rollouts[ref].snapshot
         live = snapshot.live
         if live is None:
             return ReadBack(now, effect_id, Absent())
-        known = LiveObject(
-            self.ref, live.uid, live.resource_version, live.template.body, live.template.body, live
-        )
-        sets: tuple[ReplicaSet, ...] = tuple(snapshot.replica_sets.values())
+        body = live.template.body
+        known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
+        sets = tuple(snapshot.replica_sets.values())
         pods = tuple(track.pod for track in snapshot.pods.values())
         return ReadBack(now, effect_id, Known(known), sets, pods)
 
-    @property
-    def _rollout(self) -> Rollout:
-        return self.attempt.rollouts[self.ref]
-
     def judged(self) -> Judged:
         """Return what stands now."""
-        decided_at = self.attempt.verdict_at if self.attempt.ended else None
+        verdicts = {
+            ref: rollout.verdict(self.attempt.now) for ref, rollout in self.attempt.rollouts.items()
+        }
+        ref = min(verdicts, key=lambda ref: _MOST_TELLING.index(verdicts[ref].kind))
         return Judged(
-            verdict=self._rollout.verdict(self.attempt.now),
-            decided_at=decided_at,
-            new_revision=self._rollout.applied.new_template,
-            baseline=self.baseline,
+            verdict=verdicts[ref],
+            decided_at=self.attempt.verdict_at if self.attempt.ended else None,
+            new_revision=any(r.applied.new_template for r in self.attempt.rollouts.values()),
+            baseline=self.attempt.plan.target(ref).baseline,
             timeline=tuple(self.timeline),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gate import signals
 from gate.app.console import Console
 from gate.app.lanes import Lanes
@@ -16,19 +18,38 @@ from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 
 
-def run(session: Session, plan: Plan, watching: Watching, console: Console) -> Attempt:
-    """Return the attempt in its end state; the watches are stopped by then."""
-    clock, inbox = session.clock, session.inbox
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An attempt that nothing has refused: its plan, and the watches that already run."""
+
+    session: Session
+    plan: Plan
+    watching: Watching
+
+
+def run(ready: Ready, console: Console) -> Attempt:
+    """Return the attempt in its end state; watches and lanes are told to end by then.
+
+    A bug of ours that breaks it off is raised, after a warning that names what was written.
+    """
+    clock, inbox = ready.session.clock, ready.session.inbox
+    client, resources = ready.session.client, ready.session.resources
     lanes = Lanes(
         clock,
         inbox,
-        write=Writer(session.client, session.resources, clock).perform,
-        read=Reader(session.client, session.resources, clock).perform,
-        collect=Collector(session.client, clock).perform,
+        write=Writer(client, resources, clock).perform,
+        read=Reader(client, resources, clock).perform,
+        collect=Collector(client, clock).perform,
     )
     engine = Engine(clock, inbox, lanes.dispatch, console)
-    with signals.delivered_to(lambda number: inbox.put(Interrupted(clock.now(), number))):
-        try:
-            return engine.run(plan)
-        finally:
-            watching.stop()
+    try:
+        with signals.delivered_to(lambda number: inbox.put(Interrupted(clock.now(), number))):
+            return engine.run(ready.plan)
+    except Exception:
+        if lanes.sent:
+            sent = ", ".join(map(str, lanes.sent))
+            console.warn(f"broken off after writes to {sent}: they stand as they are")
+        raise
+    finally:
+        ready.watching.stop()
+        lanes.stop()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 
 from gate.clock import Clock
 from gate.config import Settings
-from gate.core.events import AttemptEvent
+from gate.engine import Inbox
 from gate.kube.client import Client, Heard, Limits
 from gate.kube.connection import Connection, Options, connect
 from gate.kube.contact import Contact
@@ -16,32 +19,50 @@ from gate.kube.resources import Resources
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What every command that talks to a cluster needs; nothing was sent when it is made."""
+    """What every command that talks to a cluster needs; nothing was sent when it is made.
+
+    `at_end` takes what is to be done before the connections are closed.
+    """
 
     clock: Clock
     connection: Connection
     client: Client
     resources: Resources
-    inbox: SimpleQueue[AttemptEvent]
+    inbox: Inbox
     namespace: str
+    at_end: Callable[[Callable[[], None]], object]
 
 
-def open_session(settings: Settings, clock: Clock, heard: Heard | None = None) -> Session:
-    """Connect as the settings say; raises the errors of `gate.kube.connection`.
+@contextmanager
+def connected(settings: Settings, clock: Clock, heard: Heard | None = None) -> Iterator[Session]:
+    """Connect as the settings say, for the block; raises the errors of `gate.kube.connection`.
 
-    `heard` is told of each answer of the server, for recordings.
+    `heard` is told of each answer of the server, for recordings. At the end nothing is waited
+    for: what is under way in other threads ends by itself.
     """
-    plugins = tuple(settings.allow_exec_plugin) or None
-    options = Options(
+    connection = connect(_options(settings), clock=clock)
+    inbox: Inbox = SimpleQueue()
+    stopping = threading.Event()
+    client = Client(
+        connection,
+        clock,
+        limits=Limits(retry_seconds=settings.connect_timeout),
+        contact=Contact(clock, inbox.put),
+        stopping=stopping,
+        heard=heard,
+    )
+    namespace = settings.namespace or connection.namespace
+    with ExitStack() as stack:
+        stack.callback(connection.close)
+        stack.callback(stopping.set)
+        resources = Resources(client)
+        yield Session(clock, connection, client, resources, inbox, namespace, stack.callback)
+
+
+def _options(settings: Settings) -> Options:
+    return Options(
         kubeconfig=settings.kubeconfig or "",
         context=settings.context or "",
         allow_insecure=settings.allow_insecure,
-        exec_plugins=plugins,
+        exec_plugins=tuple(settings.allow_exec_plugin) or None,
     )
-    connection = connect(options, clock=clock)
-    inbox: SimpleQueue[AttemptEvent] = SimpleQueue()
-    contact = Contact(clock, inbox.put)
-    limits = Limits(retry_seconds=settings.connect_timeout)
-    client = Client(connection, clock, limits=limits, contact=contact, heard=heard)
-    namespace = settings.namespace or connection.namespace
-    return Session(clock, connection, client, Resources(client), inbox, namespace)

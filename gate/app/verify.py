@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from gate.app import arrival
 from gate.app.console import Console
-from gate.app.live import read_live
-from gate.app.running import run
+from gate.app.live import read_object, selector_of
+from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings, policy
-from gate.core.attempt import Attempt
 from gate.core.events import Kind
 from gate.core.objects import Deployment, Ref, deployment_ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
-from gate.errors import GateError, UsageError
+from gate.errors import GateError, RefusedError
 from gate.kube.access import following
 from gate.kube.lists import list_all
 
@@ -28,35 +24,34 @@ class UnexpectedImage(GateError):
     outcome = Outcome.FAILED
 
 
-def verify(
-    session: Session, settings: Settings, names: tuple[str, ...], console: Console
-) -> Attempt:
-    """Follow Deployments as they are to their verdict."""
+def verify(session: Session, settings: Settings, names: tuple[str, ...], console: Console) -> Ready:
+    """Prepare to follow Deployments as they are to their verdict."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
     arrival.check_access(session, following(session.namespace))
     refs = _refs(session, settings, names)
-    selectors: dict[Ref, Mapping[str, Any]] = {
-        ref: read_live(session, ref.name).selector for ref in refs
-    }
-    watching = Watching(session, selectors)
+    watching = Watching(session, {ref: selector_of(read_object(session, ref)) for ref in refs})
     watching.start()
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
     targets = tuple(watching.target(ref) for ref in refs)
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
-    return run(session, plan, watching, console)
+    return Ready(session, plan, watching)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:
-    found = list(names)
+    found = set(names)
     if settings.selector:
         selection = (("labelSelector", settings.selector),)
         listing = list_all(session.client, Kind.DEPLOYMENT, session.namespace, selection)
-        found += [one.ref.name for one in listing.objects if isinstance(one, Deployment)]
+        found |= {one.ref.name for one in listing.objects if isinstance(one, Deployment)}
     if not found:
-        raise UsageError("nothing to verify", hint="give a name, or -l SELECTOR that matches one")
-    return tuple(deployment_ref(session.namespace, name) for name in sorted(set(found)))
+        raise RefusedError(
+            f"no Deployment in namespace {session.namespace} has the labels {settings.selector}",
+            reason=Reason.NOT_FOUND,
+            hint="is the namespace right? -n NAMESPACE",
+        )
+    return tuple(deployment_ref(session.namespace, name) for name in sorted(found))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

@@ -8,16 +8,18 @@ from typing import Any
 from gate.app.session import Session
 from gate.core.baseline import baseline_of
 from gate.core.body import FrozenMap
-from gate.core.events import AttemptEvent, ContactLost, Kind, Listed, Observed, Vanished
+from gate.core.events import ContactLost, Kind, Listed, Observed, Vanished
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.plan import Target
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
+from gate.engine import Message
 from gate.errors import RefusedError
 from gate.kube.watch import watches_of
 
 LONGEST_NAP_SECONDS = 3600.0
+LEAVE_SECONDS = 0.1
 NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
 """What has to be listed before anything can be said of a baseline; Events only explain."""
 
@@ -39,13 +41,15 @@ class Watching:
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
         self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
         self._listed: set[tuple[Ref, Kind]] = set()
+        self._why_not = ""
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Begin to watch; the session's end is the end of the watches."""
         self._watches.start()
+        self._session.at_end(self._leave)
 
     def stop(self) -> None:
-        """End the watches."""
+        """End the watches, without waiting for them."""
         self._watches.stop()
 
     def settle(self, seconds: float) -> None:
@@ -55,9 +59,11 @@ class Watching:
             left = ends_at - self._session.clock.now()
             event = self._session.clock.receive(self._session.inbox, left) if left > 0 else None
             if event is None:
+                why = f": {self._why_not}" if self._why_not else ""
                 raise RefusedError(
-                    f"the API server did not list what runs within {seconds:.0f} s",
+                    f"the API server did not list what runs within {seconds:.0f} s{why}",
                     reason=Reason.UNREACHABLE,
+                    hint="--connect-timeout sets how long it is tried",
                 )
             self._hear(event)
 
@@ -71,23 +77,34 @@ class Watching:
         return self._snapshots[ref]
 
     def follow(self, rollout: Rollout) -> Rollout:
-        """Wait for the next event, or until time may change the verdict; fold it."""
+        """Wait for the next event, or until time may change the verdict; fold it.
+
+        RefusedError where nothing more will come, since asking is not allowed any more.
+        """
         now = self._session.clock.now()
-        nap = min(rollout.wake_at(now) - now, LONGEST_NAP_SECONDS)
+        nap = min(max(0.0, rollout.wake_at(now) - now), LONGEST_NAP_SECONDS)
         event = self._session.clock.receive(self._session.inbox, nap)
+        if event is not None:
+            self._hear(event)
         if isinstance(event, Observed | Vanished | Listed):
             return rollout.observe(event)
         return rollout
 
+    def _leave(self) -> None:
+        self._watches.stop()
+        self._watches.join(LEAVE_SECONDS)
+
     def _settled(self) -> bool:
         return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
 
-    def _hear(self, event: AttemptEvent) -> None:
+    def _hear(self, event: Message) -> None:
         match event:
             case Listed(_, kind, about, _):
                 self._listed.add((about, kind))
             case ContactLost(_, why, final) if final:
                 raise RefusedError(why, reason=Reason.FORBIDDEN)
+            case ContactLost(_, why, _):
+                self._why_not = why
             case _:
                 pass
         if isinstance(event, Observed | Vanished | Listed):

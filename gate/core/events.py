@@ -46,13 +46,15 @@ class Listed:
     """All objects of a kind that `about` selects, as one list gave them: what is missing is gone.
 
     `about` is the Deployment whose name, label selector or namespace the list was made with:
-    the list says nothing of another one's objects.
+    the list says nothing of another one's objects. `resource_version` is the list's own, "" where
+    that is not known: a list older than what was seen already tells of nothing that is gone.
     """
 
     at: float
     kind: Kind
     about: Ref
     objects: tuple[Watched, ...]
+    resource_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

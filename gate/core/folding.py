@@ -35,11 +35,11 @@ Folded = TypeVar("Folded", Rollout, Snapshot)
 
 def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
     """Return the attempt after `event`; raise UnexpectedAnswer for an answer nobody awaits."""
+    if isinstance(event, Observed | Vanished | Listed):
+        return observed(attempt, event)
     if event.at > attempt.now:
         attempt = replace(attempt, now=event.at)
     match event:
-        case Observed() | Vanished() | Listed():
-            return observed(attempt, event)
         case Woke():
             return attempt
         case Interrupted(_, signal_number):
@@ -63,13 +63,14 @@ def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
     snapshots = {ref: snapshot.fold(event) for ref, snapshot in attempt.snapshots.items()}
     return replace(
         attempt,
+        now=max(attempt.now, event.at),
         rollouts=_kept(attempt.rollouts, rollouts),
         snapshots=_kept(attempt.snapshots, snapshots),
     )
 
 
 def _kept(before: FrozenMap[Ref, Folded], after: dict[Ref, Folded]) -> FrozenMap[Ref, Folded]:
-    changed = any(after[ref] is not before[ref] for ref in after)
+    changed = any(one is not before[ref] for ref, one in after.items())
     return FrozenMap(after) if changed else before
 
 

@@ -14,7 +14,8 @@ window after completion (0 s is legal and still passed through), CONFIRMING for 
 that either bears the verdict out or sends the attempt back to FOLLOWING. Nothing is written in
 CLOSING, which gives the lock back, nor in ENDED.
 
-RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback.
+RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback. A
+write that is refused closes or turns the way out; on the way back it is a cause among others.
 Where two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
 INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones.
 """
@@ -72,11 +73,7 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
     always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: closing}
     return {
         State.RECORDING: {Trigger.RECORDED: (leg, State.WRITING), **always},
-        State.WRITING: {
-            Trigger.WRITTEN: (leg, State.FOLLOWING),
-            Trigger.REJECTED: closing,
-            **always,
-        },
+        State.WRITING: {Trigger.WRITTEN: (leg, State.FOLLOWING), **always},
         State.FOLLOWING: {
             Trigger.COMPLETE: (leg, State.BAKING),
             Trigger.FAILED: (leg, State.CONFIRMING),
@@ -98,17 +95,18 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
     }
 
 
-def _with_retreat(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
+def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
+    """Return the way out: what both legs share, what turns it back, what refuses it."""
     retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
     writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
-    return {
-        state: {**triggers, **retreat} if state in writes_may_stand else triggers
-        for state, triggers in table.items()
-    }
+    for state in writes_may_stand:
+        table[state] = {**table[state], **retreat}
+    table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.CLOSING)
+    return table
 
 
 TRANSITIONS: Mapping[Leg, Mapping[State, Mapping[Trigger, Place]]] = {
-    Leg.FORWARD: _with_retreat(_leg(Leg.FORWARD)),
+    Leg.FORWARD: _out(_leg(Leg.FORWARD)),
     Leg.BACK: _leg(Leg.BACK),
 }
 

@@ -42,8 +42,8 @@ class Snapshot:
                 return self._with(at, thing)
             case Vanished(_, kind, uid):
                 return self._without(kind, uid)
-            case Listed(at, kind, about, things) if about == self.ref:
-                return self._listed(at, kind, things)
+            case Listed(about=about) if about == self.ref:
+                return self._listed(event)
             case _:
                 return self
 
@@ -166,28 +166,36 @@ class Snapshot:
             case _:
                 return self
 
-    def _listed(self, at: float, kind: Kind, things: tuple[Watched, ...]) -> Snapshot:
+    def _listed(self, event: Listed) -> Snapshot:
         """Drop what a list no longer has, take in what it has."""
+        at, kind, things = event.at, event.kind, event.objects
         result = self
-        listed = {thing.uid for thing in things}
-        for uid in self._uids(kind) - listed:
-            result = result.fold(Vanished(at, kind, uid))
-        if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
-            result = _recast(replace(result, deployment=Absent()))
+        if not self._is_ahead_of(event):
+            listed = {thing.uid for thing in things}
+            for uid in self._known(kind).keys() - listed:
+                result = result.fold(Vanished(at, kind, uid))
+            if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
+                result = _recast(replace(result, deployment=Absent()))
         for thing in things:
             result = result.fold(Observed(at, thing))
         return result
 
-    def _uids(self, kind: Kind) -> set[str]:
+    def _is_ahead_of(self, event: Listed) -> bool:
+        """Tell whether something was seen that is later than a list, as from a server behind."""
+        version = event.resource_version
+        return any(_older(version, known) for known in self._known(event.kind).values())
+
+    def _known(self, kind: Kind) -> dict[str, str]:
+        """Return the resourceVersions of what is known of a kind, by uid."""
         match kind:
             case Kind.DEPLOYMENT:
-                return set() if self.live is None else {self.live.uid}
+                return {} if self.live is None else {self.live.uid: self.live.resource_version}
             case Kind.REPLICA_SET:
-                return set(self.replica_sets)
+                return {uid: one.resource_version for uid, one in self.replica_sets.items()}
             case Kind.POD:
-                return set(self.pods)
+                return {uid: track.pod.resource_version for uid, track in self.pods.items()}
             case Kind.EVENT:
-                return set()
+                return {}
 
 
 def _is_of(ref: Ref, thing: Watched) -> bool:
@@ -206,12 +214,16 @@ def _recast(snapshot: Snapshot) -> Snapshot:
 
 
 def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
-    """Tell whether `one` says nothing beyond what is known: an earlier version, or the same.
-
-    resourceVersions of a kind compare as numbers, across objects too (Kubernetes 1.35 made that
-    part of the API); where they are none, nothing is older.
-    """
-    ours, theirs = one.resource_version, known.resource_version
-    if ours == theirs:
+    """Tell whether `one` says nothing beyond what is known: an earlier version, or the same."""
+    if one.resource_version == known.resource_version:
         return one == known
-    return ours.isdigit() and theirs.isdigit() and int(ours) < int(theirs)
+    return _older(one.resource_version, known.resource_version)
+
+
+def _older(one: str, other: str) -> bool:
+    """Compare resourceVersions of a kind, across objects and lists too.
+
+    They compare as numbers (Kubernetes 1.35 made that part of the API); where they are none,
+    nothing is older.
+    """
+    return one.isdigit() and other.isdigit() and int(one) < int(other)

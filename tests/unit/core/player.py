@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from gate.core.attempt import Attempt
@@ -38,6 +37,7 @@ from gate.core.events import (
 from gate.core.fact import Absent, Fact, Known
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.snapshot import Snapshot
@@ -91,6 +91,13 @@ def _fact(live: LiveObject | None) -> Fact[LiveObject]:
     return Absent() if live is None else Known(live)
 
 
+def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
+    """Return exit code, outcome and reason of an attempt that has ended."""
+    assert attempt.ended
+    assert attempt.ending is not None
+    return attempt.exit_code, attempt.ending.outcome, attempt.ending.reason
+
+
 class Player:
     """One attempt, all that it sent, and the answers to what is outstanding."""
 
@@ -104,10 +111,21 @@ class Player:
         self.hold: tuple[type[Asking], ...] = ()
         self.control = True
         self._bent: list[tuple[type[Asking], int, Bent]] = []
+        self.most_steps = MOST_STEPS
         self._steps = 0
         list(server.news(0.0))
         self.attempt, effects = begin(plan, STARTED_AT)
         self._take(effects)
+
+    @property
+    def web(self) -> Ref:
+        """The first Deployment that is followed."""
+        return self.attempt.plan.targets[0].ref
+
+    @property
+    def place(self) -> tuple[Leg, State]:
+        """Where the attempt is."""
+        return self.attempt.leg, self.attempt.state
 
     @property
     def writes(self) -> list[Write]:
@@ -115,8 +133,8 @@ class Player:
         return [effect for effect in self.sent if isinstance(effect, Write)]
 
     def written(self) -> list[tuple[str, str]]:
-        """Return verb and object of every write, in order."""
-        return [(write.verb.value, str(write.ref)) for write in self.writes]
+        """Return verb and object of every write that the server has done, in order."""
+        return [(write.verb.value, str(write.ref)) for write in self.server.done]
 
     def bend(self, kind: type[Asking], answer: Bent, times: int = 1) -> None:
         """Answer the next effects of a kind otherwise; None leaves one unanswered."""
@@ -125,7 +143,7 @@ class Player:
     def hear(self, event: AttemptEvent) -> None:
         """Step once."""
         self._steps += 1
-        assert self._steps < MOST_STEPS, "the attempt does not come to rest"
+        assert self._steps < self.most_steps, "the attempt does not come to rest"
         self.attempt, effects = step(self.attempt, event)
         self._take(effects)
 
@@ -151,8 +169,17 @@ class Player:
         return self.attempt
 
     def run_to(self, state: State, leg: Leg = Leg.FORWARD) -> Attempt:
-        """Run until the attempt is at a place."""
-        return self.run(lambda attempt: (attempt.leg, attempt.state) == (leg, state))
+        """Run until the attempt is at a place, which it has to come to rest at."""
+        self.run(lambda attempt: (attempt.leg, attempt.state) == (leg, state))
+        assert self.place == (leg, state), f"at {self.place}"
+        return self.attempt
+
+    def behave(self, what: str, image: str = "v2") -> None:
+        """Let the pods of an image behave otherwise from now on, and the watches tell."""
+        self.server.behaviour[f"shop/web:{image}"] = what
+        for one in self.attempt.plan.targets:
+            self.server.control(one.ref)
+        self.news()
 
     def pass_to(self, at: float) -> Attempt:
         """Let time pass, answering, until nothing is due before `at`; then wake it there."""
@@ -218,8 +245,3 @@ class Player:
         sets, pods = self.server.parts(effect.ref) if effect.whole_rollout else (None, None)
         fact = _fact(self.server.read(effect.ref))
         return ReadBack(self.attempt.now, effect.effect_id, fact, sets, pods)
-
-
-def with_policy(plan: Plan, **policy: Any) -> Plan:
-    """Return the plan under another policy."""
-    return replace(plan, policy=replace(plan.policy, **policy))

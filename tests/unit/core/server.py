@@ -29,6 +29,7 @@ from gate.core.outcome import Reason
 from tests.unit.core import world
 from tests.unit.core.leaves import Leaves, leaves_of, nested, ref_of, spec_of, tree_of
 
+
 @dataclass
 class Set:
     """A ReplicaSet with the pods that it has."""
@@ -80,7 +81,8 @@ class Server:
         """Take behaviours by tag: v2="crash" is about `shop/web:v2`."""
         self.behaviour = {f"shop/web:{tag}": what for tag, what in behaviour.items()}
         self.stored: dict[Ref, Stored] = {}
-        self.observing = True
+        self.done: list[Write] = []
+        self.changing: list[Write] = []
         self._version = 1000
         self._told: dict[str, Watched] = {}
 
@@ -130,7 +132,19 @@ class Server:
     # -- writes ------------------------------------------------------------------------------------
 
     def perform(self, write: Write, at: float) -> Answer:
-        """Do a write, or say why not."""
+        """Do a write, or say why not; `done` keeps those that were, `changing` what had effect."""
+        before = self._content(write.ref)
+        answer = self._performed(write, at)
+        if isinstance(answer, Written):
+            self.done.append(write)
+            if self._content(write.ref) != before:
+                self.changing.append(write)
+        return answer
+
+    def _content(self, ref: Ref) -> Leaves | None:
+        return self.stored[ref].leaves if ref in self.stored else None
+
+    def _performed(self, write: Write, at: float) -> Answer:
         stored, effect_id = self.stored.get(write.ref), write.effect_id
         if write.uid is not None and (stored is None or stored.uid != write.uid):
             return WriteConflicted(at, effect_id)
@@ -150,6 +164,8 @@ class Server:
             if lost and not write.force:
                 text = CleanText(f"conflicts: {', '.join(lost)}")
                 return WriteRejected(at, effect_id, Reason.CONFLICT, text, tuple(lost))
+            if lost and stored is not None:
+                _taken_from(stored, write.field_manager, lost)
             self._set(write.ref, (write.field_manager, "Apply"), wanted, exact=True)
         return Written(at, effect_id, self.read(write.ref))
 
@@ -157,7 +173,9 @@ class Server:
         parts = {} if stored is None else stored.parts
         theirs = [part for (owner, _), part in parts.items() if owner != manager]
         lost = [
-            path for path, value in wanted.items() if any(p.get(path, value) != value for p in theirs)
+            path
+            for path, value in wanted.items()
+            if any(p.get(path, value) != value for p in theirs)
         ]
         return sorted(f".{path}" for path in lost)
 
@@ -243,8 +261,8 @@ class Server:
         for ref, stored in self.stored.items():
             if ref.kind == "Deployment":
                 sets, pods = self.parts(ref)
-                for thing in (self.deployment(stored), *sets, *pods):
-                    now[thing.uid] = thing
+                things: list[Watched] = [self.deployment(stored), *sets, *pods]
+                now |= {thing.uid: thing for thing in things}
         for uid, thing in self._told.items():
             if uid not in now:
                 yield Vanished(at, _KINDS[type(thing)], uid)
@@ -267,7 +285,7 @@ class Server:
     def control(self, ref: Ref) -> None:
         """Let the controllers and kubelets act on a Deployment until nothing is left to do."""
         stored = self.stored.get(ref)
-        if stored is None or ref.kind != "Deployment" or not self.observing:
+        if stored is None or ref.kind != "Deployment":
             return
         before = self.deployment(stored)
         stored.observed = stored.generation
@@ -321,6 +339,14 @@ class Server:
             resource_version=known.resource_version if known is not None else "0",
         )
         return fresh if fresh == known else replace(fresh, resource_version=str(self.version()))
+
+
+def _taken_from(stored: Stored, manager: str, lost: list[str]) -> None:
+    """Let a forced apply take these leaves from all others."""
+    for (owner, _), part in stored.parts.items():
+        if owner != manager:
+            for path in lost:
+                part.pop(path.removeprefix("."), None)
 
 
 _KINDS = {Deployment: Kind.DEPLOYMENT, ReplicaSet: Kind.REPLICA_SET, Pod: Kind.POD}

@@ -28,7 +28,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from gate.core.step import begin, step, wake_at
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, planned, watched
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
@@ -39,13 +39,6 @@ def rolled_out(policy: Policy | None = None, **behaviour: str) -> Player:
     server = Server(**behaviour)
     server.put(manifest("v1"))
     return Player(server, planned(server, manifest("v2"), policy=policy))
-
-
-def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
-    """Return exit code, outcome and reason of an attempt that has ended."""
-    assert attempt.ended
-    assert attempt.ending is not None
-    return attempt.exit_code, attempt.ending.outcome, attempt.ending.reason
 
 
 # -- good ------------------------------------------------------------------------------------------
@@ -90,7 +83,10 @@ def test_a_read_that_contradicts_completion_goes_on() -> None:
     def contradict(player: Player, effect: Read) -> ReadBack:
         truth = player.read(effect)
         assert truth.replica_sets is not None
-        behind = [replace(one, available_replicas=0, resource_version="9999") for one in truth.replica_sets]
+        behind = [
+            replace(one, available_replicas=0, resource_version="9999")
+            for one in truth.replica_sets
+        ]
         return replace(truth, replica_sets=tuple(behind))
 
     player.bend(Read, contradict)
@@ -128,7 +124,7 @@ def test_an_outage_in_mid_flight_changes_no_verdict() -> None:
     player.hear(ContactLost(player.attempt.now + 1.0, "connection refused"))
     player.pass_to(STARTED_AT + 610.0)
     assert player.attempt.state is State.CONFIRMING
-    player.server.control(player.attempt.plan.targets[0].ref)
+    player.server.control(player.web)
     player.hold = ()
     player.hear(ContactRestored(player.attempt.now))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
@@ -141,7 +137,7 @@ def test_an_independent_read_every_30_s_finds_what_the_watch_does_not_tell() -> 
     player = rolled_out()
     player.control = False
     player.run_to(State.FOLLOWING)
-    player.server.control(player.attempt.plan.targets[0].ref)
+    player.server.control(player.web)
     list(player.server.news(0.0))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 30.0
@@ -167,9 +163,7 @@ def test_a_version_that_breaks_in_the_bake_window_goes_back() -> None:
     """Ready, then crashing."""
     player = rolled_out(BAKE)
     player.pass_to(STARTED_AT + 100.0)
-    player.server.behaviour["shop/web:v2"] = "crash"
-    player.server.control(player.attempt.plan.targets[0].ref)
-    player.news()
+    player.behave("crash")
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
 
 
@@ -178,15 +172,15 @@ def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
     """A pod is replaced at 100 s: no failure, but 300 s from where it is complete again."""
     player = rolled_out(BAKE)
     player.pass_to(STARTED_AT + 100.0)
-    ref = player.attempt.plan.targets[0].ref
+    ref = player.web
     lost = player.server.stored[ref].sets[-1].pods.pop()
     player.server.touch(ref)
     player.news()
-    assert player.attempt.state is State.FOLLOWING
+    assert player.place == (Leg.FORWARD, State.FOLLOWING)
     player.server.stored[ref].sets[-1].pods.append(lost)
     player.server.touch(ref)
     player.news()
-    assert player.attempt.state is State.BAKING
+    assert player.place == (Leg.FORWARD, State.BAKING)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 400.0
 
@@ -195,7 +189,7 @@ def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
 def test_the_window_ends_with_the_budget_at_the_latest() -> None:
     """Complete again late: at the end of timeout and bake together it is complete or not."""
     player = rolled_out(BAKE)
-    ref = player.attempt.plan.targets[0].ref
+    ref = player.web
     for at in (250.0, 500.0, 750.0):
         player.pass_to(STARTED_AT + at)
         player.server.stored[ref].sets[-1].pods.pop()
@@ -267,7 +261,7 @@ def test_paused_in_mid_flight_ends_with_6_and_no_write() -> None:
     player = rolled_out(Policy(timeout_seconds=300.0))
     player.control = False
     player.run_to(State.FOLLOWING)
-    player.server.edit(player.attempt.plan.targets[0].ref, "kubectl", {"spec.paused": True})
+    player.server.edit(player.web, "kubectl", {"spec.paused": True})
     player.news()
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.PAUSED)
     assert player.attempt.now == STARTED_AT + 300.0
@@ -282,7 +276,7 @@ def test_superseded_in_mid_flight_writes_nothing_after_it() -> None:
     """Another image in mid-flight is somebody else's version: 8."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    player.server.edit(player.attempt.plan.targets[0].ref, "kubectl-set", {IMAGE: "shop/web:v9"})
+    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.written() == [("apply", "deployment/web")]
@@ -295,7 +289,7 @@ def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     player.hold = (Read,)
-    player.server.edit(player.attempt.plan.targets[0].ref, "kubectl-set", {IMAGE: "shop/web:v9"})
+    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.now == STARTED_AT + 2.0
@@ -307,7 +301,7 @@ def test_deleted_in_mid_flight_is_8_and_not_made_again(again: bool) -> None:
     """Neither the deleted one nor its successor is written to."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    player.server.remove(player.attempt.plan.targets[0].ref)
+    player.server.remove(player.web)
     if again:
         player.server.put(manifest("v2"), "kubectl")
     player.news()
@@ -332,7 +326,7 @@ def test_an_addition_by_others_is_followed_to_the_end() -> None:
     """A restart annotation in mid-flight: still ours, and verified with its ReplicaSet."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    ref = player.attempt.plan.targets[0].ref
+    ref = player.web
     player.server.behaviour["shop/web:v2"] = "good"
     player.server.edit(ref, "reloader", {"spec.template.metadata.annotations.checksum": "abc"})
     player.server.control(ref)
@@ -378,10 +372,7 @@ def test_two_deployments_are_verified_together() -> None:
     player.run_to(State.FOLLOWING)
     player.pass_to(STARTED_AT + 60.0)
     assert player.attempt.state is State.FOLLOWING
-    player.server.behaviour["shop/web:v3"] = "good"
-    for one in player.attempt.plan.targets:
-        player.server.control(one.ref)
-    player.news()
+    player.behave("good", "v3")
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
 
 
@@ -404,9 +395,7 @@ def test_one_superseded_leaves_the_other_to_its_own_verdict() -> None:
     player.server.edit(web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     assert player.attempt.state is State.FOLLOWING
-    player.server.behaviour["shop/web:v3"] = "crash"
-    player.server.control(api)
-    player.news()
+    player.behave("crash", "v3")
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.endings[api].outcome is Outcome.ROLLED_BACK
     assert player.written()[2:] == [("apply", "deployment/api")]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.events import Kind, Observed, Vanished
+from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.rollout import VerdictKind
@@ -16,6 +16,7 @@ from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     OWNED,
     SUCCEEDED,
+    WEB,
     Scene,
     after,
     deployment,
@@ -310,3 +311,13 @@ def test_late_lines_of_a_watch_undo_nothing() -> None:
         later(deployment(), 300, uid="the-one-before"),
     ):
         assert rollout.observe(Observed(2.0, late)) is rollout
+
+
+@pytest.mark.parametrize(("version", "gone"), [("", True), ("600", True), ("400", False)])
+def test_a_list_from_a_server_behind_tells_of_nothing_that_is_gone(
+    version: str, gone: bool
+) -> None:
+    """A list that is older than what was seen cannot know it."""
+    rollout = Scene(web=later(deployment(), 500)).seen()
+    rollout = rollout.observe(Listed(2.0, Kind.DEPLOYMENT, WEB, (), version))
+    assert (rollout.verdict(2.0).kind is VerdictKind.SUPERSEDED) is gone

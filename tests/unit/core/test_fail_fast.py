@@ -319,6 +319,17 @@ def test_of_two_troubles_the_one_that_dooms_first_counts() -> None:
     assert fails_at(replace(base, web=replace(BEHIND, template=named)), 121.0)
 
 
+@pytest.mark.contract("B120")
+def test_what_waited_before_our_write_has_its_whole_grace_again() -> None:
+    """An old pod that pulled in vain for minutes does not doom a rollback to it at once."""
+    starved = pods(2, waiting("ErrImagePull", NOT_FOUND))
+    snapshot = scene(*starved).seen(1.0).snapshot
+    applied = replace(scene().rollout().applied, at=100.0)
+    rollout = Rollout.start(applied, replace(snapshot, written=False), Policy())
+    assert rollout.verdict(129.9).kind is PROGRESSING
+    assert rollout.verdict(130.0).reason is Reason.IMAGE_PULL
+
+
 # -- readiness -------------------------------------------------------------------------------------
 
 

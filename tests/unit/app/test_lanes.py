@@ -1,0 +1,141 @@
+"""Worker lanes: what waits for what, and that no effect stays without an answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from gate.app.lanes import Lanes
+from gate.clock import VirtualClock
+from gate.core.body import Body
+from gate.core.effects import Announce, Collect, Read, Release, SaveRecord, Verb, Write
+from gate.core.events import Collected, ReadBack, Recorded, Released, Written
+from gate.core.fact import Absent
+from gate.core.objects import Ref
+from gate.engine import Broken, Inbox
+
+WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")
+NOTHING = Body.of({})
+
+
+class Scene:
+    """Lanes whose work a test can hold up, by the number of the effect."""
+
+    def __init__(self) -> None:
+        self.inbox: Inbox = SimpleQueue()
+        self.gates: dict[int, threading.Event] = {}
+        self.fails: set[int] = set()
+        self.lanes = Lanes(
+            VirtualClock(5.0),
+            self.inbox,
+            write=self.worker(lambda n: Written(5.0, n, None)),
+            read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
+            collect=self.worker(lambda n: Collected(5.0, n, ())),
+        )
+
+    def worker(self, answer: Callable[[int], Any]) -> Callable[[Any], Any]:
+        """Return what performs an effect once its gate is open."""
+
+        def perform(effect: Any) -> Any:
+            number = effect.effect_id
+            if number in self.gates:
+                self.gates[number].wait()
+            if number in self.fails:
+                raise LookupError("a bug")
+            return answer(number)
+
+        return perform
+
+    def hold(self, *numbers: int) -> None:
+        """Let the work on these effects wait."""
+        self.gates |= {number: threading.Event() for number in numbers}
+
+    def answers(self, count: int) -> list[Any]:
+        """Return the next answers, in the order in which they came."""
+        return [self.inbox.get(timeout=10) for _ in range(count)]
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    """Return lanes that end with the test."""
+    scene = Scene()
+    yield scene
+    for gate in scene.gates.values():
+        gate.set()
+    scene.lanes.stop()
+
+
+def write(number: int, ref: Ref = WEB) -> Write:
+    """Return a write."""
+    return Write(number, ref, Verb.APPLY, NOTHING, None, None)
+
+
+def test_writes_go_one_after_another(scene: Scene) -> None:
+    """Whatever they are of: no two are ever under way."""
+    scene.hold(1)
+    for number, ref in ((1, WEB), (2, API), (3, WEB)):
+        scene.lanes.dispatch(write(number, ref))
+    assert scene.inbox.empty()
+    scene.gates[1].set()
+    assert [answer.effect_id for answer in scene.answers(3)] == [1, 2, 3]
+    assert scene.lanes.sent == (WEB, API)
+
+
+def test_a_slow_log_delays_neither_a_read_nor_a_write(scene: Scene) -> None:
+    """Evidence has a lane of its own, and so has each object that is read."""
+    scene.hold(1, 2)
+    scene.lanes.dispatch(Collect(1, WEB, "web-1", "", previous=False))
+    scene.lanes.dispatch(Read(2, API, whole_rollout=True))
+    scene.lanes.dispatch(Read(3, WEB, whole_rollout=True))
+    scene.lanes.dispatch(write(4))
+    assert {answer.effect_id for answer in scene.answers(2)} == {3, 4}
+    scene.gates[2].set()
+    assert scene.answers(1)[0].effect_id == 2
+
+
+def test_the_journal_is_answered_at_once(scene: Scene) -> None:
+    """There is nobody to write to yet."""
+    scene.lanes.dispatch(SaveRecord(1, NOTHING))
+    scene.lanes.dispatch(Release(2, NOTHING))
+    assert scene.answers(2) == [Recorded(5.0, 1), Released(5.0, 2)]
+
+
+@pytest.mark.contract("B21")
+@pytest.mark.parametrize(
+    "effect",
+    [write(1), Read(1, WEB, whole_rollout=True), Collect(1, WEB, "web-1", "", previous=False)],
+)
+def test_a_bug_in_a_lane_is_a_message(scene: Scene, effect: Any) -> None:
+    """Nobody waits for an answer that will never come; the lane goes on."""
+    scene.fails.add(1)
+    scene.lanes.dispatch(effect)
+    (message,) = scene.answers(1)
+    assert isinstance(message, Broken)
+    assert isinstance(message.error, LookupError)
+    scene.fails.clear()
+    scene.lanes.dispatch(effect)
+    assert scene.answers(1)[0].effect_id == 1
+
+
+def test_lanes_end_when_they_are_told_to(scene: Scene) -> None:
+    """What is under way is finished first; nobody is waited for."""
+    before = set(threading.enumerate())
+    scene.hold(1)
+    scene.lanes.dispatch(write(1))
+    (lane,) = set(threading.enumerate()) - before
+    scene.lanes.stop()
+    assert lane.daemon
+    scene.gates[1].set()
+    assert scene.answers(1)[0].effect_id == 1
+    lane.join(10)
+    assert not lane.is_alive()
+
+
+def test_what_is_no_effect_of_a_lane_is_a_bug(scene: Scene) -> None:
+    """It comes back as one."""
+    with pytest.raises(TypeError, match="Announce"):
+        scene.lanes._perform(Announce(0.0, "x", "y"))  # type: ignore[arg-type]

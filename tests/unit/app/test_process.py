@@ -1,0 +1,174 @@
+"""The program as a process: how it ends while its threads still run, and under signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import Manifest, write_kubeconfig
+from tests.unit.app.server import ApiServer
+from tests.unit.app.wire import OverHttp
+from tests.unit.kube.scripted import Hang, Seen
+
+ROOT = Path(__file__).parents[3]
+LONGEST_SECONDS = 60
+DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
+    """Return what starts the program in an empty folder, with the server on loopback."""
+    started: list[subprocess.Popen[str]] = []
+    listening = OverHttp(server)
+    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
+
+    def run(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "KUBECONFIG": kubeconfig}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gate", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environ,
+            cwd=tmp_path,
+            **options,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    server.close()
+    listening.close()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for the end; return the exit code, stdout and stderr."""
+    out, err = process.communicate(timeout=LONGEST_SECONDS)
+    return process.returncode, out, err
+
+
+def once(server: ApiServer, is_meant: Callable[[Seen], bool]) -> threading.Event:
+    """Return what is set when a request of that kind arrives."""
+    arrived = threading.Event()
+
+    def happen(seen: Seen) -> None:
+        if is_meant(seen):
+            arrived.set()
+
+    server.on_request = happen
+    return arrived
+
+
+def applying(*arguments: str) -> list[str]:
+    """Return the arguments of an apply with a document."""
+    return ["apply", "--allow-insecure", "--output", "json", *arguments]
+
+
+def ignore_all() -> None:
+    """Leave the signals as Jenkins and `nohup` leave them."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+@pytest.mark.contract("B16", "B20", "B177")
+def test_it_ends_with_its_verdict_though_its_watches_still_run(
+    start: Start, server: ApiServer, manifest: Manifest
+) -> None:
+    """Promptly, with a stderr that is closed, and without a word of the interpreter."""
+    server.put(web())
+    code, out, _ = ended(start(*applying("-f", manifest(web("2"))), preexec_fn=lambda: os.close(2)))
+    assert (code, json.loads(out)["outcome"]) == (0, "verified")
+    code, out, err = ended(start(*applying("-f", manifest(web("crash")))))
+    assert (code, json.loads(out)["outcome"]) == (4, "rolled-back")
+    assert "Fatal" not in err
+    assert "Traceback" not in err
+    assert all(str(seen.header("User-Agent")).startswith("rollout-gate/") for seen in server.seen)
+
+
+@pytest.mark.contract("B29", "B150", "B155")
+def test_a_signal_in_preflight_ends_it(start: Start, server: ApiServer, manifest: Manifest) -> None:
+    """Also where the parent had it ignored, in the middle of a question to the server."""
+    server.on("GET", DEPLOYMENT, Hang())
+    asked = once(server, lambda seen: seen.path == DEPLOYMENT)
+    process = start(*applying("-f", manifest(web())), preexec_fn=ignore_all)
+    assert asked.wait(LONGEST_SECONDS)
+    process.send_signal(signal.SIGINT)
+    code, out, err = ended(process)
+    assert (code, json.loads(out)["outcome"], server.writes()) == (130, "interrupted", [])
+    assert "SIGINT ended it before anything was written" in err
+
+
+@pytest.mark.contract("B29", "B151", "B153")
+def test_a_signal_in_mid_flight_leaves_the_rollout(
+    start: Start, server: ApiServer, manifest: Manifest
+) -> None:
+    """Without evidence against it, it is left as it is; the report says so."""
+    server.put(web())
+    applied = once(server, lambda seen: seen in server.writes())
+    process = start(*applying("-f", manifest(web("pending"))), preexec_fn=ignore_all)
+    assert applied.wait(LONGEST_SECONDS)
+    process.send_signal(signal.SIGTERM)
+    code, out, _ = ended(process)
+    document = json.loads(out)
+    assert (code, document["outcome"], document["exit_code"]) == (143, "interrupted", 143)
+    assert len(server.writes()) == 1
+
+
+@pytest.mark.contract("B153")
+def test_a_second_signal_ends_it_at_once(
+    start: Start, server: ApiServer, manifest: Manifest
+) -> None:
+    """Whatever it waits for: here, for the answer to its write."""
+    server.put(web())
+
+    def hang(seen: Seen) -> None:
+        if seen.method == "PATCH":
+            server.forget("PATCH", DEPLOYMENT)
+            if seen.query.get("dryRun") != "All":
+                server.on("PATCH", DEPLOYMENT, Hang())
+                writing.set()
+
+    writing = threading.Event()
+    server.on_request = hang
+    process = start(*applying("-f", manifest(web("2"))))
+    assert writing.wait(LONGEST_SECONDS)
+    process.send_signal(signal.SIGTERM)
+    line = ""
+    while "signal" not in line:
+        line = process.stderr.readline()  # type: ignore[union-attr]
+        assert line
+    process.send_signal(signal.SIGHUP)
+    code, out, _ = ended(process)
+    assert (code, out) == (129, "")
+
+
+@pytest.mark.contract("B270")
+def test_a_replay_needs_no_kubernetes_client() -> None:
+    """It loads none of the libraries that talk to a cluster."""
+    program = """
+import sys
+from gate.cli.main import run
+code = run(["replay", sys.argv[1], "--output", "json"])
+loaded = {name.partition(".")[0] for name in sys.modules}
+sys.exit(code or ",".join(loaded & {"kubernetes", "urllib3", "requests"}) or 0)
+"""
+    trace = ROOT / "tests" / "traces" / "noop.jsonl"
+    command = [sys.executable, "-c", program, str(trace)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")

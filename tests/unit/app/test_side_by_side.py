@@ -1,0 +1,55 @@
+"""Several questions at once: their answers in order, and an end at the first error."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from gate.app.side_by_side import MOST_AT_ONCE, each
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 500])
+def test_answers_come_in_the_order_of_the_items(count: int) -> None:
+    """However many there are, and whoever is first."""
+    assert each(lambda number: number * 2, range(count)) == [n * 2 for n in range(count)]
+
+
+def test_a_few_are_under_way_at_once() -> None:
+    """As many as the bound allows, and no more: a server has others to serve."""
+    under_way = threading.Barrier(MOST_AT_ONCE)
+    counted = threading.Lock()
+    now, most = [0], [0]
+
+    def ask(_: int) -> None:
+        with counted:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        under_way.wait(10)
+        with counted:
+            now[0] -= 1
+
+    each(ask, range(MOST_AT_ONCE * 3))
+    assert most[0] == MOST_AT_ONCE
+
+
+def test_one_item_needs_no_thread() -> None:
+    """The usual manifest has one Deployment."""
+    assert each(lambda _: threading.current_thread(), ["one"]) == [threading.current_thread()]
+
+
+def test_the_first_items_error_is_raised_and_nothing_more_is_begun() -> None:
+    """A server that is away is not asked for each of 500 objects."""
+    asked = []
+    together = threading.Barrier(2)
+
+    def ask(number: int) -> int:
+        asked.append(number)
+        if number in (2, 3):
+            together.wait(10)
+            raise LookupError(f"item {number}")
+        return number
+
+    with pytest.raises(LookupError, match="item 2"):
+        each(ask, range(10_000))
+    assert len(asked) < 10_000

@@ -1,0 +1,83 @@
+"""Clocks: the real one waits on what it is told to wait for, the virtual one never waits."""
+
+from __future__ import annotations
+
+import threading
+from queue import SimpleQueue
+
+import pytest
+
+from gate.clock import Clock, SystemClock, VirtualClock
+
+EVER = 3600.0
+
+
+@pytest.fixture(params=[SystemClock, VirtualClock])
+def clock(request: pytest.FixtureRequest) -> Clock:
+    """Return each of the clocks."""
+    made: Clock = request.param()
+    return made
+
+
+def test_an_event_ends_a_wait_early(clock: Clock) -> None:
+    """A wait tells whether it was ended by its event; one that is set is not waited for."""
+    until = threading.Event()
+    assert not clock.wait(0.0, until)
+    until.set()
+    assert clock.wait(EVER, until)
+
+
+def test_a_message_that_is_there_is_had_at_once(clock: Clock) -> None:
+    """Messages come in their order; without one, None after the time that was given."""
+    inbox: SimpleQueue[str] = SimpleQueue()
+    inbox.put("first")
+    inbox.put("second")
+    assert [clock.receive(inbox, EVER), clock.receive(inbox, EVER)] == ["first", "second"]
+    assert clock.receive(inbox, 0.0) is None
+    assert clock.receive(inbox, -1.0) is None
+
+
+def test_the_system_clock_has_a_message_the_moment_it_comes() -> None:
+    """A receiver that waits is woken by the message, not by its time."""
+    inbox: SimpleQueue[str] = SimpleQueue()
+    sender = threading.Thread(target=inbox.put, args=("late",))
+    sender.start()
+    assert SystemClock().receive(inbox, EVER) == "late"
+    sender.join()
+
+
+def test_the_system_clock_is_monotonic() -> None:
+    """Time does not go back."""
+    clock = SystemClock()
+    assert clock.now() <= clock.now()
+    assert not clock.wait(0.0)
+
+
+def test_the_virtual_clock_moves_by_waiting_alone() -> None:
+    """Waiting moves it by just that much, at once; looking at it does not."""
+    clock = VirtualClock(100.0)
+    clock.wait(5.0)
+    assert clock.now() == clock.now() == 105.0
+    assert clock.receive(SimpleQueue(), 2.5) is None
+    assert clock.now() == 107.5
+
+
+def test_the_virtual_clock_stands_still_where_there_is_something() -> None:
+    """A message that is there, and an event that is set, take no time."""
+    clock, until = VirtualClock(), threading.Event()
+    inbox: SimpleQueue[str] = SimpleQueue()
+    inbox.put("there")
+    until.set()
+    clock.receive(inbox, EVER)
+    clock.wait(EVER, until)
+    assert clock.now() == 0.0
+
+
+def test_the_virtual_clock_does_not_go_back() -> None:
+    """Setting it to the past is an error, and negative waits move nothing."""
+    clock = VirtualClock(10.0)
+    clock.advance_to(12.0)
+    clock.wait(-5.0)
+    assert clock.now() == 12.0
+    with pytest.raises(ValueError, match="does not go back"):
+        clock.advance_to(11.0)

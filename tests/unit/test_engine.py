@@ -1,0 +1,208 @@
+"""The engine: which message comes next, when the attempt is woken, when a sign of life is due."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from queue import SimpleQueue
+
+import pytest
+
+from gate.clock import VirtualClock
+from gate.core.attempt import Attempt
+from gate.core.baseline import baseline_of
+from gate.core.effects import Announce, Asking, Collect, Read, Release, SaveRecord
+from gate.core.events import Collected, Interrupted, Observed, ReadBack, Recorded, Released
+from gate.core.fact import Known
+from gate.core.machine import State
+from gate.core.outcome import Outcome, Reason
+from gate.core.plan import Plan, Target
+from gate.core.policy import Policy
+from gate.core.snapshot import Snapshot
+from gate.engine import Broken, Engine, Inbox
+from tests.unit.report.cluster import Workload
+
+IMAGE = "shop/web:1"
+
+
+class Ears:
+    """Remembers what was heard, and when."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.said_at: list[float] = []
+        self.beats_at: list[float] = []
+        self.states: list[State] = []
+
+    def said(self, announce: Announce) -> None:
+        """Hear a line."""
+        self.said_at.append(announce.at)
+
+    def beat(self, attempt: Attempt) -> None:
+        """Hear a sign of life."""
+        self.beats_at.append(self.clock.now())
+        self.states.append(attempt.state)
+
+
+class World:
+    """One Deployment that is followed, and answers to all that is asked about it."""
+
+    def __init__(self, clock: VirtualClock | None = None) -> None:
+        self.clock = clock or VirtualClock(100.0)
+        self.inbox: Inbox = SimpleQueue()
+        self.ears = Ears(self.clock)
+        self.workload = Workload(image=IMAGE, replicas=2)
+        self.asked: list[Asking] = []
+        self.before_answer: Callable[[Asking], None] = lambda _: None
+
+    def answer(self, effect: Asking) -> None:
+        """Answer at once."""
+        self.asked.append(effect)
+        self.before_answer(effect)
+        now, number = self.clock.now(), effect.effect_id
+        match effect:
+            case SaveRecord():
+                self.inbox.put(Recorded(now, number))
+            case Read():
+                live = Known(self.workload.live())
+                sets, pods = self.workload.core_sets(), self.workload.core_pods()
+                self.inbox.put(ReadBack(now, number, live, sets, pods))
+            case Collect():
+                self.inbox.put(Collected(now, number, ()))
+            case Release():
+                self.inbox.put(Released(now, number))
+            case _:
+                raise AssertionError(effect)
+
+    def run(self, policy: Policy | None = None) -> Attempt:
+        """Verify the Deployment as it stands."""
+        snapshot = Snapshot(self.workload.ref)
+        for thing in self.workload.objects():
+            snapshot = snapshot.fold(Observed(100.0, thing))
+        target = Target(self.workload.ref, snapshot, baseline_of(snapshot))
+        plan = Plan("verify", (target,), (), (), policy or Policy(), may_retreat=False)
+        return Engine(self.clock, self.inbox, self.answer, self.ears).run(plan)
+
+
+@pytest.fixture
+def world() -> World:
+    """Return a world whose Deployment is complete."""
+    world = World()
+    world.workload.serving(IMAGE, 1)
+    return world
+
+
+@pytest.fixture
+def stuck() -> World:
+    """Return a world whose Deployment gets nowhere."""
+    return _stuck(World())
+
+
+def _stuck(world: World) -> World:
+    world.workload.replica_set(IMAGE, 1, 2, 0)
+    world.workload.counted(2, 0)
+    return world
+
+
+@pytest.mark.contract("B53")
+def test_it_runs_to_the_end(world: World) -> None:
+    """What the attempt asks is dispatched in order, and its answers move it on."""
+    attempt = world.run()
+    assert (attempt.ended, attempt.outcome) == (True, Outcome.VERIFIED)
+    assert [type(effect) for effect in world.asked] == [SaveRecord, Read, Release]
+    assert world.clock.now() == 100.0
+
+
+def test_it_wakes_the_attempt_at_its_own_time(stuck: World) -> None:
+    """A budget ends without any message, at its time and not later."""
+    attempt = stuck.run(Policy(timeout_seconds=50.0))
+    ending = attempt.ending
+    assert ending is not None
+    assert (ending.outcome, ending.reason) == (Outcome.FAILED, Reason.TIMEOUT)
+    assert stuck.clock.now() == 150.0
+
+
+@pytest.mark.contract("B170")
+def test_silence_of_30_seconds_has_a_sign_of_life(stuck: World) -> None:
+    """Every 30 s in which nothing was said, what is waited for is."""
+    stuck.run(Policy(timeout_seconds=100.0))
+    said = [at for at in stuck.ears.said_at if at < 200.0]
+    assert said == []
+    assert stuck.ears.beats_at == [130.0, 160.0, 190.0]
+    assert set(stuck.ears.states) == {State.FOLLOWING}
+
+
+@pytest.mark.contract("B170")
+def test_a_line_puts_the_next_sign_of_life_off(stuck: World) -> None:
+    """Where something was said there is no silence yet."""
+
+    def progress(effect: Asking) -> None:
+        if isinstance(effect, Read):
+            stuck.workload.replica_set(IMAGE, 1, 2, 1)
+
+    stuck.before_answer = progress
+    stuck.run(Policy(timeout_seconds=80.0, read_interval_seconds=20.0))
+    assert stuck.ears.said_at[0] == 120.0
+    assert stuck.ears.beats_at == [150.0, 180.0]
+
+
+class Restless(VirtualClock):
+    """A clock by which the server says every second something that changes nothing."""
+
+    def __init__(self, world: Workload) -> None:
+        super().__init__(100.0)
+        self._noise = world
+
+    def receive(self, inbox: SimpleQueue[object], seconds: float) -> object:  # type: ignore[override]
+        """Return what is there, else an observation after a second."""
+        if not inbox.empty():
+            return inbox.get()
+        self.advance_to(self.now() + min(1.0, seconds))
+        return Observed(self.now(), self._noise.core_sets()[0])
+
+
+def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
+    """A busy namespace delays neither the sign of life nor the end of the budget."""
+    workload = Workload(image=IMAGE, replicas=2)
+    world = World(Restless(workload))
+    world.workload = workload
+    attempt = _stuck(world).run(Policy(timeout_seconds=70.0))
+    assert attempt.outcome is Outcome.FAILED
+    assert world.clock.now() == 170.0
+    assert world.ears.beats_at == [130.0, 160.0]
+
+
+def test_an_answer_that_nobody_awaits_changes_nothing(world: World) -> None:
+    """A late answer, made moot by a deadline or a signal, is passed over."""
+    world.inbox.put(Recorded(100.0, 99))
+    assert world.run().outcome is Outcome.VERIFIED
+
+
+def test_a_signal_ends_what_waits(stuck: World) -> None:
+    """An interruption is a message like any other."""
+    stuck.inbox.put(Interrupted(100.0, 15))
+    attempt = stuck.run()
+    assert (attempt.outcome, attempt.exit_code) == (Outcome.INTERRUPTED, 143)
+    assert stuck.clock.now() == 100.0
+
+
+def test_what_broke_a_worker_is_raised(stuck: World) -> None:
+    """An effect whose worker died would never be answered: the run ends there."""
+    stuck.inbox.put(Broken(KeyError("a bug")))
+    with pytest.raises(KeyError, match="a bug"):
+        stuck.run()
+
+
+def test_an_attempt_without_a_wake_time_can_be_waited_for(stuck: World) -> None:
+    """No deadline, no budget in sight: the nap is bounded, as a queue's must be."""
+    naps: list[float] = []
+    receive = stuck.clock.receive
+
+    def noted(inbox: Inbox, seconds: float) -> object:
+        naps.append(seconds)
+        return receive(inbox, seconds)
+
+    stuck.clock.receive = noted  # type: ignore[method-assign,assignment]
+    stuck.run(replace(Policy(), timeout_seconds=200_000.0, read_interval_seconds=150_000.0))
+    assert max(naps) <= 30.0
+    assert min(naps) >= 0.0

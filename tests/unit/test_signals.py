@@ -1,0 +1,124 @@
+"""Signals: the first is handed over, the second ends the process, and all is as before after."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.signals import ENDING_SIGNALS, Signalled, delivered_to, raised
+
+ROOT = Path(__file__).parents[2]
+SECOND_ENDS = """
+import os, signal, sys
+from gate.signals import delivered_to
+
+with delivered_to(lambda number: print("heard", number, flush=True)):
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), int(sys.argv[1]))
+    print("never", flush=True)
+"""
+IGNORED_ON_ENTRY = """
+import signal, sys
+from gate.signals import ENDING_SIGNALS, delivered_to
+
+for number in ENDING_SIGNALS:
+    assert signal.getsignal(number) is signal.SIG_IGN
+    with delivered_to(lambda number: print("heard", number, flush=True)):
+        signal.raise_signal(number)
+"""
+
+
+def ran(program: str, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program that imports this room alone."""
+    command = [sys.executable, "-S", "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, **options)
+
+
+@pytest.mark.contract("B29")
+@pytest.mark.parametrize("number", ENDING_SIGNALS)
+def test_the_first_signal_is_a_message(number: signal.Signals) -> None:
+    """SIGHUP, SIGINT and SIGTERM are handed over, and the block goes on."""
+    heard: list[int] = []
+    with delivered_to(heard.append):
+        signal.raise_signal(number)
+        heard.append(0)
+    assert heard == [number, 0]
+
+
+@pytest.mark.contract("B153")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_the_second_signal_ends_the_process_at_once(number: signal.Signals) -> None:
+    """It ends with 128 and its own number, whatever the process is at."""
+    done = ran(SECOND_ENDS, int(number))
+    assert (done.stdout, done.returncode) == (f"heard {signal.SIGTERM:d}\n", 128 + number)
+
+
+@pytest.mark.contract("B155")
+def test_signals_that_the_parent_ignored_are_heard() -> None:
+    """Jenkins starts its steps with SIGINT and SIGHUP ignored."""
+
+    def ignore() -> None:
+        for number in ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+    done = ran(IGNORED_ON_ENTRY, preexec_fn=ignore)
+    assert (done.stdout, done.stderr) == ("".join(f"heard {n:d}\n" for n in ENDING_SIGNALS), "")
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_afterwards_everything_is_as_before(
+    handler: signal.Handlers,
+) -> None:
+    """Also after an error in the block."""
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        with pytest.raises(RuntimeError), delivered_to(lambda _: None):
+            raise RuntimeError
+        assert signal.getsignal(signal.SIGHUP) is handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_handler_of_a_library_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was not set from Python cannot be set again, and is no reason to fail."""
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    with monkeypatch.context() as patch:
+        patch.setattr(signal, "getsignal", lambda _: None)
+        with delivered_to(lambda _: None):
+            pass
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.contract("B150")
+def test_where_nothing_can_be_ended_in_order_a_signal_is_raised() -> None:
+    """What is under way ends there, and no handler of exceptions stops it."""
+    reached = []
+
+    def work() -> None:
+        with raised(), contextlib.suppress(Exception):
+            os.kill(os.getpid(), signal.SIGTERM)
+            reached.append("the next line")
+        reached.append("what comes after")
+
+    with pytest.raises(Signalled, match="SIGTERM") as caught:
+        work()
+    assert (caught.value.number, reached) == (signal.SIGTERM, [])
+
+
+def test_an_inner_receiver_comes_first() -> None:
+    """An attempt's signals are its own while it runs, and the outer one's afterwards."""
+    outer: list[int] = []
+    inner: list[int] = []
+    with delivered_to(outer.append):
+        with delivered_to(inner.append):
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+    assert (outer, inner) == ([signal.SIGINT], [signal.SIGTERM])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import re
 import signal
@@ -47,6 +49,11 @@ class CheckedGate:
         """The folder that it runs in."""
         return self._program.cwd
 
+    def wrapped(self, *words: str) -> CheckedGate:
+        """Return the same gate, started by another program, as in `nohup`."""
+        program = dataclasses.replace(self._program, words=(*words, *self._program.words))
+        return CheckedGate(program, self._place)
+
     def __call__(
         self,
         *arguments: str | Path,
@@ -89,7 +96,7 @@ class CheckedGate:
     def _manifest(self, words: tuple[str, ...], stdin: str) -> list[JSON]:
         """Return the objects of the `-f` arguments, none of what cannot be read."""
         texts: list[str] = []
-        for option, value in zip(words, words[1:], strict=False):
+        for option, value in itertools.pairwise(words):
             if option == "-f" and value == "-":
                 texts.append(stdin)
             elif option == "-f":
@@ -99,7 +106,7 @@ class CheckedGate:
     def _written(self, words: tuple[str, ...]) -> list[Path]:
         """Return the files that the arguments ask the gate to write."""
         paths = []
-        for option, value in zip(words, words[1:], strict=False):
+        for option, value in itertools.pairwise(words):
             if option in ("--record", "--report", "--metrics-textfile"):
                 paths.append(self.cwd / value.rpartition("=")[2])
         return [path for path in paths if path.is_file()]
@@ -142,6 +149,13 @@ class CheckedRun:
         """End it as a vanished machine would."""
         self._running.kill()
 
+    def wait_for_end(self, timeout_seconds: float) -> int:
+        """Return its exit code when it ends, before anything is checked.
+
+        For a test that holds the API server, which the checks ask. Raises `TimeoutError`.
+        """
+        return self._running.wait(timeout_seconds).exit_code
+
     def wait(self, timeout_seconds: float = END_SECONDS) -> Result:
         """Return the result when it ends."""
         result = self._running.wait(timeout_seconds)
@@ -167,7 +181,7 @@ def _files(path: Path) -> list[Path]:
 
 def _objects(text: str) -> list[JSON]:
     try:
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))  # noqa: S506 - it is safe
+        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError:
         return []
     whole = [each for each in documents if isinstance(each, dict) and "kind" in each]

@@ -19,11 +19,13 @@ from tests.cluster import access, manifests, programs
 from tests.cluster.audit import Trail
 from tests.cluster.cluster import Cluster, given_cluster, own_cluster
 from tests.cluster.command import Program
+from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
-from tests.e2e import scene
 from tests.e2e.checked_gate import CheckedGate, Place
 from tests.e2e.history import History
+from tests.e2e.policies import Policies
+from tests.e2e.scene import Scene
 
 _numbers = itertools.count(1)
 _roles = itertools.cycle(access.ROLES)
@@ -164,12 +166,27 @@ def manifest(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def web(cluster: Cluster) -> scene.Web:
-    """Return the maker of the Deployment `web`."""
-    return functools.partial(scene.web, cluster.scheduler_name)
+def scene(
+    cluster: Cluster,
+    objects: Objects,
+    history: History,
+    gate: CheckedGate,
+    kubectl: Program,
+    tmp_path: Path,
+) -> Scene:
+    """Return everything that a scenario plays with."""
+    return Scene(cluster, objects, history, gate, kubectl, tmp_path)
 
 
 @pytest.fixture
-def serving(cluster: Cluster, objects: Objects) -> scene.Serving:
-    """Return what lets objects run before the test, as a run of the gate would have left them."""
-    return functools.partial(scene.serve, cluster, objects)
+def policies(cluster: Cluster, objects: Objects) -> Policies:
+    """Return the maker of admission policies for the test's namespace."""
+    return Policies(cluster, objects)
+
+
+@pytest.fixture
+def plane(cluster: Cluster) -> ControlPlane:
+    """Return the control plane, where this run has started it and may hold its servers."""
+    if cluster.plane is None:
+        pytest.skip("the servers of this cluster cannot be held")
+    return cluster.plane

@@ -6,7 +6,6 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects, is_complete
 
-GOOD = "shop/web:1"
 REVISION = "deployment.kubernetes.io/revision"
 
 
@@ -28,9 +27,29 @@ def assert_ended(
     return deployment
 
 
-def assert_refused(result: Result, reason: str, *words: str, code: int = 3) -> None:
-    """Assert a refusal (3) or a usage error (2): its reason, and words of its one line."""
-    lines = [line for line in result.stderr.splitlines() if f"(exit {code}, {reason})" in line]
+def assert_verified(result: Result, reason: str = "Complete") -> JSON:
+    """Assert that the new version runs, verified; return the document of its first Deployment."""
+    return assert_ended(result, 0, "verified", reason, running="new")
+
+
+def assert_rolled_back(result: Result, reason: str, *, cause: str = "") -> JSON:
+    """Assert that the baseline runs again, verified; the first cause is `reason` or `cause`."""
+    return assert_ended(result, 4, "rolled-back", reason, running="baseline", cause=cause or reason)
+
+
+def assert_refused(result: Result, reason: str, *words: str) -> None:
+    """Assert that a command was refused, exit 3, in one line with all these words."""
+    assert f"refused (exit 3, {reason})" in result.stderr, str(result)
+    _assert_one_line(result, 3, words)
+
+
+def assert_usage(result: Result, *words: str) -> None:
+    """Assert that a command was given something wrong, exit 2, in one line with these words."""
+    _assert_one_line(result, 2, words)
+
+
+def _assert_one_line(result: Result, code: int, words: tuple[str, ...]) -> None:
+    lines = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
     assert (result.exit_code, len(lines)) == (code, 1), str(result)
     missing = [word for word in words if word not in lines[0]]
     assert not missing, f"{missing} are not in the line\n{result}"

@@ -10,9 +10,13 @@ by the gate's own field manager.
 from __future__ import annotations
 
 import base64
+import functools
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from jsonschema import Draft202012Validator
 
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
@@ -23,7 +27,11 @@ from tests.e2e.history import History, version_of
 CANARY = "sesame-8d1f2c7a90"
 """What every secret that a test plants has in it; base64 of it is told apart, too."""
 
-FIELD_MANAGERS = ("rollout-gate", "rollout-gate-restart")
+RESULT_SCHEMA = Path(__file__).parents[2] / "docs" / "result.schema.json"
+_DOCUMENT = "rollout-gate/result/v1"
+
+RESTART_MANAGER = "rollout-gate-restart"
+FIELD_MANAGERS = ("rollout-gate", RESTART_MANAGER)
 WRITING_COMMANDS = frozenset({"apply", "undo", "pause", "resume", "restart"})
 _JUDGING_COMMANDS = frozenset({"apply", "verify", "undo", "resume", "restart"})
 _UNTOUCHED = frozenset({2, 3})
@@ -81,7 +89,9 @@ class Run:
 def key_of(item: JSON, namespace: str) -> Key:
     """Return where an object of a manifest is found."""
     kind = str(item["kind"]).lower()
-    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind[-1] == 's' else 's'}"
+    plural = (
+        f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind[-1] == 's' else 's'}"
+    )
     metadata = item["metadata"]
     return Key(plural, metadata.get("namespace") or namespace, metadata["name"])
 
@@ -95,16 +105,25 @@ def hold(run: Run, objects: Objects, history: History) -> None:
 
 
 def _said(run: Run) -> Iterator[str]:
-    """S5, and one exit code for each outcome."""
+    """S5, and a document that is of the published schema and tells the exit code."""
     outputs = {"stdout": run.result.stdout, "stderr": run.result.stderr}
     outputs |= {path.name: path.read_text(errors="replace") for path in run.written}
     for secret in (CANARY, *run.secrets):
         for form in (secret, base64.b64encode(secret.encode()).decode()):
-            yield from (f"S5: a secret is in {name}" for name, text in outputs.items() if form in text)
+            yield from (
+                f"S5: a secret is in {name}" for name, text in outputs.items() if form in text
+            )
     if "Traceback (most recent call last)" in run.result.stderr:
         yield "a traceback is no message"
-    if run.document and run.document.get("exit_code", run.result.exit_code) != run.result.exit_code:
-        yield "the document's exit code is not the process's"
+    if run.document and run.document.get("schema") == _DOCUMENT:
+        yield from (f"the document: {each.message}" for each in _schema().iter_errors(run.document))
+        if run.document["exit_code"] != run.result.exit_code:
+            yield "the document's exit code is not the process's"
+
+
+@functools.cache
+def _schema() -> Draft202012Validator:
+    return Draft202012Validator(json.loads(RESULT_SCHEMA.read_text()))
 
 
 def _verified(run: Run, objects: Objects) -> Iterator[str]:
@@ -164,7 +183,8 @@ def _guarded(run: Run) -> Iterator[str]:
         manager = request.uri.partition("fieldManager=")[2].partition("&")[0]
         if request.verb == "patch" and manager not in FIELD_MANAGERS:
             yield f"field manager {manager!r} of {_told(request)}"
-        if "force=true" in request.uri and "--force-conflicts" not in run.arguments:
+        may_force = manager == RESTART_MANAGER or "--force-conflicts" in run.arguments
+        if "force=true" in request.uri and not may_force:
             yield f"unasked force of {_told(request)}"
 
 
@@ -210,7 +230,9 @@ def _is_about(request: Request, key: Key) -> bool:
 def _outcome(run: Run, key: Key) -> str:
     """Return a Deployment's own outcome, or "" where the document does not tell."""
     ended = run.document.get("deployments", []) if run.document else []
-    named = (each for each in ended if (each["namespace"], each["name"]) == (key.namespace, key.name))
+    named = (
+        each for each in ended if (each["namespace"], each["name"]) == (key.namespace, key.name)
+    )
     return next((str(each["outcome"]) for each in named if key.resource == "deployments"), "")
 
 
@@ -241,7 +263,9 @@ def holds(sent: object, live: object) -> bool:
     if isinstance(sent, list) and isinstance(live, list):
         if all(isinstance(each, dict) and "name" in each for each in (*sent, *live)):
             by_name = {each["name"]: each for each in live}
-            return all(each["name"] in by_name and holds(each, by_name[each["name"]]) for each in sent)
+            return all(
+                each["name"] in by_name and holds(each, by_name[each["name"]]) for each in sent
+            )
         return len(sent) <= len(live) and all(map(holds, sent, live))
     return sent == live
 

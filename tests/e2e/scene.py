@@ -1,120 +1,133 @@
-"""What stands when a test begins: a Deployment `web` that carries a secret, served by the gate."""
+"""The scene of a test: its cluster and programs, and a Deployment `web` that carries a secret."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from tests.cluster import manifests
 from tests.cluster.cluster import Cluster
+from tests.cluster.command import Program, Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.manifests import config_map, deployment
 from tests.cluster.objects import Objects
+from tests.e2e.checked_gate import CheckedGate, CheckedRun
+from tests.e2e.history import History
 from tests.e2e.invariants import CANARY, key_of
 
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 OURS = "rollout-gate"
 
-Manifest = Callable[..., Path]
-"""Writes objects into a manifest and returns its path."""
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a test plays with; `folder` is where its programs run."""
+
+    cluster: Cluster
+    objects: Objects
+    history: History
+    gate: CheckedGate
+    kubectl: Program
+    folder: Path
+
+    def apply(self, *bodies: JSON, flags: Sequence[str] = ()) -> Result:
+        """Apply objects with the gate, to the end, with a result document on stdout."""
+        with self.applying(*bodies, flags=flags) as running:
+            return running.wait()
+
+    def applying(self, *bodies: JSON, flags: Sequence[str] = ()) -> CheckedRun:
+        """Start to apply objects, as `apply` does."""
+        path = self.manifest(*bodies)
+        return self.gate.start("apply", "-f", path, *flags, "--output", "json")
+
+    def manifest(self, *bodies: JSON) -> Path:
+        """Write objects into a file and return its path."""
+        path = self.folder / f"manifest-{sum(1 for _ in self.folder.iterdir())}.yaml"
+        path.write_text(manifests.yaml_text(*map(self._scheduled, bodies)))
+        return path
+
+    def serve(self, *bodies: JSON) -> JSON:
+        """Let objects run, as a run of the gate would have left them; return the first, live."""
+        live = [self.apply_as(OURS, body) for body in bodies]
+        names = [body["metadata"]["name"] for body in bodies if body["kind"] == "Deployment"]
+        complete = [self.objects.wait_complete(name) for name in names]
+        return (complete or live)[0]
+
+    def apply_as(self, manager: str, body: JSON) -> JSON:
+        """Apply an object under a field manager's name, by force; return what is live."""
+        key = key_of(body, self.objects.namespace)
+        path = f"{self.objects.path(key.resource, key.name)}?fieldManager={manager}&force=true"
+        return self.cluster.api.json("PATCH", path, self._scheduled(body), APPLY_PATCH)
+
+    def change_as(self, manager: str, patch: JSON, subresource: str = "") -> JSON:
+        """Merge a patch into the Deployment `web` under a field manager's name."""
+        path = self.objects.path("deployments", "web") + (f"/{subresource}" if subresource else "")
+        return self.cluster.api.json("PATCH", f"{path}?fieldManager={manager}", patch, MERGE_PATCH)
+
+    def change(self, body: JSON) -> JSON:
+        """Replace the spec of a Deployment, as somebody who is not the gate."""
+        name = body["metadata"]["name"]
+        return self.objects.patch("deployments", name, {"spec": body["spec"]})
+
+    def _scheduled(self, body: JSON) -> JSON:
+        """Ask for the scripted kubelet where the cluster has other nodes."""
+        scheduler = self.cluster.scheduler_name
+        if not scheduler or body["kind"] != "Deployment":
+            return body
+        asking = deepcopy(body)
+        asking["spec"]["template"]["spec"]["schedulerName"] = scheduler
+        return asking
 
 
-class Web(Protocol):
-    """Makes the Deployment `web` with the image `shop/web:VERSION`."""
+def web(version: int | str = 1, /, **over: object) -> JSON:
+    """Return a Deployment `web`: two pods, a deadline of 60 s, a secret in its environment.
 
-    def __call__(self, version: int | str = 1, **over: object) -> JSON:
-        """`over` replaces what `tests.cluster.manifests.deployment` is given."""
-
-
-class Serving(Protocol):
-    """Lets objects run before the test, as a run of the gate would have left them."""
-
-    def __call__(self, *objects: JSON) -> JSON:
-        """Return the live object of the first."""
-
-
-def web(scheduler_name: str, version: int | str = 1, **over: object) -> JSON:
-    """Return `web`: two pods, a deadline of 60 s, a secret in its environment."""
+    `over` replaces what `tests.cluster.manifests.deployment` is given.
+    """
+    name = over.get("name", "web")
     given: dict[str, object] = {
-        "name": "web",
+        "name": name,
+        "image": f"shop/{name}:{version}",
         "replicas": 2,
         "progress_deadline_seconds": 60,
         "env": {"PASSWORD": CANARY},
-        "scheduler_name": scheduler_name,
     }
-    name = over.get("name", "web")
-    return deployment(**{**given, "image": f"shop/{name}:{version}", **over})  # type: ignore[arg-type]
+    return manifests.deployment(**{**given, **over})  # type: ignore[arg-type]
 
 
 def settings(value: str = "one") -> JSON:
     """Return a ConfigMap `settings`."""
-    return config_map("settings", {"mode": value})
+    return manifests.config_map("settings", {"mode": value})
 
 
 def secret(value: str = CANARY) -> JSON:
     """Return a Secret `keys` with one key."""
-    metadata = {"name": "keys"}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"key": value}}
+    metadata, data = {"name": "keys"}, {"key": value}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": data}
 
 
-def service(name: str = "web") -> JSON:
-    """Return a Service in front of `web`."""
-    spec = {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
+def service(port: int = 80) -> JSON:
+    """Return a Service `web` in front of the Deployment."""
+    spec = {"selector": {"app": "web"}, "ports": [{"port": port, "targetPort": 8080}]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec}
 
 
 def autoscaler() -> JSON:
     """Return an HPA that targets `web`; nothing scales it but the test."""
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     spec = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 9}
-    metadata = {"name": "web"}
-    return {
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": metadata,
-        "spec": spec,
-    }
+    metadata, kind = {"name": "web"}, "HorizontalPodAutoscaler"
+    return {"apiVersion": "autoscaling/v2", "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def quota(name: str, **hard: str) -> JSON:
-    """Return a ResourceQuota; `/` and `.` of a resource's name are written as `__` and `_`."""
-    limits = {key.replace("__", "/").replace("_", "."): value for key, value in hard.items()}
-    metadata = {"name": name}
-    return {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": metadata,
-        "spec": {"hard": limits},
-    }
-
-
-def apply_as(cluster: Cluster, objects: Objects, manager: str, body: JSON) -> JSON:
-    """Apply an object on the server under a field manager's name, by force; return what is live."""
-    key = key_of(body, objects.namespace)
-    path = f"{objects.path(key.resource, key.name)}?fieldManager={manager}&force=true"
-    return cluster.api.json("PATCH", path, body, APPLY_PATCH)
-
-
-def change_as(
-    cluster: Cluster, objects: Objects, manager: str, patch: JSON, subresource: str = ""
-) -> JSON:
-    """Merge a patch into the Deployment `web` under a field manager's name; return what is live."""
-    path = objects.path("deployments", "web") + (f"/{subresource}" if subresource else "")
-    return cluster.api.json("PATCH", f"{path}?fieldManager={manager}", patch, MERGE_PATCH)
+def quota(hard: dict[str, str]) -> JSON:
+    """Return a ResourceQuota `full`."""
+    metadata, spec = {"name": "full"}, {"hard": hard}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
 
 
 def template_annotation(name: str, value: str) -> JSON:
     """Return a patch that sets an annotation of the pod template."""
     return {"spec": {"template": {"metadata": {"annotations": {name: value}}}}}
-
-
-def serve(cluster: Cluster, objects: Objects, *bodies: JSON) -> JSON:
-    """Apply objects as the gate would and wait for the Deployments; return the first, live."""
-    live = [apply_as(cluster, objects, OURS, body) for body in bodies]
-    complete = [
-        objects.wait_complete(body["metadata"]["name"])
-        for body in bodies
-        if body["kind"] == "Deployment"
-    ]
-    return (complete or live)[0]

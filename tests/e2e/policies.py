@@ -1,0 +1,110 @@
+"""Admission policies of one namespace, in CEL: what a cluster's policy engine does to a test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.kubelet.api import JSON, ApiError
+from tests.cluster.objects import Objects
+
+EFFECT_SECONDS = 30.0
+
+_PREFIX = "/apis/admissionregistration.k8s.io/v1"
+_PROBE = "policy-probe"
+# A policy is asked only about what is valid otherwise.
+_VALID: dict[str, JSON] = {
+    "pods": {"spec": {"containers": [{"name": "web", "image": "shop/web:1"}]}},
+    "services": {"spec": {"ports": [{"port": 80}]}},
+}
+_SIDECAR = (
+    "Object{spec: Object.spec{containers: [Object.spec.containers{"
+    'name: "sidecar", image: "mesh/proxy:1"}]}}'
+)
+
+
+class Policies:
+    """Makes policies that hold for the objects of one namespace, and within a block alone."""
+
+    def __init__(self, cluster: Cluster, objects: Objects) -> None:
+        self._api = cluster.api
+        self._objects = objects
+
+    @contextmanager
+    def denying(self, resource: str, message: str, when: str = "true") -> Iterator[None]:
+        """Within the block, core objects of `resource` for which `when` (CEL) holds are denied."""
+        denied = f"object.metadata.name == '{_PROBE}' || ({when})"
+        spec = {
+            "failurePolicy": "Fail",
+            "matchConstraints": _matching(resource, "CREATE", "UPDATE"),
+            "validations": [{"expression": f"!({denied})", "message": message}],
+        }
+
+        def is_denied() -> bool:
+            try:
+                self._probe(resource)
+            except ApiError as error:
+                return message in error.message
+            return False
+
+        with self._bound("validating", spec, {"validationActions": ["Deny"]}, is_denied):
+            yield
+
+    @contextmanager
+    def injecting_a_sidecar(self) -> Iterator[None]:
+        """Within the block, every pod that is made gets a container `sidecar` beside its own."""
+        expression = {"expression": _SIDECAR}
+        spec = {
+            "failurePolicy": "Fail",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": _matching("pods", "CREATE"),
+            "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": expression}],
+        }
+
+        def is_injected() -> bool:
+            return len(self._probe("pods")["spec"]["containers"]) > 1
+
+        with self._bound("mutating", spec, {}, is_injected):
+            yield
+
+    @contextmanager
+    def _bound(
+        self, kind: str, spec: JSON, binding: JSON, is_in_effect: Callable[[], bool]
+    ) -> Iterator[None]:
+        name = self._objects.namespace
+        selector = {"matchLabels": {"kubernetes.io/metadata.name": name}}
+        bound = {"policyName": name, "matchResources": {"namespaceSelector": selector}, **binding}
+        policies, bindings = (f"{_PREFIX}/{kind}admission{part}" for part in _PARTS)
+        metadata = {"name": name}
+        self._api.json("POST", policies, {"metadata": metadata, "spec": spec})
+        try:
+            self._api.json("POST", bindings, {"metadata": metadata, "spec": bound})
+            _wait_until(is_in_effect)
+            yield
+        finally:
+            for collection in (bindings, policies):
+                self._api.json("DELETE", f"{collection}/{name}")
+
+    def _probe(self, resource: str) -> JSON:
+        """Ask the server what it would make of an object of the namespace."""
+        body = {"metadata": {"name": _PROBE}, **_VALID.get(resource, {})}
+        return self._api.json("POST", f"{self._objects.path(resource)}?dryRun=All", body)
+
+
+_PARTS = ("policies", "policybindings")
+
+
+def _matching(resource: str, *operations: str) -> JSON:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": [resource]}
+    return {"resourceRules": [{**rule, "operations": [*operations]}]}
+
+
+def _wait_until(is_in_effect: Callable[[], bool]) -> None:
+    """Wait for the API server to use a policy: it says so nowhere, so it is asked."""
+    deadline = time.monotonic() + EFFECT_SECONDS
+    while not is_in_effect():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the policy is not in effect")
+        time.sleep(0.05)

@@ -1,0 +1,288 @@
+"""The commands beside `apply`: what they show, what they change, and how they end."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.e2e.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+)
+from tests.e2e.invariants import CANARY
+from tests.e2e.scene import OURS, Scene, settings, template_annotation, web
+
+JSON_OUTPUT = ("--output", "json")
+
+
+# What runs before the first write
+
+
+@pytest.mark.contract("B35", "B246")
+@pytest.mark.parametrize("words", [["apply", "--dry-run"], ["preflight"]])
+def test_a_rehearsal_writes_nothing(scene: Scene, audit: Trail, words: list[str]) -> None:
+    """A dry run asks everything, tells the way back, and leaves the cluster as it is."""
+    scene.serve(web())
+    result = scene.gate(*words, "-f", scene.manifest(settings(), web(2)))
+    assert result.exit_code == 0, str(result)
+    assert "revision 1 (shop/web:1)" in result.stderr
+    assert re.search(rf"https://\S+, .*namespace {scene.objects.namespace}", result.stderr)
+    assert_runs(scene.objects, "shop/web:1", revision=1)
+    assert scene.objects.find("configmaps", "settings") is None
+    assert not audit.requests().writes()
+
+
+@pytest.mark.contract("B35")
+@pytest.mark.parametrize("words", [["apply", "--dry-run"], ["preflight"]])
+def test_a_rehearsal_is_refused_like_the_real_thing(scene: Scene, words: list[str]) -> None:
+    """What would refuse the apply refuses its rehearsal."""
+    result = scene.gate(*words, "-f", scene.manifest(web(strategy={"type": "Blue"})))
+    assert_refused(result, "Rejected", "spec.strategy")
+
+
+# verify
+
+
+@pytest.mark.contract("B36")
+def test_verify_follows_what_kubectl_rolls_out(scene: Scene) -> None:
+    """`verify` beside `kubectl apply` waits for the new version, and ends with 0."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="ready=1"))
+    result = scene.gate("verify", "web", *JSON_OUTPUT)
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B36")
+def test_verify_fails_and_leaves_what_it_judged(scene: Scene) -> None:
+    """A bad version of somebody else's is 6 and stays as it is."""
+    scene.kubectl("apply", "-f", scene.manifest(web(behaviour="crash=0.1")), check=True)
+    result = scene.gate("verify", "deployment/web", *JSON_OUTPUT)
+    assert_ended(result, 6, "failed", "CrashLoop", running="new", cause="CrashLoop")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B36")
+def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
+    """Somebody rolls out another version meanwhile: 8."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="ready=3;only=1, never-ready"))
+    with scene.gate.start("verify", "deploy/web", *JSON_OUTPUT) as running:
+        running.wait_for_line("progress .* 1 of 2 new pods available")
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+
+
+@pytest.mark.contract("B198")
+def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
+    """Another image than the one that is expected is 6, although it runs well."""
+    scene.serve(web())
+    assert scene.gate("verify", "web", "--expect-image", "shop/web:1").exit_code == 0
+    result = scene.gate("verify", "web", "--expect-image", "shop/web:2")
+    assert result.exit_code == 6, str(result)
+    assert "shop/web:2" in result.stderr + result.stdout
+
+
+@pytest.mark.contract("B198")
+def test_verify_judges_all_that_a_selector_selects(scene: Scene) -> None:
+    """-l selects Deployments; where it selects none, that is refused."""
+    scene.serve(*(web(name=name, labels={"team": "shop"}) for name in ("web", "api")))
+    result = scene.gate("verify", "-l", "team=shop", *JSON_OUTPUT)
+    assert result.exit_code == 0, str(result)
+    assert {each["name"] for each in result.document["deployments"]} == {"web", "api"}
+    nothing = scene.gate("verify", "-l", "team=nobody")
+    assert nothing.exit_code in (2, 3), str(nothing)
+    assert "nothing" in nothing.stderr or "no Deployment" in nothing.stderr
+
+
+# status and history
+
+
+@pytest.mark.contract("B180", "B188")
+@pytest.mark.parametrize("name", ["web", "deployment/web", "deploy/web"])
+def test_status_of_a_good_one(scene: Scene, name: str) -> None:
+    """A complete Deployment is shown as a tree, and the code is 0."""
+    live = scene.serve(web())
+    result = scene.gate("status", name)
+    assert result.exit_code == 0, str(result)
+    for word in (live["metadata"]["name"], "shop/web:1", "ReplicaSet", "2"):
+        assert word.lower() in result.stdout.lower(), str(result)
+
+
+@pytest.mark.contract("B188")
+def test_status_says_why_pods_are_as_they_are(scene: Scene) -> None:
+    """A crashing version is 6 or still progressing, and each bad pod says why."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="crash=0.1;code=9"))
+    scene.objects.wait("pods", lambda pods: any(restarts(pod) >= 3 for pod in pods))
+    result = scene.gate("status", "web")
+    assert result.exit_code in (6, 7), str(result)
+    assert "CrashLoop" in result.stdout
+    assert "exit code 9" in result.stdout
+    assert "shop/web:1" in result.stdout
+
+
+def restarts(pod: JSON) -> int:
+    """Return how often a pod's containers were restarted."""
+    statuses = pod.get("status", {}).get("containerStatuses", [])
+    return sum(each["restartCount"] for each in statuses)
+
+
+@pytest.mark.contract("B188")
+def test_status_follows_to_the_end(scene: Scene) -> None:
+    """--watch shows each change until the rollout is complete; without it, it is 7 on the way."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="ready=2"))
+    assert scene.gate("status", "web").exit_code == 7
+    result = scene.gate("status", "web", "--watch")
+    assert result.exit_code == 0, str(result)
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B188")
+def test_status_of_a_paused_one(scene: Scene) -> None:
+    """A paused rollout is neither good nor bad: 7."""
+    scene.serve(web())
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:2", check=True)
+    result = scene.gate("status", "web")
+    assert result.exit_code == 7, str(result)
+    assert "paused" in result.stdout.lower()
+
+
+@pytest.mark.contract("B190")
+def test_history_shows_the_revisions(scene: Scene) -> None:
+    """Revisions with images and change cause; the running one and the way back are marked."""
+    cause = "kubernetes.io/change-cause"
+    scene.serve(web(annotations={cause: "first release"}))
+    scene.serve(web(2, annotations={cause: "faster"}))
+    result = scene.gate("history", "web")
+    assert result.exit_code == 0, str(result)
+    rows = [line for line in result.stdout.splitlines() if "shop/web" in line]
+    assert all(word in rows[0] for word in ("shop/web:2", "faster", "running", "return here"))
+    assert all(word in rows[1] for word in ("shop/web:1", "first release"))
+    assert "running" not in rows[1]
+    document = json.loads(scene.gate("history", "web", *JSON_OUTPUT).stdout)
+    assert [each["revision"] for each in document] == [2, 1]
+
+
+@pytest.mark.contract("B194")
+@pytest.mark.parametrize("command", ["status", "history", "undo", "pause", "restart", "verify"])
+def test_a_deployment_that_does_not_exist_is_one_line(scene: Scene, command: str) -> None:
+    """A name that nobody has is exit 3 and named."""
+    assert_refused(scene.gate(command, "nobody"), "NotFound", "nobody")
+
+
+# undo, pause, resume, restart
+
+
+@pytest.mark.contract("B191")
+def test_undo_returns_to_the_version_before(scene: Scene) -> None:
+    """`undo` rolls the version before out and verifies it."""
+    scene.serve(web())
+    scene.serve(web(2, env={"PASSWORD": "x", "ADDED": "y"}))
+    result = scene.gate("undo", "web", *JSON_OUTPUT)
+    ended = assert_verified(result)
+    assert ended["new"]["images"] == ["shop/web:1"]
+    live = assert_runs(scene.objects, "shop/web:1", revision=3)
+    env = live["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert env == [{"name": "PASSWORD", "value": CANARY}]
+
+
+@pytest.mark.contract("B192", "B194")
+def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
+    """Only the template goes back: replicas and deadline stay as they are applied now."""
+    scene.serve(web())
+    scene.serve(web(2))
+    scene.serve(web(3, replicas=3, progress_deadline_seconds=77))
+    missing = scene.gate("undo", "web", "--to-revision", "9")
+    assert_refused(missing, "NotFound", "9")
+    assert all(str(number) in missing.stderr for number in (1, 2, 3))
+    result = scene.gate("undo", "web", "--to-revision", "1", *JSON_OUTPUT)
+    assert_verified(result)
+    live = assert_runs(scene.objects, "shop/web:1", replicas=3, revision=4)
+    assert live["spec"]["progressDeadlineSeconds"] == 77
+    assert_verified(scene.apply(web(4, replicas=3)))
+    assert_runs(scene.objects, "shop/web:4", replicas=3)
+
+
+@pytest.mark.contract("B191")
+def test_an_undo_that_fails_goes_back(scene: Scene) -> None:
+    """An undo to a version that crashes is rolled back like any other rollout."""
+    scene.serve(web())
+    scene.apply_as(OURS, web(2, behaviour="crash=0.1"))
+    scene.objects.wait("replicasets", lambda found: len(found) == 2)
+    scene.serve(web(3))
+    result = scene.gate("undo", "web", "--to-revision", "2", *JSON_OUTPUT)
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:3", revision=5)
+
+
+@pytest.mark.contract("B191")
+def test_undo_of_a_paused_deployment_says_so(scene: Scene) -> None:
+    """`kubectl rollout undo` refuses a paused Deployment; this one resumes it, and says so."""
+    scene.serve(web())
+    scene.serve(web(2))
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    result = scene.gate("undo", "web", *JSON_OUTPUT)
+    assert_verified(result)
+    assert "paused" in result.stderr
+    live = assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert not live["spec"].get("paused")
+
+
+@pytest.mark.contract("B195")
+def test_pause_and_resume(scene: Scene) -> None:
+    """`pause` holds the rollout; `resume` lets it go and follows it to its end."""
+    scene.serve(web())
+    scene.gate("pause", "web", check=True)
+    assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
+    scene.change(web(2, behaviour="ready=1"))
+    result = scene.gate("resume", "web", *JSON_OUTPUT)
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B195")
+def test_a_resumed_rollout_may_fail(scene: Scene) -> None:
+    """What `resume` starts is judged: a version that crashes ends with 6 or goes back."""
+    scene.serve(web())
+    scene.gate("pause", "web", check=True)
+    scene.change(web(2, behaviour="crash=0.1"))
+    result = scene.gate("resume", "web", *JSON_OUTPUT)
+    assert result.exit_code in (4, 6), str(result)
+    assert result.document["reason"] == "CrashLoop", str(result)
+
+
+@pytest.mark.contract("B196")
+def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
+    """`restart` makes new pods; applying the same manifest afterwards changes nothing."""
+    scene.serve(web())
+    result = scene.gate("restart", "web", *JSON_OUTPUT)
+    assert_verified(result)
+    live = assert_runs(scene.objects, "shop/web:1", revision=2)
+    annotations = live["spec"]["template"]["metadata"]["annotations"]
+    assert "kubectl.kubernetes.io/restartedAt" in annotations
+    again = scene.apply(web())
+    assert_verified(again, "NoChange")
+    assert_runs(scene.objects, "shop/web:1", revision=2)
+
+
+@pytest.mark.contract("B196")
+def test_a_restart_works_twice_and_after_kubectl(scene: Scene) -> None:
+    """A restart by somebody else in between is no conflict."""
+    scene.serve(web())
+    restarted = template_annotation("kubectl.kubernetes.io/restartedAt", "2020-01-01T00:00:00Z")
+    scene.change_as("kubectl-rollout", restarted)
+    scene.objects.wait_complete("web")
+    assert_verified(scene.gate("restart", "web", *JSON_OUTPUT))
+    assert_runs(scene.objects, "shop/web:1", revision=3)

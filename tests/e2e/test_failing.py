@@ -1,0 +1,256 @@
+"""Versions that fail: what gives them away, how soon, and what runs afterwards."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
+from tests.e2e.expectations import assert_rolled_back, assert_runs, assert_verified
+from tests.e2e.policies import Policies
+from tests.e2e.scene import Scene, quota, web
+
+JSON_OUTPUT = ("--output", "json")
+NOW = "--fail-fast"
+FATAL_RESTARTS = 3
+
+
+def restarts(ended: JSON) -> int:
+    """Return how often the container of the first cause was restarted."""
+    found = re.search(r"(\d+) restarts?", ended["causes"][0]["message"])
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.contract("B24", "B38", "B83", "B120", "B128", "B142")
+def test_a_crash_loop_goes_back(scene: Scene) -> None:
+    """The third restart ends the new version; the old ReplicaSet runs again, evidence is kept."""
+    before = scene.serve(web())
+    bad = web(2, behaviour="crash;code=7", env={"ADDED": "by the bad version"})
+    result = scene.apply(bad)
+    ended = assert_rolled_back(result, "CrashLoop")
+    assert "exit code 7" in ended["causes"][0]["message"]
+    assert "1 of 1 new pods" in ended["causes"][0]["message"]
+    kinds = {piece["kind"] for piece in ended["evidence"]}
+    assert {"event", "termination", "log"} <= kinds
+    logs = [piece["text"] for piece in ended["evidence"] if piece["kind"] == "log"]
+    assert any("web cannot start: the schema is missing; exit code 7" in text for text in logs)
+    rollback = result.document["rollback"]
+    assert (rollback["reason"], rollback["verified"]) == ("CrashLoop", True)
+    live = assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert live["spec"]["template"] == before["spec"]["template"]
+    assert len(scene.objects.list_all("replicasets")) == 2
+
+
+@pytest.mark.contract("B85")
+@pytest.mark.parametrize("kind", ["init container", "sidecar"])
+def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
+    """An init container, or a native sidecar, that crashes over and over dooms the version."""
+    scene.serve(web())
+    first: JSON = {"name": "first", "image": "shop/first:1"}
+    if kind == "sidecar":
+        first["restartPolicy"] = "Always"
+    behaviour = "crash=0.1;container=first, never-ready;container=web"
+    bad = web(2, behaviour=behaviour, init_containers=[first])
+    result = scene.apply(bad)
+    ended = assert_rolled_back(result, "CrashLoop")
+    assert "first" in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B86")
+def test_a_container_without_memory_is_named_so(scene: Scene) -> None:
+    """A crash loop whose ends were OOMKilled has the cause OutOfMemory."""
+    scene.serve(web())
+    result = scene.apply(web(2, behaviour="oom=0.1"))
+    assert_rolled_back(result, "CrashLoop", cause="OutOfMemory")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B89", "B112")
+@pytest.mark.parametrize("why", ["not-found", "denied"])
+def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
+    """An image that the registry does not give fails after its grace, with the registry's words."""
+    scene.serve(web())
+    bad = web("typo", behaviour=f"image-pull;why={why}")
+    result = scene.apply(bad, flags=[NOW, "image-pull=2s"])
+    ended = assert_rolled_back(result, "ImagePull")
+    words = {"not-found": "not found", "denied": "authorization failed"}
+    assert "shop/web:typo" in ended["causes"][0]["message"]
+    assert words[why] in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B88")
+@pytest.mark.parametrize("behaviour", ["invalid-image-name", "never-pull"])
+def test_an_image_that_can_never_come_fails_at_once(scene: Scene, behaviour: str) -> None:
+    """A name that is not valid, or an image that must not be pulled, needs no grace."""
+    scene.serve(web())
+    result = scene.apply(web(2, behaviour=behaviour))
+    assert_rolled_back(result, "ImagePull")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B92", "B112")
+def test_a_container_that_cannot_be_configured_goes_back(scene: Scene) -> None:
+    """A Secret that is missing for longer than its grace is ContainerConfig, and named."""
+    scene.serve(web())
+    bad = web(2, behaviour="config-error")
+    result = scene.apply(bad, flags=[NOW, "container-config=1s"])
+    ended = assert_rolled_back(result, "ContainerConfig")
+    assert 'secret "web-config" not found' in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B93")
+def test_readiness_that_comes_and_goes_goes_back(scene: Scene) -> None:
+    """Readiness that was won and lost three times is ReadinessLost."""
+    scene.serve(web())
+    bad = web(2, behaviour="flapping=0.3", min_ready_seconds=5)
+    result = scene.apply(bad)
+    assert_rolled_back(result, "ReadinessLost")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B111", "B120")
+def test_pods_that_never_get_ready_end_by_the_deadline(scene: Scene) -> None:
+    """The Deployment's own deadline decides, and the cause says what was missing."""
+    scene.serve(web(progress_deadline_seconds=3))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=3)
+    result = scene.apply(bad)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B98")
+def test_pods_without_a_node_wait_for_the_deadline(scene: Scene) -> None:
+    """A pod that finds no node is named as the cause when the deadline decides."""
+    scene.serve(web())
+    bad = web(2, behaviour="unschedulable", progress_deadline_seconds=2)
+    result = scene.apply(bad)
+    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="Unschedulable")
+    assert "Insufficient cpu" in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B105")
+def test_the_total_budget_ends_it(scene: Scene) -> None:
+    """A --timeout before the deadline ends with Timeout."""
+    scene.serve(web())
+    bad = web(2, behaviour="never-ready")
+    result = scene.apply(bad, flags=["--timeout", "3s"])
+    assert_rolled_back(result, "Timeout", cause="NotReady")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B95", "B112")
+def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
+    """Pods that a quota denies fail after its grace, with the server's message."""
+    scene.serve(web())
+    _enforce(scene.objects, quota({"pods": "2"}))
+    result = scene.apply(web(2), flags=[NOW, "pod-create=2s"])
+    ended = assert_rolled_back(result, "PodCreateDenied")
+    assert "exceeded quota: full" in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+def _enforce(objects: Objects, body: JSON) -> None:
+    """Create a quota and wait until it counts."""
+    objects.create("resourcequotas", body)
+    name, hard = body["metadata"]["name"], body["spec"]["hard"]
+
+    def counts(found: JSON) -> bool:
+        status = found.get("status", {})
+        return bool(status.get("hard") == hard and status.get("used", {}).keys() >= hard.keys())
+
+    objects.wait_for("resourcequotas", name, counts)
+
+
+@pytest.mark.contract("B94", "B112")
+def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> None:
+    """Pods that an admission policy denies fail after its grace, with the policy's message."""
+    scene.serve(web())
+    when = "object.spec.containers[0].image == 'shop/web:2'"
+    with policies.denying("pods", "images need a signature", when):
+        result = scene.apply(web(2), flags=[NOW, "pod-create=1s"])
+    ended = assert_rolled_back(result, "PodCreateDenied")
+    assert "images need a signature" in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B97", "B112")
+def test_a_replica_set_that_cannot_be_made_goes_back(scene: Scene) -> None:
+    """A ReplicaSet that is denied fails after its grace, although nothing was observed."""
+    scene.serve(web())
+    _enforce(scene.objects, quota({"count/replicasets.apps": "1"}))
+    result = scene.apply(web(2), flags=[NOW, "replicaset-create=1s"])
+    ended = assert_rolled_back(result, "ReplicaSetCreateError")
+    assert "exceeded quota: full" in ended["causes"][0]["message"]
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B54")
+def test_a_version_that_breaks_while_baking_goes_back(scene: Scene) -> None:
+    """A version that was complete and then crashes in the bake window has failed."""
+    scene.serve(web())
+    bad = web(2, behaviour="ready-then-crash=1.5")
+    result = scene.apply(bad, flags=["--bake", "30"])
+    ended = assert_rolled_back(result, "CrashLoop")
+    assert any("web lost its database" in piece["text"] for piece in ended["evidence"])
+    assert "baking" in {each["event"] for each in result.document["timeline"]}
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B82")
+def test_one_crashing_pod_of_four_waits_for_the_deadline(scene: Scene) -> None:
+    """One doomed pod among four may be a bad node: only the deadline fails the version."""
+    surge: JSON = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "100%"}}
+    scene.serve(web(replicas=4, strategy=surge))
+    body = web(
+        2, replicas=4, strategy=surge, behaviour="crash=0.1;only=1", progress_deadline_seconds=5
+    )
+    result = scene.apply(body)
+    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
+    assert ended["causes"][0]["pods"] == 1
+    assert restarts(ended) >= FATAL_RESTARTS
+    assert_runs(scene.objects, "shop/web:1", replicas=4, revision=3)
+
+
+@pytest.mark.contract("B99")
+def test_an_injected_container_never_fails_fast(scene: Scene, policies: Policies) -> None:
+    """A sidecar that somebody injects and that crashes is told of, and left to the deadline."""
+    scene.serve(web())
+    bad = web(2, behaviour="crash=0.1;container=sidecar", progress_deadline_seconds=5)
+    with policies.injecting_a_sidecar():
+        result = scene.apply(bad)
+    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
+    assert "sidecar" in ended["causes"][0]["message"]
+    assert "injected" in ended["causes"][0]["message"]
+    assert restarts(ended) >= FATAL_RESTARTS
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B81")
+def test_an_evicted_pod_is_no_evidence(scene: Scene) -> None:
+    """A pod that its node evicted is replaced, and speaks against nothing."""
+    scene.serve(web())
+    body = web(2, behaviour="evicted=0.3;only=1", min_ready_seconds=1)
+    result = scene.apply(body)
+    assert_verified(result)
+    assert any(pod["status"].get("reason") == "Evicted" for pod in scene.objects.list_all("pods"))
+
+
+@pytest.mark.contract("B80")
+def test_crashing_old_pods_are_no_evidence(scene: Scene) -> None:
+    """Pods of the version before that crash meanwhile do not fail the new one."""
+    scene.serve(web(replicas=4))
+    for pod in scene.objects.list_all("pods")[:1]:
+        behaviour = {"rollout-gate.test/behaviour": "crash=0.1"}
+        scene.objects.patch(
+            "pods", pod["metadata"]["name"], {"metadata": {"annotations": behaviour}}
+        )
+    body = web(2, replicas=4, behaviour="ready=1.5")
+    result = scene.apply(body)
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", replicas=4)

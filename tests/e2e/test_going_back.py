@@ -1,0 +1,209 @@
+"""Ways back, and what a failure does instead where it was told to or has nowhere to go."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.e2e.expectations import assert_ended, assert_rolled_back, assert_runs, images
+from tests.e2e.scene import Scene, quota, secret, service, settings, web
+
+JSON_OUTPUT = ("--output", "json")
+CRASH = "crash=0.1"
+
+
+@pytest.mark.contract("B26", "B136")
+def test_a_first_deployment_that_fails_is_kept(scene: Scene) -> None:
+    """Where nothing served before, the bad version stays, and the end says so."""
+    result = scene.apply(web(behaviour=CRASH))
+    ended = assert_ended(result, 6, "failed", "CrashLoop", running="new", cause="CrashLoop")
+    assert ended["baseline"] is None
+    assert result.document["rollback"] is None
+    live = scene.objects.get("deployments", "web")
+    assert (images(live), live["spec"]["replicas"]) == (["shop/web:1"], 2)
+
+
+@pytest.mark.contract("B136")
+def test_a_first_deployment_that_fails_can_be_scaled_to_zero(scene: Scene) -> None:
+    """With --on-first-failure scale-to-zero, the Deployment stays without pods."""
+    result = scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "scale-to-zero"])
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
+
+
+@pytest.mark.contract("B136")
+def test_a_first_deployment_that_fails_can_be_deleted(scene: Scene) -> None:
+    """With --on-first-failure delete, the Deployment goes away again."""
+    result = scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "delete"])
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert scene.objects.find("deployments", "web") is None
+    assert [each["action"] for each in result.document["objects"]] == ["deleted"]
+
+
+@pytest.mark.contract("B26", "B135")
+def test_a_failure_can_be_kept(scene: Scene) -> None:
+    """With --on-failure keep, the bad version stays as it is, and the code is 6."""
+    scene.serve(web())
+    result = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert result.document["rollback"] is None
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B26", "B135")
+def test_a_failure_can_be_paused(scene: Scene) -> None:
+    """With --on-failure pause, the Deployment is paused on its bad version, and the code is 6."""
+    scene.serve(web())
+    result = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    live = scene.objects.get("deployments", "web")
+    assert (images(live), live["spec"]["paused"]) == (["shop/web:2"], True)
+
+
+@pytest.mark.contract("B34")
+def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
+    """With --observe, a failure ends with 0, says what it would have done, and changes nothing."""
+    scene.serve(web())
+    result = scene.apply(web(2, behaviour=CRASH), flags=["--observe"])
+    assert_ended(result, 0, "observed", "CrashLoop", cause="CrashLoop")
+    message = result.document["message"]
+    assert "would have rolled back deployment/web" in message.lower()
+    assert "to revision 1 because CrashLoop" in message
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B133")
+def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
+    """A ConfigMap, a Secret and a Service go back with the Deployment, configuration first."""
+    scene.serve(web(), settings("one"), secret("c2VzYW1l"), service())
+    changed = service()
+    changed["spec"]["ports"][0]["port"] = 8080
+    result = scene.apply(web(2, behaviour=CRASH), changed, secret(), settings("two"))
+    assert_rolled_back(result, "CrashLoop")
+    assert {each["action"] for each in result.document["objects"]} == {"restored"}
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    written = [each.resource for each in audit.requests().writes() if each.succeeded]
+    there, back = (written[:4], written[4:])
+    assert there == back
+    assert set(there[:2]) == {"configmaps", "secrets"}
+    assert there[-1] == "deployments"
+
+
+@pytest.mark.contract("B134")
+@pytest.mark.parametrize("prunes", [False, True])
+def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: bool) -> None:
+    """What the attempt created stays; with --prune-created it goes last, in reverse order."""
+    scene.serve(web())
+    flags = ["--prune-created"] if prunes else []
+    result = scene.apply(settings(), service(), web(2, behaviour=CRASH), flags=flags)
+    assert_rolled_back(result, "CrashLoop")
+    actions = {each["kind"]: each["action"] for each in result.document["objects"]}
+    fate = "deleted" if prunes else "kept"
+    assert actions == {"ConfigMap": fate, "Service": fate, "Deployment": "restored"}
+    there = [
+        bool(scene.objects.find("configmaps", "settings")),
+        bool(scene.objects.find("services", "web")),
+    ]
+    assert there == [not prunes] * 2
+    written = [each for each in audit.requests().writes() if each.succeeded]
+    created = [each.resource for each in written if each.code == 201]
+    deleted = [each.resource for each in written if each.verb == "delete"]
+    assert deleted == (created[::-1] if prunes else [])
+    assert [each.resource for each in written[: 4 if prunes else None]][-1] == "deployments"
+
+
+@pytest.mark.contract("B25", "B137")
+def test_a_way_back_that_cannot_be_verified_fails(scene: Scene) -> None:
+    """Where the baseline's pods cannot start any more, the code is 5 when its own budget ends."""
+    strategy = {"type": "Recreate"}
+    scene.serve(web(strategy=strategy))
+    with scene.applying(
+        web(2, strategy=strategy, behaviour=CRASH), flags=["--rollback-timeout", "4s"]
+    ) as running:
+        scene.objects.wait("pods", lambda pods: _count(pods, "shop/web:2") == 2)
+        scene.objects.create("resourcequotas", quota({"pods": "0"}))
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+    assert "PodCreateDenied" in {cause["reason"] for cause in ended["causes"]}
+    assert result.document["rollback"]["verified"] is False
+    live = scene.objects.get("deployments", "web")
+    assert images(live) == ["shop/web:1"]
+    assert not live["status"].get("availableReplicas")
+
+
+def _count(pods: list[JSON], image: str) -> int:
+    return sum(pod["spec"]["containers"][0]["image"] == image for pod in pods)
+
+
+@pytest.mark.contract("B122")
+def test_a_deployment_with_a_pod_missing_has_a_baseline(scene: Scene) -> None:
+    """A Deployment on its way to more pods is a baseline all the same."""
+    scene.serve(web(replicas=4, behaviour="ready=3"))
+    scene.objects.patch("deployments", "web", {"spec": {"replicas": 5}}, subresource="scale")
+    scene.objects.wait_for("deployments", "web", lambda live: live["status"]["replicas"] == 5)
+    result = scene.apply(web(2, replicas=5, behaviour=CRASH))
+    ended = assert_rolled_back(result, "CrashLoop")
+    assert ended["baseline"]["revision"] == 1
+    assert_runs(scene.objects, "shop/web:1", replicas=5, revision=3)
+
+
+@pytest.mark.contract("B121")
+def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
+    """After good and a bad version that was kept, a failure does not return to the bad one."""
+    scene.serve(web())
+    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    result = scene.apply(web(3, behaviour=CRASH))
+    ended = assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert ended["baseline"] is None
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
+
+
+@pytest.mark.contract("B141")
+def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
+    """With revisionHistoryLimit 0 the old ReplicaSet goes; its template still comes back."""
+    strategy = {"type": "Recreate"}
+    before = scene.serve(web(strategy=strategy, revisionHistoryLimit=0))
+    [old] = scene.objects.list_all("replicasets")
+    with scene.applying(
+        web(2, strategy=strategy, revisionHistoryLimit=0, behaviour="ready-then-crash=1"),
+        flags=["--bake", "30"],
+    ) as running:
+        gone = old["metadata"]["uid"]
+        scene.objects.wait(
+            "replicasets", lambda found: gone not in {each["metadata"]["uid"] for each in found}
+        )
+        result = running.wait()
+    assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
+    live = assert_runs(scene.objects, "shop/web:1")
+    assert live["spec"]["template"] == before["spec"]["template"]
+
+
+@pytest.mark.contract("B128")
+def test_what_others_set_outside_stays(scene: Scene) -> None:
+    """Annotations of others stay over a rollback; fields of the bad version alone go."""
+    scene.serve(web())
+    scene.change_as("release-notes", {"metadata": {"annotations": {"notes": "here"}}})
+    bad = web(2, behaviour=CRASH, annotations={"bad": "yes"}, labels={"bad": "yes"})
+    result = scene.apply(bad)
+    assert_rolled_back(result, "CrashLoop")
+    metadata = assert_runs(scene.objects, "shop/web:1", revision=3)["metadata"]
+    assert metadata["annotations"]["notes"] == "here"
+    assert "bad" not in metadata["annotations"]
+    assert "bad" not in metadata.get("labels", {})
+
+
+@pytest.mark.contract("B140")
+def test_a_field_that_somebody_took_meanwhile_is_left_to_them(scene: Scene) -> None:
+    """A rollback drops a field outside the template that another manager owns by now."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.5")) as running:
+        scene.objects.wait("pods", lambda pods: _count(pods, "shop/web:2") > 0)
+        scene.change_as("scaler", {"spec": {"replicas": 3}}, "scale")
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert any("replicas" in each for each in result.document["warnings"])
+    assert_runs(scene.objects, "shop/web:1", replicas=3, revision=3)

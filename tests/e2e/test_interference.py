@@ -1,0 +1,175 @@
+"""Somebody else changes things in mid-flight: the gate goes on, steps back, or ends as it must."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
+from tests.e2e.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+)
+from tests.e2e.history import version_of
+from tests.e2e.scene import Scene, template_annotation, web
+
+JSON_OUTPUT = ("--output", "json")
+
+
+def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
+    """Wait for a pod with this image, and so for the apply to be under way; return the pod."""
+
+    def is_meant(pod: JSON) -> bool:
+        return bool(pod["spec"]["containers"][0]["image"] == image)
+
+    pods = objects.wait("pods", lambda pods: any(map(is_meant, pods)))
+    return next(filter(is_meant, pods))
+
+
+@pytest.mark.contract("B27", "B59", "B124")
+def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
+    """Somebody else's image is live: the gate ends with 8 and writes nothing over it."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash")) as running:
+        seen(scene.objects)
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+    live = scene.objects.get("deployments", "web")
+    assert images(live) == ["shop/web:3"]
+    assert live["metadata"]["generation"] == 3
+
+
+@pytest.mark.contract("B59")
+def test_a_field_of_ours_that_somebody_removes_supersedes(scene: Scene) -> None:
+    """An environment variable of ours that somebody takes away in mid-flight is a change, too."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        scene.kubectl("set", "env", "deployment/web", "PASSWORD-", check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+
+
+@pytest.mark.contract("B127")
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bool) -> None:
+    """Deleted, or deleted and made again: the gate ends with 8 and does not create it."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        scene.objects.delete("deployments", "web")
+        if comes_back:
+            scene.objects.create("deployments", web(2, behaviour="never-ready"))
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Deleted")
+    live = scene.objects.find("deployments", "web")
+    assert (live is not None) is comes_back
+    assert live is None or live["metadata"]["generation"] == 1
+
+
+@pytest.mark.contract("B58")
+def test_a_reloader_does_not_disturb(scene: Scene) -> None:
+    """An annotation that a reloader adds to the template makes a ReplicaSet that is followed."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=1")) as running:
+        seen(scene.objects)
+        scene.change_as("reloader", template_annotation("reloader/hash", "abc"))
+        result = running.wait()
+    ended = assert_verified(result)
+    live = assert_runs(scene.objects, "shop/web:2", revision=3)
+    assert live["spec"]["template"]["metadata"]["annotations"]["reloader/hash"] == "abc"
+    assert ended["new"]["revision"] == 3
+
+
+@pytest.mark.contract("B58", "B120")
+def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
+    """A rollout with a reloader's annotation stays ours, so it is rolled back where it fails."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.5")) as running:
+        seen(scene.objects)
+        scene.change_as("reloader", template_annotation("reloader/hash", "abc"))
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B52")
+def test_scaling_moves_the_goal(scene: Scene) -> None:
+    """Scaled up in mid-flight, the version is verified when all the pods of the live goal are."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=1")) as running:
+        seen(scene.objects)
+        scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+        result = running.wait()
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", replicas=4)
+
+
+@pytest.mark.contract("B110")
+def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
+    """Paused by somebody, the deadline does not run; the total ends it with Paused and no write."""
+    scene.serve(web())
+    with scene.applying(
+        web(2, behaviour="never-ready", progress_deadline_seconds=1), flags=["--timeout", "9"]
+    ) as running:
+        seen(scene.objects)
+        scene.kubectl("rollout", "pause", "deployment/web", check=True)
+        paused = version_of(scene.objects.get("deployments", "web"))
+        result = running.wait()
+    assert_ended(result, 6, "failed", "Paused")
+    live = scene.objects.get("deployments", "web")
+    assert version_of(live) >= paused
+    assert (images(live), live["spec"]["paused"]) == (["shop/web:2"], True)
+
+
+@pytest.mark.contract("B7")
+def test_a_paused_deployment_is_refused(scene: Scene) -> None:
+    """Somebody paused it for a reason: nothing is written."""
+    scene.serve(web())
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    assert_refused(scene.apply(web(2)), "Paused", "web", "paused")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B8")
+def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
+    """With --resume it is applied, resumed and followed."""
+    scene.serve(web())
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    result = scene.apply(web(2), flags=["--resume"])
+    assert_verified(result)
+    live = assert_runs(scene.objects, "shop/web:2", revision=2)
+    assert not live["spec"].get("paused")
+
+
+@pytest.mark.contract("B9")
+def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> None:
+    """A namespace that is being deleted takes nothing new."""
+    holder = {"name": "holder", "finalizers": ["rollout-gate.test/hold"]}
+    scene.objects.create("configmaps", {"metadata": holder})
+    scene.objects.delete("namespaces", namespace)
+    result = scene.apply(web())
+    scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
+    assert_refused(result, "Rejected", namespace, "deleted")
+
+
+@pytest.mark.contract("B139")
+def test_a_bad_version_that_comes_back_is_left(scene: Scene) -> None:
+    """Where somebody applies the failed version again over the rollback, the gate stops with 5."""
+    strategy = {"type": "Recreate"}
+    scene.serve(web(strategy=strategy, behaviour="ready=4"))
+    bad = web(2, strategy=strategy, behaviour="crash=0.1")
+    with scene.applying(bad) as running:
+        seen(scene.objects)
+        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:1"])
+        patch = {"spec": {"template": bad["spec"]["template"]}}
+        scene.change_as("argocd-controller", patch)
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "GitOpsReverted", cause="CrashLoop")
+    assert "argocd-controller" in result.document["message"], ended
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

@@ -1,0 +1,156 @@
+"""Several objects in one manifest: one attempt, one end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cluster.audit import Trail
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.manifests import yaml_text
+from tests.e2e.expectations import assert_runs, assert_verified, images
+from tests.e2e.policies import Policies
+from tests.e2e.scene import Scene, service, settings, web
+
+JSON_OUTPUT = ("--output", "json")
+
+
+def outcomes(result: Result) -> dict[str, tuple[str, str]]:
+    """Return outcome and reason of each Deployment, by name."""
+    ended: list[JSON] = result.document["deployments"]
+    return {each["name"]: (each["outcome"], each["reason"]) for each in ended}
+
+
+def whole(result: Result) -> tuple[int, str, str]:
+    """Return the exit code, outcome and reason of the attempt."""
+    return result.exit_code, result.document["outcome"], result.document["reason"]
+
+
+@pytest.mark.contract("B19", "B30")
+def test_both_go_back_when_one_fails(scene: Scene) -> None:
+    """Two Deployments are one attempt: the good one goes back with the bad one."""
+    scene.serve(web(), web(name="api"))
+    result = scene.apply(web(2), web(2, name="api", behaviour="crash=0.1"))
+    assert whole(result) == (4, "rolled-back", "CrashLoop"), str(result)
+    back = ("rolled-back", "CrashLoop")
+    assert outcomes(result) == {"web": back, "api": back}
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert images(scene.objects.wait_complete("api", 1)) == ["shop/api:1"]
+
+
+@pytest.mark.contract("B19")
+def test_two_good_ones_are_verified_together(scene: Scene) -> None:
+    """Both are complete at the end, one of them without a change."""
+    scene.serve(web(), web(name="api"))
+    result = scene.apply(web(2), web(1, name="api"))
+    assert whole(result) == (0, "verified", "Complete"), str(result)
+    assert outcomes(result) == {"web": ("verified", "Complete"), "api": ("verified", "NoChange")}
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B30")
+def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
+    """One is edited by somebody: the other is verified all the same; the worst decides, 8."""
+    scene.serve(web(), web(name="api"))
+    with scene.applying(
+        web(2, behaviour="ready=3"), web(2, name="api", behaviour="never-ready")
+    ) as running:
+        scene.objects.wait("pods", lambda pods: any(_image(pod) == "shop/api:2" for pod in pods))
+        scene.kubectl("set", "image", "deployment/api", "api=shop/api:3", check=True)
+        result = running.wait()
+    assert whole(result) == (8, "superseded", "Superseded"), str(result)
+    assert outcomes(result) == {
+        "web": ("verified", "Complete"),
+        "api": ("superseded", "Superseded"),
+    }
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
+
+
+def _image(pod: JSON) -> str:
+    return str(pod["spec"]["containers"][0]["image"])
+
+
+@pytest.mark.contract("B30")
+def test_a_failure_beside_a_superseded_one_still_goes_back(scene: Scene) -> None:
+    """The bad one goes back, the edited one is left alone; 8 is worse than 4."""
+    scene.serve(web(), web(name="api"))
+    with scene.applying(
+        web(2, behaviour="crash=1"), web(2, name="api", behaviour="never-ready")
+    ) as running:
+        scene.objects.wait("pods", lambda pods: any(_image(pod) == "shop/api:2" for pod in pods))
+        scene.kubectl("set", "image", "deployment/api", "api=shop/api:3", check=True)
+        result = running.wait()
+    assert whole(result) == (8, "superseded", "Superseded"), str(result)
+    assert outcomes(result) == {
+        "web": ("rolled-back", "CrashLoop"),
+        "api": ("superseded", "Superseded"),
+    }
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
+
+
+@pytest.mark.contract("B32")
+def test_an_object_that_is_rejected_late_takes_the_others_back(
+    scene: Scene, policies: Policies
+) -> None:
+    """What was written before an object is rejected goes back: ApplyRejected, exit 4."""
+    scene.serve(web(), settings("one"), service())
+    changed = service()
+    changed["spec"]["ports"][0]["port"] = 8080
+    with policies.denying("services", "not today", "request.dryRun != true"):
+        result = scene.apply(settings("two"), changed, web(2))
+    assert whole(result) == (4, "rolled-back", "ApplyRejected"), str(result)
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
+    assert_runs(scene.objects, "shop/web:1", revision=1)
+
+
+@pytest.mark.contract("B226")
+def test_configuration_is_applied_before_workloads(scene: Scene, audit: Trail) -> None:
+    """Whatever the order in the manifest, the ConfigMap is there before the Deployment."""
+    assert_verified(scene.apply(web(), service(), settings()))
+    written = [each.resource for each in audit.requests().writes()]
+    assert written[0] == "configmaps"
+    assert written[-1] == "deployments"
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+
+
+@pytest.mark.contract("B210", "B224")
+def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
+    """Documents, empty ones, a List and a chart's test come on stdin; the test is skipped."""
+    hook = {"annotations": {"helm.sh/hook": "test"}, "name": "try"}
+    pod = {"containers": [{"name": "try", "image": "shop/try:1"}]}
+    test = {"apiVersion": "v1", "kind": "Pod", "metadata": hook, "spec": pod}
+    items: JSON = {"apiVersion": "v1", "kind": "List", "items": [settings(), service()]}
+    text = "---\n# Source: shop/templates/web.yaml\n" + yaml_text(web(), items, test) + "---\n"
+    result = scene.gate("apply", "-f", "-", *JSON_OUTPUT, stdin=text)
+    assert whole(result) == (0, "verified", "Complete"), str(result)
+    kinds = [each["kind"] for each in result.document["objects"]]
+    assert sorted(kinds) == ["ConfigMap", "Deployment", "Service"]
+    assert_runs(scene.objects, "shop/web:1")
+    assert len(scene.objects.list_all("pods")) == 2
+
+
+@pytest.mark.contract("B210")
+def test_folders_and_several_files_are_one_manifest(scene: Scene) -> None:
+    """A folder with YAML and JSON, and a file beside it, are applied together."""
+    folder = scene.folder / "shop"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps(settings()))
+    (folder / "service.yml").write_text(yaml_text(service()))
+    (folder / "notes.txt").write_text("not: [a manifest")
+    result = scene.gate("apply", "-f", "shop", "-f", scene.manifest(web()), *JSON_OUTPUT)
+    assert whole(result) == (0, "verified", "Complete"), str(result)
+    assert scene.objects.find("services", "web")
+    assert scene.objects.find("configmaps", "settings")
+
+
+@pytest.mark.contract("B227")
+def test_an_image_is_set_by_path(scene: Scene) -> None:
+    """--image sets that container's image and nothing else."""
+    body = web(containers=[{"name": "proxy", "image": "mesh/proxy:1"}])
+    assert_verified(scene.apply(body, flags=["--image", "web=shop/web:9"]))
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9", "mesh/proxy:1"]

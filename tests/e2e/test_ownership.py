@@ -1,0 +1,239 @@
+"""Who owns which field: conflicts, taking over, autoscalers, and tools that manage Deployments."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.e2e.expectations import (
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.e2e.scene import OURS, Scene, autoscaler, web
+
+JSON_OUTPUT = ("--output", "json")
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def variables(live: JSON) -> dict[str, str]:
+    """Return the environment of the first container."""
+    container = live["spec"]["template"]["spec"]["containers"][0]
+    return {each["name"]: each["value"] for each in container.get("env", [])}
+
+
+def managers(live: JSON) -> set[tuple[str, str]]:
+    """Return who owns fields, status and scale aside, as (manager, operation)."""
+    entries = live["metadata"]["managedFields"]
+    return {(each["manager"], each["operation"]) for each in entries if "subresource" not in each}
+
+
+@pytest.mark.contract("B60")
+def test_a_field_that_is_left_out_is_removed(scene: Scene) -> None:
+    """What the gate applied before and the next manifest does not have goes away."""
+    before = web(env={"PASSWORD": "x", "MODE": "one"}, annotations={"team": "shop"})
+    assert_verified(scene.apply(before))
+    assert_verified(scene.apply(web(2, env={"PASSWORD": "x"})))
+    live = assert_runs(scene.objects, "shop/web:2", revision=2)
+    assert variables(live) == {"PASSWORD": "x"}
+    assert "team" not in live["metadata"]["annotations"]
+
+
+@pytest.mark.contract("B67")
+def test_a_hot_fix_by_hand_is_not_overwritten(scene: Scene) -> None:
+    """A conflict names each field, its manager and the flag that settles it; nothing is written."""
+    scene.serve(web())
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2))
+    field = '.spec.template.spec.containers[name="web"].image'
+    assert_refused(result, "Conflict", field, "kubectl-set")
+    assert "--take-over kubectl-set" in result.stderr
+    assert "--force-conflicts" in result.stderr
+    assert_runs(scene.objects, "shop/web:hotfix", revision=2)
+
+
+@pytest.mark.contract("B69")
+def test_a_manager_that_is_taken_over_owns_nothing_more(scene: Scene) -> None:
+    """After --take-over, what that manager had added is removed like a field of ours."""
+    scene.serve(web())
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.kubectl("set", "env", "deployment/web", "DEBUG=1", check=True)
+    scene.objects.wait_complete("web")
+    body = web(2, env={"PASSWORD": "x", "DEBUG": "2"})
+    assert_verified(scene.apply(body, flags=["--take-over", "kubectl-set"]))
+    live = assert_runs(scene.objects, "shop/web:2")
+    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
+    assert_verified(scene.apply(web(3)))
+    assert "DEBUG" not in variables(assert_runs(scene.objects, "shop/web:3"))
+
+
+@pytest.mark.contract("B70")
+def test_force_says_who_lost_what(scene: Scene) -> None:
+    """--force-conflicts applies all the same, and names the managers that lost fields."""
+    scene.serve(web())
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2), flags=["--force-conflicts"])
+    assert_verified(result)
+    assert warned(result, "kubectl-set", "image")
+    assert_runs(scene.objects, "shop/web:2", revision=3)
+
+
+@pytest.mark.contract("B70", "B128")
+def test_a_forced_version_that_fails_gives_back_the_hot_fix(scene: Scene) -> None:
+    """The rollback restores the values that the force took from others."""
+    scene.serve(web())
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2, behaviour="crash=0.1"), flags=["--force-conflicts"])
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:hotfix")
+
+
+@pytest.mark.contract("B61", "B62", "B65")
+def test_the_first_run_after_kubectl_apply_takes_over(scene: Scene, audit: Trail) -> None:
+    """Over a Deployment of `kubectl apply` no flag is needed, and removed fields really go."""
+    before = web(env={"PASSWORD": "x", "MODE": "one"})
+    scene.kubectl("apply", "-f", scene.manifest(before), check=True)
+    scene.objects.wait_complete("web")
+    after = web(2)
+    result = scene.apply(after)
+    assert_verified(result)
+    live = assert_runs(scene.objects, "shop/web:2", revision=2)
+    assert "MODE" not in variables(live)
+    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
+    last_applied = json.loads(live["metadata"]["annotations"][LAST_APPLIED])
+    assert last_applied["spec"] == after["spec"]
+    moved = [each for each in audit.requests().writes() if isinstance(each.body, list)]
+    assert len(moved) == 1
+    assert moved[0].answer is not None
+    assert moved[0].answer["metadata"]["generation"] == 1
+
+
+@pytest.mark.contract("B65")
+def test_kubectl_and_the_gate_take_turns(scene: Scene) -> None:
+    """A later `kubectl apply` removes what it should, and the run after that takes over again."""
+    scene.kubectl("apply", "-f", scene.manifest(web()), check=True)
+    scene.objects.wait_complete("web")
+    with_mode = web(2, env={"PASSWORD": "x", "MODE": "two"})
+    assert_verified(scene.apply(with_mode))
+    scene.kubectl(
+        "apply", "-f", scene.manifest(web(3, env={"PASSWORD": "x", "LEVEL": "3"})), check=True
+    )
+    live = scene.objects.wait_complete("web")
+    assert variables(live) == {"PASSWORD": "x", "LEVEL": "3"}
+    assert_verified(scene.apply(web(4, env={"PASSWORD": "x"})))
+    assert variables(assert_runs(scene.objects, "shop/web:4")) == {"PASSWORD": "x"}
+
+
+@pytest.mark.contract("B73")
+def test_a_merge_that_the_server_cannot_do_is_refused(scene: Scene, audit: Trail) -> None:
+    """Duplicate names that client-side apply let in are refused with the server's words, once."""
+    twice = web()
+    container = twice["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [{"name": "MODE", "value": value} for value in ("one", "two")]
+    scene.kubectl("apply", "-f", scene.manifest(twice), check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(twice)
+    assert_refused(result, "Rejected", "MODE")
+    asked = [each for each in audit.requests() if each.is_dry_run]
+    assert len(asked) == 1
+    assert_runs(scene.objects, "shop/web:1", revision=1)
+
+
+@pytest.mark.contract("B71")
+def test_an_autoscaler_keeps_its_replicas(scene: Scene) -> None:
+    """Where the autoscaler owns replicas, the manifest's are left out: 4 stay 4."""
+    scene.serve(web(), autoscaler())
+    scene.change_as("kube-controller-manager", {"spec": {"replicas": 4}}, "scale")
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2))
+    assert_verified(result)
+    assert warned(result, "replicas", "autoscaler")
+    assert_runs(scene.objects, "shop/web:2", replicas=4)
+
+
+@pytest.mark.contract("B71")
+@pytest.mark.parametrize("replicas", [5, None])
+def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
+    scene: Scene, replicas: int | None
+) -> None:
+    """While we alone own replicas, the live value is sent: 2 stay 2, whatever the manifest says."""
+    scene.serve(web(), autoscaler())
+    result = scene.apply(web(2, replicas=replicas))
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", replicas=2)
+
+
+@pytest.mark.contract("B71", "B128")
+def test_an_autoscaler_keeps_its_replicas_over_a_rollback(scene: Scene) -> None:
+    """What the autoscaler decided stays when the version goes back."""
+    scene.serve(web(), autoscaler())
+    scene.change_as("kube-controller-manager", {"spec": {"replicas": 3}}, "scale")
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2, behaviour="crash=0.1"))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=3, revision=3)
+
+
+HELM = {"annotations": {"meta.helm.sh/release-name": "shop"}}
+ARGO_CD = {"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}}
+FLUX = {"labels": {"kustomize.toolkit.fluxcd.io/name": "shop"}}
+
+
+@pytest.mark.contract("B10", "B36")
+@pytest.mark.parametrize(
+    ("marks", "evidence"),
+    [
+        (HELM, "meta.helm.sh/release-name=shop"),
+        (ARGO_CD, "argocd.argoproj.io/tracking-id=shop"),
+        (FLUX, "kustomize.toolkit.fluxcd.io/name=shop"),
+    ],
+)
+def test_what_another_tool_manages_is_refused_and_can_be_verified(
+    scene: Scene, marks: dict[str, dict[str, str]], evidence: str
+) -> None:
+    """Helm, Argo CD and Flux leave their marks: `apply` names them and `verify` judges."""
+    scene.kubectl("apply", "--server-side", "-f", scene.manifest(web(**marks)), check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2))
+    assert_refused(result, "GitOpsManaged", evidence)
+    assert "rollout-gate verify web" in result.stderr
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    verified = scene.gate("verify", "web", *JSON_OUTPUT)
+    assert_verified(verified)
+
+
+@pytest.mark.contract("B10")
+def test_a_tool_is_known_by_its_field_manager(scene: Scene) -> None:
+    """Argo CD that tracks by label is seen by the fields that it owns."""
+    name = "--field-manager=argocd-controller"
+    scene.kubectl("apply", "--server-side", name, "-f", scene.manifest(web()), check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2))
+    assert_refused(result, "GitOpsManaged", "argocd-controller")
+
+
+@pytest.mark.contract("B12")
+def test_labels_of_rendered_charts_are_no_evidence(scene: Scene) -> None:
+    """`helm template | rollout-gate apply -f -` carries Helm's labels, and is nobody's."""
+    labels = {"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "shop"}
+    scene.serve(web(labels=labels))
+    result = scene.apply(web(2, labels=labels))
+    assert_verified(result)
+
+
+@pytest.mark.contract("B13")
+def test_a_managed_deployment_can_be_applied_on_purpose(scene: Scene) -> None:
+    """--allow-managed goes on where another tool manages it."""
+    scene.serve(web(**HELM))
+    result = scene.apply(web(2, **HELM), flags=["--allow-managed"])
+    assert_verified(result)
+    assert_runs(scene.objects, "shop/web:2", revision=2)

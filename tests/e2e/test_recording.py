@@ -1,0 +1,64 @@
+"""Recordings: what `--record` writes, `replay` judges alike, and it gives no secret away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cluster.kubelet.api import JSON
+from tests.e2e.invariants import CANARY
+from tests.e2e.scene import Scene, secret, web
+
+RECORD = ("--record", "run.jsonl", "--output", "json")
+
+
+@pytest.mark.contract("B270", "B276", "B277")
+@pytest.mark.parametrize(
+    ("behaviour", "flags", "verdict", "reason"),
+    [
+        ("ready=0.5", (), "complete", "Complete"),
+        ("crash=0.1", (), "failed", "CrashLoop"),
+        ("image-pull", ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
+        ("never-ready", (), "failed", "ProgressDeadlineExceeded"),
+    ],
+)
+def test_a_recording_is_judged_as_the_run_was(
+    scene: Scene, behaviour: str, flags: tuple[str, ...], verdict: str, reason: str
+) -> None:
+    """`replay` of a recorded run comes to its verdict, with the same causes and way back."""
+    scene.serve(web(progress_deadline_seconds=2), secret("before"))
+    bad = web(2, progress_deadline_seconds=2, behaviour=behaviour, env={"PASSWORD": f"{CANARY}-2"})
+    run = scene.gate("apply", "-f", scene.manifest(bad, secret()), *flags, *RECORD)
+    result = scene.gate("replay", "run.jsonl", *flags, "--output", "json")
+    assert result.exit_code == 0, str(result)
+    replayed = result.document
+    assert (replayed["verdict"], replayed["reason"]) == (verdict, reason), f"{result}\n{run}"
+    assert replayed["new_revision"] is True
+    assert replayed["would_roll_back_to"] == 1
+    causes = [each["reason"] for each in run.document["deployments"][0]["causes"]]
+    assert [each["reason"] for each in replayed["causes"]] == causes
+
+
+@pytest.mark.contract("B277")
+def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
+    """Environment values are masked, equal ones alike; the fields that the apply owned are kept."""
+    scene.serve(web(env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"}))
+    body = web(2, env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"})
+    assert scene.gate("apply", "-f", scene.manifest(body), *RECORD).exit_code == 0
+    header = json.loads((scene.folder / "run.jsonl").read_text().splitlines()[0])
+    applied: JSON = header["applied"]
+    env = applied["spec"]["template"]["spec"]["containers"][0]["env"]
+    values = {each["name"]: each["value"] for each in env}
+    assert values["A"] == values["B"] != values["C"]
+    owners = {each["manager"] for each in applied["metadata"]["managedFields"]}
+    assert "rollout-gate" in owners
+
+
+@pytest.mark.contract("B177")
+def test_a_recording_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
+    """A full disk is a warning, not a failed rollout."""
+    result = scene.gate(
+        "apply", "-f", scene.manifest(web()), "--record", "/dev/full", "--output", "json"
+    )
+    assert (result.exit_code, result.document["outcome"]) == (0, "verified"), str(result)

@@ -1,0 +1,152 @@
+"""Signals: what a cancelled job leaves behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster.audit import Trail
+from tests.cluster.command import LINE_SECONDS, Result
+from tests.cluster.control_plane import ControlPlane
+from tests.e2e.checked_gate import CheckedGate, CheckedRun
+from tests.e2e.expectations import assert_ended, images
+from tests.e2e.scene import Scene, web
+
+END_SECONDS = 5.0
+ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
+UNDER_WAY = "progress .* 1 updated"
+CRASHED = "pod/.*CrashLoop"
+
+
+def interrupted(
+    running: CheckedRun, line: str, number: signal.Signals = signal.SIGTERM, code: int = 143
+) -> Result:
+    """Send a signal to a run once it says `line`; return its result, which comes in time."""
+    running.wait_for_line(line)
+    running.send(number)
+    result = running.wait(END_SECONDS)
+    assert_ended(result, code, "interrupted", "Interrupted")
+    return result
+
+
+@pytest.mark.contract("B29", "B151", "B153")
+@pytest.mark.parametrize(("number", "code"), ENDING)
+def test_without_evidence_the_rollout_is_left_alone(
+    scene: Scene, number: signal.Signals, code: int
+) -> None:
+    """A signal while all may still be well ends the gate in 5 s and leaves the new version."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=30")) as running:
+        result = interrupted(running, UNDER_WAY, number, code)
+    assert result.document["rollback"] is None
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B29", "B151", "B153")
+def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> None:
+    """A signal after a crash writes the way back, once, and waits for nothing."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.1")) as running:
+        result = interrupted(running, CRASHED)
+    assert result.document["rollback"]["verified"] is False
+    assert len(audit.requests().rollbacks(scene.objects.namespace, "web")) == 1
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    scene.objects.wait_complete("web")
+
+
+@pytest.mark.contract("B151")
+@pytest.mark.parametrize(
+    ("policy", "behaviour", "line", "image"),
+    [
+        ("rollback", "ready=30", UNDER_WAY, "shop/web:1"),
+        ("keep", "crash=0.1", CRASHED, "shop/web:2"),
+    ],
+)
+def test_a_policy_does_not_look_at_the_evidence(
+    scene: Scene, policy: str, behaviour: str, line: str, image: str
+) -> None:
+    """--on-interrupt rollback goes back in any case, keep in none."""
+    scene.serve(web())
+    flags = ["--on-interrupt", policy]
+    with scene.applying(web(2, behaviour=behaviour), flags=flags) as running:
+        interrupted(running, line)
+    assert images(scene.objects.get("deployments", "web")) == [image]
+
+
+@dataclass(frozen=True, slots=True)
+class HangingPlugin:
+    """A kubeconfig whose credential plugin never answers; `begun` is readable once it runs."""
+
+    kubeconfig: Path
+    begun: int
+
+
+@pytest.fixture
+def hanging_plugin(write_kubeconfig: Callable[[], Path]) -> Iterator[HangingPlugin]:
+    """Return a kubeconfig whose credential plugin hangs."""
+    kubeconfig = write_kubeconfig()
+    pipe, plugin = kubeconfig.with_name("begun"), kubeconfig.with_name("hanging-plugin")
+    os.mkfifo(pipe)
+    plugin.write_text(f"#!/bin/sh\necho begun >{pipe}\nexec sleep 20\n")
+    plugin.chmod(0o700)
+    version = "client.authentication.k8s.io/v1"
+    how = {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}
+    document = yaml.safe_load(kubeconfig.read_text())
+    document["users"] = [{"name": "test", "user": {"exec": how}}]
+    kubeconfig.write_text(yaml.safe_dump(document))
+    begun = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    yield HangingPlugin(kubeconfig, begun)
+    os.close(begun)
+
+
+@pytest.mark.contract("B29", "B150")
+@pytest.mark.parametrize(("number", "code"), ENDING)
+def test_before_the_first_write_nothing_is_left(
+    scene: Scene,
+    gate_with: Callable[[Path], CheckedGate],
+    hanging_plugin: HangingPlugin,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    """A signal while a credential plugin hangs ends the gate at once, with a document."""
+    gate = gate_with(hanging_plugin.kubeconfig)
+    with gate.start("apply", "-f", scene.manifest(web()), "--output", "json") as running:
+        begun, _, _ = select.select([hanging_plugin.begun], [], [], LINE_SECONDS)
+        assert begun, "the plugin was not started"
+        running.send(number)
+        result = running.wait(END_SECONDS)
+    ended = (result.exit_code, result.document["outcome"], result.document["reason"])
+    assert ended == (code, "interrupted", "Interrupted"), str(result)
+    assert scene.objects.find("deployments", "web") is None
+
+
+@pytest.mark.contract("B153")
+def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> None:
+    """Where the first signal waits for the server, the second one waits for nothing."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.1")) as running:
+        running.wait_for_line(CRASHED)
+        with plane.api_server.suspended():
+            running.send(signal.SIGINT)
+            running.wait_for_line("signal 2 received")
+            running.send(signal.SIGINT)
+            code = running.wait_for_end(1.0)
+        result = running.wait()
+    assert code == result.exit_code == 130, str(result)
+
+
+@pytest.mark.contract("B155")
+def test_a_signal_that_the_parent_ignored_is_heard(scene: Scene) -> None:
+    """Under nohup, SIGHUP is handled all the same."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour="ready=30"))
+    gate = scene.gate.wrapped("nohup")
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        interrupted(running, UNDER_WAY, signal.SIGHUP, 129)

@@ -37,7 +37,7 @@ demo: control-plane ## show a failed rollout and its rollback, on a real control
 
 .PHONY: test
 test: $(INSTALLED) ## run the fast tests, with coverage of branches
-	$(BIN)/python -m pytest --cov $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --cov -n auto $(PYTEST_ARGS)
 
 .PHONY: e2e
 e2e: control-plane ## run the end-to-end tests, on a real control plane

@@ -15,7 +15,7 @@ JSON_OUTPUT = ("--output", "json")
 MOST_REQUESTS = 25
 
 
-@pytest.mark.contract("B20", "B173")
+@pytest.mark.contract("B20", "B173", "B255")
 def test_a_first_deployment_is_verified(scene: Scene) -> None:
     """A Deployment that did not exist is created, and verified when all its pods are available."""
     result = scene.apply(web())

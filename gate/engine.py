@@ -18,8 +18,6 @@ from gate.core.plan import Plan
 from gate.core.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
-LONGEST_NAP_SECONDS = 3600.0
-"""What a queue can be asked to wait at once; an attempt without a wake time has infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,17 @@ class Engine:
         return attempt
 
     def _next(self, attempt: Attempt) -> Message | None:
-        """Wait for what comes first: a message, the attempt's own time, the heartbeat."""
+        """Wait for what comes first: a message, the attempt's own time, the heartbeat.
+
+        An attempt may have no time of its own: then the heartbeat bounds the wait.
+        """
         now = self._clock.now()
         if now >= self._said_at + HEARTBEAT_SECONDS:
             self._said_at = now
             self._listener.beat(attempt)
         due_at = wake_at(attempt)
         nap = min(due_at, self._said_at + HEARTBEAT_SECONDS) - now
-        message = self._clock.receive(self._inbox, min(max(0.0, nap), LONGEST_NAP_SECONDS))
+        message = self._clock.receive(self._inbox, max(0.0, nap))
         if message is not None:
             return message
         now = self._clock.now()

@@ -93,7 +93,7 @@ def pause(session: Session, settings: Settings, name: str, console: Console) -> 
     write = PlannedWrite(live.object.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
     planned = PlannedObject(live.object.ref, Known(live.object))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
-    return Ready(session, plan, Watching(session, {}))
+    return Ready(session, plan)
 
 
 def _arrived(session: Session, settings: Settings, name: str, console: Console) -> Live:
@@ -125,7 +125,7 @@ def _followed(
     watching.settle(settings.connect_timeout)
     planned = PlannedObject(ref, Known(live.object))
     plan = Plan(command, (watching.target(ref),), (planned,), writes, policy(settings))
-    return Ready(session, plan, watching)
+    return Ready(session, plan)
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:

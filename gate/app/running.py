@@ -8,7 +8,6 @@ from gate import signals
 from gate.app.console import Console
 from gate.app.lanes import Lanes
 from gate.app.session import Session
-from gate.app.watching import Watching
 from gate.core.attempt import Attempt
 from gate.core.events import Interrupted
 from gate.core.plan import Plan
@@ -20,15 +19,14 @@ from gate.kube.writes import Writer
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """An attempt that nothing has refused: its plan, and the watches that already run."""
+    """An attempt that nothing has refused; the watches of its session already run."""
 
     session: Session
     plan: Plan
-    watching: Watching
 
 
 def run(ready: Ready, console: Console) -> Attempt:
-    """Return the attempt in its end state; watches and lanes are told to end by then.
+    """Return the attempt in its end state.
 
     A bug of ours that breaks it off is raised, after a warning that names what was written.
     """
@@ -51,5 +49,4 @@ def run(ready: Ready, console: Console) -> Attempt:
             console.warn(f"broken off after writes to {sent}: they stand as they are")
         raise
     finally:
-        ready.watching.stop()
         lanes.stop()

@@ -46,6 +46,7 @@ def connected(settings: Settings, clock: Clock, heard: Heard | None = None) -> I
     client = Client(
         connection,
         clock,
+        # In mid-flight too: what could not be read by then is unknown, and is asked for again.
         limits=Limits(retry_seconds=settings.connect_timeout),
         contact=Contact(clock, inbox.put),
         stopping=stopping,

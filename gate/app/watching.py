@@ -48,10 +48,6 @@ class Watching:
         self._watches.start()
         self._session.at_end(self._leave)
 
-    def stop(self) -> None:
-        """End the watches, without waiting for them."""
-        self._watches.stop()
-
     def settle(self, seconds: float) -> None:
         """Wait until everything is listed once; RefusedError where that takes too long."""
         ends_at = self._session.clock.now() + seconds

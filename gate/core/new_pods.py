@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from gate.core.body import FrozenMap
 from gate.core.causes import NEVER, Cause, Trouble, summed, trouble_of
 from gate.core.objects import Template
+from gate.core.outcome import Reason
 from gate.core.policy import FailFast
 from gate.core.snapshot import Snapshot
 from gate.core.tracks import PodTrack
 
 ENOUGH_DOOMED_PODS = 2
 """One bad node is no bad version: one of many doomed pods waits for the clocks."""
+SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
+"""What a pod speaks against its version with before its grace is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class NewPods:
         return NewPods(self.replica_set_uid, count, troubles, soonest)
 
     def _counts(self, track: PodTrack) -> bool:
-        return track.pod.owner_uid == self.replica_set_uid and track.counts
+        return track.pod.owner_uid == self.replica_set_uid != "" and track.counts
 
     def _soonest_after(
         self, gone: Trouble | None, come: Trouble | None, troubles: FrozenMap[str, Trouble]
@@ -93,6 +96,11 @@ class NewPods:
         telling = summed(doomed, self.count)[0]
         rule = next(trouble.rule for trouble in doomed if trouble.cause is telling.reason)
         return Cause(rule, telling.message, telling.pods)
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether a container of the template speaks against it, hope or none."""
+        return any(trouble.own and trouble.rule in SUSPECTS for trouble in self.troubles.values())
 
     def ripe_times(self, now: float) -> Iterator[float]:
         """Iterate times at which more pods may be beyond hope, the next one after `now` first."""

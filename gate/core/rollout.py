@@ -35,9 +35,6 @@ from gate.core.verdict import Verdict, VerdictKind
 
 __all__ = ["Applied", "Rollout", "Verdict", "VerdictKind"]
 
-SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
-"""What a pod speaks against its version with before its grace is over."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
@@ -87,7 +84,7 @@ class Rollout:
             applied.at if budget_from is None else budget_from,
             deadline_decides,
         )
-        return _refolded(rollout, applied.at)
+        return rollout._after_all(applied.at, begun, NewPods())
 
     @property
     def ref(self) -> Ref:
@@ -131,9 +128,9 @@ class Rollout:
             case Vanished(_, Kind.POD, uid):
                 return self._after_pod(event.at, snapshot, uid)
             case Listed(_, Kind.POD | Kind.EVENT):
-                return _refolded(replace(self, snapshot=snapshot, new=NewPods()), event.at)
+                return self._after_all(event.at, snapshot, NewPods())
             case _:
-                return _refolded(replace(self, snapshot=snapshot), event.at)
+                return self._after_all(event.at, snapshot, self.new)
 
     def _after_pod(self, at: float, snapshot: Snapshot, uid: str) -> Rollout:
         """Look at one pod alone: the counters that the marks are made of did not change."""
@@ -143,7 +140,7 @@ class Rollout:
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
         new = self.new.after(before, after, live.template, self.policy.fail_fast)
         if self.policy.wait_for_termination:
-            return _refolded(replace(self, snapshot=snapshot, new=new), at)
+            return self._after_all(at, snapshot, new)
         return Rollout(
             self.applied,
             self.policy,
@@ -157,6 +154,22 @@ class Rollout:
             new,
         )
 
+    def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
+        """Take in what a Deployment, its ReplicaSets or a list of its pods tell."""
+        live = snapshot.live
+        if live is None:
+            return replace(self, snapshot=snapshot, new=NewPods())
+        complete = self._observed(live) and done(snapshot, live, self.policy)
+        same = new.replica_set_uid == snapshot.current_uid != ""
+        return replace(
+            self,
+            snapshot=snapshot,
+            progress=self.progress.fold(at, snapshot, complete=complete),
+            settled=self.settled or complete,
+            hindrances=self.hindrances.fold(at, live),
+            new=new if same else NewPods.of(snapshot, self.policy.fail_fast),
+        )
+
     def verdict(self, now: float) -> Verdict:
         """Return what stands at `now`."""
         ruled = self.ruling(now)
@@ -164,8 +177,8 @@ class Rollout:
             return ruled
         live = self.snapshot.live
         said = "the Deployment could not be read yet" if live is None else self.counted(live)
-        reason = Reason.PROGRESSING
-        return Verdict(VerdictKind.PROGRESSING, reason, CleanText(said), self.causes(now))
+        kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
+        return Verdict(kind, reason, CleanText(said), self.causes(now))
 
     def ruling(self, now: float) -> Verdict | None:
         """Return what the first rule that has something to say says, None while none has."""
@@ -193,10 +206,8 @@ class Rollout:
         ruled = self.ruling(now)
         if ruled is not None and ruled.kind is VerdictKind.FAILED:
             return ruled.reason is not Reason.PAUSED
-        if any(trouble.own and trouble.rule in SUSPECTS for trouble in self.troubles.values()):
-            return True
         failure = denial(self.snapshot)
-        return failure is not None and not is_quota(failure)
+        return self.new.suspicious or (failure is not None and not is_quota(failure))
 
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
@@ -229,9 +240,8 @@ class Rollout:
     def _paused(self, live: Deployment, now: float) -> Verdict | None:
         if not live.paused:
             return None
-        message = CleanText("the Deployment is paused")
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
-        return Verdict(kind, Reason.PAUSED, message, self.causes(now))
+        return Verdict(kind, Reason.PAUSED, CleanText("the Deployment is paused"), self.causes(now))
 
     def _fatal(self, live: Deployment, now: float) -> Cause | None:
         """Return what needs no clock to run out; only one error shows before we are observed."""
@@ -284,23 +294,6 @@ class Rollout:
             yield stalled_at(self.progress, live)
             if live.deadline_exceeded:
                 yield condition_believed_at(live, self.applied.at)
-
-
-def _refolded(rollout: Rollout, at: float) -> Rollout:
-    """Bring up to date what a Deployment, its ReplicaSets or a list of its pods tell."""
-    snapshot = rollout.snapshot
-    live = snapshot.live
-    if live is None:
-        return replace(rollout, new=NewPods())
-    complete = rollout.is_complete(live)
-    same = rollout.new.replica_set_uid == snapshot.current_uid != ""
-    return replace(
-        rollout,
-        progress=rollout.progress.fold(at, snapshot, complete=complete),
-        settled=rollout.settled or complete,
-        hindrances=rollout.hindrances.fold(at, live),
-        new=rollout.new if same else NewPods.of(snapshot, rollout.policy.fail_fast),
-    )
 
 
 def _superseded(reason: Reason, message: str) -> Verdict:

@@ -179,7 +179,7 @@ def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
     attempt = attempt.past_head()
     if ref not in attempt.followed_before:
         return replace(attempt, left_alone=(*attempt.left_alone, ref))
-    here = attempt.written[ref].after.uid in _uids_now(attempt, ref)
+    here = attempt.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before the rollback was written")
     ending = Ending(Outcome.SUPERSEDED, reason, message)
@@ -187,12 +187,12 @@ def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
     return replace(attempt, departures=departures, departed_at=attempt.now)
 
 
-def _uids_now(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
-    """Return the uid under a name, by the watches, or else by the latest read."""
+def _uid_now(attempt: Attempt, ref: Ref) -> str:
+    """Return the uid under a name by the watches, else by the latest read, "" for nothing."""
     snapshot, live = attempt.snapshots.get(ref), attempt.live.get(ref)
     if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
-        return (snapshot.live.uid,) if snapshot.live is not None else ()
-    return (live.uid,) if live is not None else ()
+        return snapshot.live.uid if snapshot.live is not None else ""
+    return live.uid if live is not None else ""
 
 
 # -- both ways -------------------------------------------------------------------------------------

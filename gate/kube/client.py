@@ -218,8 +218,8 @@ class Client:
         return response
 
     def _named(self, error: ApiException) -> ApiError:
-        if not error.status:  # TLS errors come without a status
-            return self.failure(error)
+        if not error.status:  # TLS errors come without a status, as text
+            return self.failure(urllib3.exceptions.SSLError(error.reason))
         named = failures.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._unanswered(named)

@@ -8,11 +8,7 @@ token file once, and leave keys in the temporary folder.
 
 from __future__ import annotations
 
-import atexit
-import base64
-import binascii
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +23,8 @@ from gate import __version__
 from gate.clock import Clock, SystemClock
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
-from gate.kube import kubeconfig
-from gate.kube.credentials import Credential, Credentials, TokenFile
+from gate.kube import kubeconfig, tls
+from gate.kube.credentials import Credentials, TokenFile
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Choice, Entry
 from gate.kube.plugin import Plugin
@@ -100,13 +96,14 @@ class Connection:
         if not self.credentials.renew(generation):
             return False
         if self.credentials.current().certificate:
-            _present(self.api.configuration, self.credentials.current())
+            tls.present(self.api.configuration, self.credentials.current())
             self.api.reconnect()
         return True
 
     def close(self) -> None:
-        """Close the connections that wait for another request."""
+        """Close the connections that wait for another request, and forget the private key."""
         self.api.close()  # type: ignore[no-untyped-call]
+        tls.forget(self.api.configuration)
 
 
 def connect(
@@ -141,7 +138,7 @@ def _in_cluster(environ: Mapping[str, str], account: Path, clock: Clock) -> Conn
         )
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     configuration = _configuration(server)
-    configuration.ssl_ca_cert = _existing(str(account / "ca.crt"))
+    configuration.ssl_ca_cert = tls.existing(str(account / "ca.crt"))
     namespace = account / "namespace"
     named = namespace.read_text("utf-8").strip() if namespace.is_file() else "default"
     credentials = Credentials(TokenFile(str(account / "token")), clock)
@@ -154,9 +151,9 @@ def _from_choice(choice: Choice, options: Options, clock: Clock) -> Connection:
     insecure = _insecure(server, cluster, options)
     configuration = _configuration(server, proxy=cluster.text("proxy-url"))
     configuration.verify_ssl = not cluster.values.get("insecure-skip-tls-verify")
-    configuration.ca_cert_data = _authority(cluster)
+    configuration.ca_cert_data = tls.authority(cluster)
     if not configuration.ca_cert_data:
-        configuration.ssl_ca_cert = _existing(cluster.path("certificate-authority")) or None
+        configuration.ssl_ca_cert = tls.existing(cluster.path("certificate-authority")) or None
     configuration.tls_server_name = cluster.text("tls-server-name") or None
     if user is None:
         raise Unauthorized(
@@ -187,20 +184,31 @@ def _connection(
     def present(target: Configuration) -> None:
         target.api_key["BearerToken"] = credentials.current().authorization
 
-    _present(configuration, credentials.current())
+    tls.present(configuration, credentials.current())
     if credentials.current().authorization:
         present(configuration)
         configuration.refresh_api_key_hook = present  # type: ignore[assignment]
     if insecure:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     return Connection(
-        Api(configuration, impersonation),
+        _client(configuration, impersonation),
         credentials,
         configuration.host,
         *names,
         plugin=plugin,
         insecure=insecure,
     )
+
+
+def _client(configuration: Configuration, impersonation: list[tuple[str, str]]) -> Api:
+    """Build the client; a proxy that it cannot use is not quoted, since it may hold a password."""
+    try:
+        return Api(configuration, impersonation)
+    except (urllib3.exceptions.LocationValueError, AssertionError, ImportError) as error:
+        raise UsageError(
+            "the proxy to the server cannot be used",
+            hint="proxy-url of the cluster or HTTPS_PROXY: http://HOST:PORT or https://HOST:PORT",
+        ) from error
 
 
 def _configuration(server: str, proxy: str = "") -> Configuration:
@@ -221,10 +229,13 @@ def _configuration(server: str, proxy: str = "") -> Configuration:
 
 def _insecure(server: str, cluster: Entry, options: Options) -> bool:
     """Tell whether the server goes unverified; refused unless it was asked for."""
-    parts = urlsplit(server)
-    if parts.scheme not in ("https", "http") or not parts.hostname:
-        raise UsageError(f"{cluster.file}: the cluster {cluster.name!r} has no usable server")
-    plain = parts.scheme == "http"
+    scheme = _scheme(server)
+    if scheme not in ("https", "http"):
+        raise UsageError(
+            f"{cluster.file}: the cluster {cluster.name!r} has no usable server",
+            hint="https://HOST or https://HOST:PORT, without a user",
+        )
+    plain = scheme == "http"
     insecure = plain or bool(cluster.values.get("insecure-skip-tls-verify"))
     if insecure and not options.allow_insecure:
         what = "is plain HTTP" if plain else "is not to be verified (insecure-skip-tls-verify)"
@@ -234,36 +245,11 @@ def _insecure(server: str, cluster: Entry, options: Options) -> bool:
     return insecure
 
 
-def _authority(cluster: Entry) -> str | None:
-    data = cluster.text("certificate-authority-data")
+def _scheme(server: str) -> str:
+    """Return the URL's scheme; "" where it names no server, or a user: URLs are printed."""
     try:
-        return base64.b64decode(data, validate=True).decode() if data else None
-    except (binascii.Error, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{cluster.file}: certificate-authority-data of {cluster.name!r} is not base64"
-        ) from error
-
-
-def _existing(path: str) -> str:
-    if path and not Path(path).is_file():
-        raise UsageError(f"{path}: no such certificate authority")
-    return path
-
-
-def _present(configuration: Configuration, credential: Credential) -> None:
-    """Hand the client certificate to TLS, which reads it from files alone."""
-    if credential.certificate:
-        configuration.cert_file = _private_file(credential.certificate)
-        configuration.key_file = _private_file(credential.key)
-
-
-def _private_file(content: bytes) -> str:
-    """Return the path of a file that nobody else can read, in memory where the system can."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("rollout-gate")
-        path = f"/proc/self/fd/{descriptor}"
-    else:
-        descriptor, path = tempfile.mkstemp(prefix="rollout-gate-")
-        atexit.register(os.unlink, path)
-    os.write(descriptor, content)
-    return path
+        parts = urlsplit(server)
+        usable = parts.hostname and parts.port != 0 and parts.username is None
+    except ValueError:
+        return ""
+    return parts.scheme if usable else ""

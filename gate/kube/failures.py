@@ -19,6 +19,7 @@ from gate.errors import RefusedError
 from gate.wire.untrusted import clean_line
 
 _PAGE_CHARACTERS = 160
+_LONGEST_PAUSE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +196,33 @@ def from_status(
     document: Mapping[str, Any], code: int = 0, *, retry_after_seconds: float | None = None
 ) -> ApiError:
     """Name a `Status` document: the body of an answer or the object of a watch's ERROR event."""
-    code = code or int(document.get("code") or 0)
-    details = document.get("details") or {}
+    claimed = document.get("code")
+    code = code or (claimed if isinstance(claimed, int) else 0)
     after = retry_after_seconds
-    if after is None and details.get("retryAfterSeconds"):
-        after = _seconds(details["retryAfterSeconds"])
-    message = clean_line(str(document.get("message") or f"the server answered {code}"))
+    if after is None:
+        after = _seconds(_details(document).get("retryAfterSeconds") or None)
+    message = clean_line(_unquoted(str(document.get("message") or f"the server answered {code}")))
     return _leaf(code, message, document, after)
+
+
+_UNMERGEABLE = ("failed to create typed patch object", "failed to convert new object")
+"""How a server-side apply begins its 500 for a body that does not fit the schema."""
+_QUOTED = (
+    (re.compile(r"(?s)(, got )&.*"), r"\1something else"),
+    (
+        re.compile(r'(?s)(Invalid value: )(?:[\w.*&]*\{|\[)(?:.*(?=: [^"{}[\]]*\]?$)|.*)'),
+        r"\1(not shown)",
+    ),
+)
+"""Parts of a body that the server quotes: Go values of another type than the schema's, and whole
+structures, such as the pod template of a Job, which is immutable."""
+
+
+def _unquoted(message: str) -> str:
+    """Leave out what may hold values of env or of a Secret; names and single words stay."""
+    for quoted, shown in _QUOTED:
+        message = quoted.sub(shown, message)
+    return message
 
 
 def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
@@ -220,7 +241,7 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
             return _invalid(message, document)
         case 429:
             return TooManyRequests(message, retry_after_seconds=after)
-        case 500 if message.startswith("failed to create typed patch object"):
+        case 500 if message.startswith(_UNMERGEABLE):
             return Rejected(message)
     if code >= 500:  # noqa: PLR2004 - the class of HTTP statuses
         return ServerFailure(message, retry_after_seconds=after)
@@ -267,7 +288,8 @@ def _invalid(message: str, document: Mapping[str, Any]) -> ApiError:
     problems = tuple(
         dict.fromkeys(
             FieldProblem(
-                clean_line(str(cause.get("field", ""))), clean_line(str(cause.get("message", "")))
+                clean_line(str(cause.get("field", ""))),
+                clean_line(_unquoted(str(cause.get("message", "")))),
             )
             for cause in _causes(document)
         )
@@ -278,14 +300,20 @@ def _invalid(message: str, document: Mapping[str, Any]) -> ApiError:
 
 
 def _causes(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    causes = (document.get("details") or {}).get("causes") or []
-    return [cause for cause in causes if isinstance(cause, dict)]
+    causes = _details(document).get("causes")
+    listed = causes if isinstance(causes, list) else []
+    return [cause for cause in listed if isinstance(cause, dict)]
+
+
+def _details(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    details = document.get("details")
+    return details if isinstance(details, dict) else {}
 
 
 def _status_document(body: str | bytes) -> Mapping[str, Any] | None:
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     known = isinstance(document, dict) and document.get("kind") == "Status"
     return document if known else None
@@ -299,9 +327,9 @@ def _page(body: str | bytes) -> str:
 
 
 def _seconds(value: Any) -> float | None:
-    """Read Retry-After; the API server sends whole seconds, a date is not understood."""
+    """Read Retry-After, a minute at most; the API server sends whole seconds, dates are left."""
     try:
-        return max(0.0, float(value))
+        return min(max(0.0, float(value)), _LONGEST_PAUSE_SECONDS)
     except (TypeError, ValueError):
         return None
 
@@ -317,7 +345,9 @@ def from_transport(error: Exception, server: str) -> ApiError:
     match error:
         case urllib3.exceptions.NameResolutionError():
             return Unreachable(f"the name of {server} does not resolve")
-        case urllib3.exceptions.NewConnectionError() | urllib3.exceptions.ProxyError():
+        case urllib3.exceptions.ProxyError():
+            return Unreachable(f"cannot connect to {server} through its proxy: {_cause(error)}")
+        case urllib3.exceptions.NewConnectionError():
             return Unreachable(f"cannot connect to {server}: {_cause(error)}")
         case urllib3.exceptions.ConnectTimeoutError():
             return Unreachable(f"{server} does not answer: no connection in time")

@@ -7,6 +7,7 @@ are those of the file that they stand in (client-go, clientcmd loading rules).
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ import yaml
 from gate.errors import UsageError
 
 _FILE_BYTES = 4 << 20
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+"""A DNS label (RFC 1123), as the API server requires of a namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,8 @@ def _document(file: Path) -> Mapping[str, Any]:
         where = f"{file}:{mark.line + 1}" if mark else str(file)
         problem = getattr(error, "problem", None) or "unreadable"
         raise UsageError(f"{where}: not YAML: {problem}") from error
+    except (ValueError, RecursionError) as error:  # of a date, a number, too many brackets
+        raise UsageError(f"{file}: not YAML: a value cannot be read") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
@@ -156,7 +161,10 @@ def choose(config: Kubeconfig, context: str) -> Choice:
     user = config.users.get(user_name)
     if user_name and user is None:
         raise UsageError(f"context {wanted!r} names the user {user_name!r}, which does not exist")
-    return Choice(wanted, found.text("namespace"), cluster, user)
+    namespace = found.text("namespace")
+    if namespace and not _LABEL.fullmatch(namespace):
+        raise UsageError(f"context {wanted!r} names {namespace!r}, which cannot be a namespace")
+    return Choice(wanted, namespace, cluster, user)
 
 
 def writable_by_others(file: Path) -> bool:

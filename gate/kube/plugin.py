@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
@@ -29,7 +29,9 @@ from gate.wire.untrusted import clean_line
 
 PLUGIN_SECONDS = 30.0
 _OUTPUT_BYTES = 1 << 20
+_COMPLAINT_BYTES = 1 << 16
 _EARLY_SECONDS = 60.0
+_REAPING_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +54,34 @@ class Plugin:
         return Unauthorized(f"the credential plugin {self.command} {why}", hint=self.install_hint)
 
     def _run(self) -> bytes:
-        """Return standard output; the whole process group is ended when the time is over."""
-        with self._started() as process:
-            late = threading.Event()
-            watchdog = threading.Timer(self.seconds, _end, (process, late))
-            complaint: list[bytes] = []
-            listener = threading.Thread(target=_drain, args=(process.stderr, complaint))
-            listener.daemon = watchdog.daemon = True
-            watchdog.start()
-            listener.start()
-            output = process.stdout.read(_OUTPUT_BYTES + 1) if process.stdout else b""
+        """Return standard output; the whole process group is ended when the time is over.
+
+        It is ended too where an exception (of a signal) comes in between: what it was asked for
+        has no use any more, and waiting for it would hold that signal up.
+        """
+        process = self._started()
+        stdout, stderr = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
+        late = threading.Event()
+        watchdog = threading.Timer(self.seconds, _end, (process, late))
+        complaint: list[bytes] = []
+        listener = threading.Thread(target=_drain, args=(stderr, complaint))
+        listener.daemon = watchdog.daemon = True
+        watchdog.start()
+        listener.start()
+        try:
+            output = stdout.read(_OUTPUT_BYTES + 1)
             if len(output) > _OUTPUT_BYTES:
                 _end(process)
             code = process.wait()
+        except BaseException:
+            _end(process)
+            process.wait(_REAPING_SECONDS)
+            raise
+        finally:
             watchdog.cancel()
-            listener.join(1.0)
+            stdout.close()
+        # Standard error is the listener's: a child of the plugin may hold it open for ever.
+        listener.join(_REAPING_SECONDS)
         if late.is_set():
             raise self._failure(f"did not end within {self.seconds:g} s")
         if len(output) > _OUTPUT_BYTES:
@@ -91,7 +106,7 @@ class Plugin:
     def _status(self, output: bytes) -> Mapping[str, Any]:
         try:
             document = json.loads(output)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._failure("printed no JSON") from error
         if not isinstance(document, dict) or document.get("kind") != "ExecCredential":
             raise self._failure("printed no ExecCredential")
@@ -123,12 +138,13 @@ def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) 
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _drain(stream: IO[bytes] | None, kept: list[bytes]) -> None:
+def _drain(stream: IO[bytes], kept: list[bytes]) -> None:
     """Keep the first 64 KiB and read on, so that the writer never blocks."""
-    if stream is not None:
-        kept.append(stream.read(1 << 16))
-        while stream.read(1 << 16):
-            pass
+    left = _COMPLAINT_BYTES
+    with stream:
+        while some := os.read(stream.fileno(), _COMPLAINT_BYTES):
+            kept.append(some[:left])
+            left -= len(kept[-1])
 
 
 def _last_line(complaint: list[bytes]) -> str:
@@ -155,14 +171,30 @@ def plugin_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> P
         raise UsageError(f"{user.file}: exec of {user.name!r} has no command or no apiVersion")
     command = str(config["command"])
     _guard(command, user, config, allowed)
-    own = {str(item["name"]): str(item["value"]) for item in config.get("env") or []}
     return Plugin(
-        command if os.sep not in command else str(user.file.parent / command),
-        tuple(str(argument) for argument in config.get("args") or []),
-        own | {"KUBERNETES_EXEC_INFO": _exec_info(config, cluster)},
+        command if os.sep not in command else str(user.file.absolute().parent / command),
+        tuple(str(argument) for argument in _listed(user, config, "args")),
+        _environment(user, config) | {"KUBERNETES_EXEC_INFO": _exec_info(config, cluster)},
         str(config["apiVersion"]),
         clean_line(str(config.get("installHint") or "")),
     )
+
+
+def _environment(user: Entry, config: Mapping[str, Any]) -> dict[str, str]:
+    try:
+        return {str(item["name"]): str(item["value"]) for item in _listed(user, config, "env")}
+    except (KeyError, TypeError) as error:
+        raise UsageError(
+            f"{user.file}: exec.env of {user.name!r} is not a list of names and values"
+        ) from error
+
+
+def _listed(user: Entry, config: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list, an empty one where there is none."""
+    value = config.get(key) or []
+    if not isinstance(value, list):
+        raise UsageError(f"{user.file}: exec.{key} of {user.name!r} is not a list")
+    return value
 
 
 def _guard(
@@ -194,7 +226,10 @@ def _exec_info(config: Mapping[str, Any], cluster: Entry) -> str:
         spec["cluster"] = {key: cluster.values[key] for key in known if key in cluster.values}
         spec["cluster"]["certificate-authority-data"] = _authority(cluster)
         for extension in cluster.values.get("extensions") or []:
-            if extension.get("name") == "client.authentication.k8s.io/exec":
+            if (
+                isinstance(extension, dict)
+                and extension.get("name") == "client.authentication.k8s.io/exec"
+            ):
                 spec["cluster"]["config"] = extension.get("extension")
     return json.dumps({"apiVersion": config["apiVersion"], "kind": "ExecCredential", "spec": spec})
 
@@ -205,4 +240,7 @@ def _authority(cluster: Entry) -> str:
     data = cluster.text("certificate-authority-data")
     if data or not path:
         return data
-    return base64.b64encode(Path(path).read_bytes()).decode()
+    try:
+        return base64.b64encode(Path(path).read_bytes()).decode()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

@@ -18,6 +18,8 @@ def impersonation_of(user: Entry) -> list[tuple[str, str]]:
     """Build the headers of `as`, `as-uid`, `as-groups` and `as-user-extra`."""
     named = user.text("as")
     groups, extra = user.values.get("as-groups") or [], user.values.get("as-user-extra") or {}
+    if not isinstance(groups, list) or not isinstance(extra, dict):
+        raise UsageError(f"as-groups or as-user-extra of the user {user.name!r} is malformed")
     if not named:
         if groups or extra or user.values.get("as-uid"):
             raise UsageError(f"the user {user.name!r} impersonates groups without a user")
@@ -28,6 +30,8 @@ def impersonation_of(user: Entry) -> list[tuple[str, str]]:
     headers += [("Impersonate-Group", str(group)) for group in groups]
     for key, values in extra.items():
         headers += [(f"Impersonate-Extra-{quote(str(key), safe='')}", str(v)) for v in values]
+    if not all(value.isascii() and value.isprintable() for _, value in headers):
+        raise UsageError(f"the user {user.name!r} impersonates a name that no header can hold")
     return headers
 
 

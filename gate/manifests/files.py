@@ -119,5 +119,7 @@ def _irregular(at: Source, mode: int) -> ManifestError:
 def _unreadable(at: Source, error: OSError | ValueError) -> ManifestError:
     if isinstance(error, FileNotFoundError):
         return ManifestError(at, "no such file or folder")
+    if "\0" in at.file:  # Python words it differently from version to version
+        return ManifestError(at, "cannot be read: a null byte in its name")
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return ManifestError(at, f"cannot be read: {shown(why)}")

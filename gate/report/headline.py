@@ -99,6 +99,8 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
 def _of_bare_objects(result: Result) -> str:
     match result["outcome"]:
         case Outcome.VERIFIED:
+            if any(written["kind"] == "Deployment" for written in result["objects"]):
+                return "written, without a rollout to be followed"
             return "applied; there is no Deployment to judge"
         case Outcome.ROLLED_BACK:
             return "what was applied is as it was before"

@@ -12,7 +12,6 @@ from tests.e2e.expectations import assert_rolled_back, assert_runs, assert_verif
 from tests.e2e.policies import Policies
 from tests.e2e.scene import Scene, quota, web
 
-JSON_OUTPUT = ("--output", "json")
 NOW = "--fail-fast"
 FATAL_RESTARTS = 3
 

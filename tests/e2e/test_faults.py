@@ -29,7 +29,7 @@ def test_a_server_that_is_away_for_a_while_changes_no_verdict(
     """Held still in mid-flight, the API server answers again, and the verdict is the right one."""
     scene.serve(web())
     with scene.applying(web(2, behaviour=behaviour)) as running:
-        running.wait_for_line("progress .* 1 updated")
+        running.wait_for_line("applied +deployment/web changed")
         with plane.api_server.suspended():
             time.sleep(AWAY_SECONDS)
         result = running.wait()
@@ -43,7 +43,7 @@ def test_a_server_that_is_restarted_changes_no_verdict(scene: Scene, plane: Cont
     """Killed and started again in mid-flight, it is found again."""
     scene.serve(web())
     with scene.applying(web(2, behaviour="ready=1")) as running:
-        running.wait_for_line("progress .* 1 updated")
+        running.wait_for_line("applied +deployment/web changed")
         plane.api_server.kill()
         plane.api_server.start()
         plane.wait_until_serving()
@@ -60,7 +60,7 @@ def test_a_server_that_never_answers_again_is_lost_contact(
     scene.serve(web())
     flags = ("--timeout", "4s", "--rollback-timeout", "2s")
     with scene.applying(web(2, behaviour="never-ready"), flags=flags) as running:
-        running.wait_for_line("progress .* 1 updated")
+        running.wait_for_line("applied +deployment/web changed")
         with plane.api_server.suspended():
             code = running.wait_for_end(4 + 2 + 10)
         result = running.wait()
@@ -109,7 +109,7 @@ def test_reads_that_become_forbidden_are_lost_contact(
     gate = gate_with(kubeconfig_with_rules(rules(*READING, "create", "patch")))
     path = scene.manifest(web(2, behaviour="crash=0.5"))
     with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("progress .* 1 updated")
+        running.wait_for_line("applied +deployment/web changed")
         [binding] = scene.objects.list_all("rolebindings")
         scene.objects.delete("rolebindings", binding["metadata"]["name"])
         result = running.wait()
@@ -130,7 +130,7 @@ def test_a_rollback_that_became_forbidden_names_the_missing_rule(
     gate = gate_with(kubeconfig_with_rules(rules(*READING, "create", "patch")))
     path = scene.manifest(web(2, behaviour="crash=0.5"))
     with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("progress .* 1 updated")
+        running.wait_for_line("applied +deployment/web changed")
         [role] = scene.objects.list_all("roles")
         scene.objects.patch("roles", role["metadata"]["name"], {"rules": rules(*READING)})
         result = running.wait()

@@ -9,7 +9,6 @@ from tests.cluster.kubelet.api import JSON
 from tests.e2e.expectations import assert_ended, assert_rolled_back, assert_runs, images
 from tests.e2e.scene import Scene, quota, secret, service, settings, web
 
-JSON_OUTPUT = ("--output", "json")
 CRASH = "crash=0.1"
 
 
@@ -76,17 +75,18 @@ def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
 @pytest.mark.contract("B133")
 def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
     """A ConfigMap, a Secret and a Service go back with the Deployment, configuration first."""
-    scene.serve(web(), settings("one"), secret("c2VzYW1l"), service())
-    changed = service()
-    changed["spec"]["ports"][0]["port"] = 8080
-    result = scene.apply(web(2, behaviour=CRASH), changed, secret(), settings("two"))
+    scene.serve(web(), settings("one"), secret("before"), service(80))
+    before = scene.objects.get("secrets", "keys")["data"]
+    bad = (web(2, behaviour=CRASH), service(8080), secret(), settings("two"))
+    result = scene.apply(*bad)
     assert_rolled_back(result, "CrashLoop")
     assert {each["action"] for each in result.document["objects"]} == {"restored"}
+    assert scene.objects.get("secrets", "keys")["data"] == before
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
     assert_runs(scene.objects, "shop/web:1", revision=3)
     written = [each.resource for each in audit.requests().writes() if each.succeeded]
-    there, back = (written[:4], written[4:])
+    there, back = written[:4], written[4:]
     assert there == back
     assert set(there[:2]) == {"configmaps", "secrets"}
     assert there[-1] == "deployments"
@@ -103,11 +103,8 @@ def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: 
     actions = {each["kind"]: each["action"] for each in result.document["objects"]}
     fate = "deleted" if prunes else "kept"
     assert actions == {"ConfigMap": fate, "Service": fate, "Deployment": "restored"}
-    there = [
-        bool(scene.objects.find("configmaps", "settings")),
-        bool(scene.objects.find("services", "web")),
-    ]
-    assert there == [not prunes] * 2
+    for resource, name in (("configmaps", "settings"), ("services", "web")):
+        assert bool(scene.objects.find(resource, name)) is not prunes
     written = [each for each in audit.requests().writes() if each.succeeded]
     created = [each.resource for each in written if each.code == 201]
     deleted = [each.resource for each in written if each.verb == "delete"]
@@ -120,9 +117,8 @@ def test_a_way_back_that_cannot_be_verified_fails(scene: Scene) -> None:
     """Where the baseline's pods cannot start any more, the code is 5 when its own budget ends."""
     strategy = {"type": "Recreate"}
     scene.serve(web(strategy=strategy))
-    with scene.applying(
-        web(2, strategy=strategy, behaviour=CRASH), flags=["--rollback-timeout", "4s"]
-    ) as running:
+    bad = web(2, strategy=strategy, behaviour=CRASH)
+    with scene.applying(bad, flags=["--rollback-timeout", "4s"]) as running:
         scene.objects.wait("pods", lambda pods: _count(pods, "shop/web:2") == 2)
         scene.objects.create("resourcequotas", quota({"pods": "0"}))
         result = running.wait()
@@ -168,14 +164,13 @@ def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
     strategy = {"type": "Recreate"}
     before = scene.serve(web(strategy=strategy, revisionHistoryLimit=0))
     [old] = scene.objects.list_all("replicasets")
-    with scene.applying(
-        web(2, strategy=strategy, revisionHistoryLimit=0, behaviour="ready-then-crash=1"),
-        flags=["--bake", "30"],
-    ) as running:
-        gone = old["metadata"]["uid"]
-        scene.objects.wait(
-            "replicasets", lambda found: gone not in {each["metadata"]["uid"] for each in found}
-        )
+
+    def is_gone(found: list[JSON]) -> bool:
+        return old["metadata"]["uid"] not in {each["metadata"]["uid"] for each in found}
+
+    bad = web(2, strategy=strategy, revisionHistoryLimit=0, behaviour="ready-then-crash=1")
+    with scene.applying(bad, flags=["--bake", "30"]) as running:
+        scene.objects.wait("replicasets", is_gone)
         result = running.wait()
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     live = assert_runs(scene.objects, "shop/web:1")

@@ -11,7 +11,6 @@ from tests.e2e.expectations import assert_refused, assert_runs, assert_verified,
 from tests.e2e.history import version_of
 from tests.e2e.scene import Scene, service, settings, template_annotation, web
 
-JSON_OUTPUT = ("--output", "json")
 MOST_REQUESTS = 25
 
 
@@ -94,8 +93,7 @@ def test_nothing_to_roll_out_is_no_change(scene: Scene, annotations: dict[str, s
 def test_an_old_deadline_condition_is_no_failure(scene: Scene) -> None:
     """The condition of a version that failed long ago says nothing about the next one."""
     scene.serve(web(progress_deadline_seconds=1))
-    bad = web(2, progress_deadline_seconds=1, behaviour="never-ready")
-    scene.objects.patch("deployments", "web", {"spec": bad["spec"]})
+    scene.change(web(2, progress_deadline_seconds=1, behaviour="never-ready"))
     scene.objects.wait_for("deployments", "web", _is_past_its_deadline)
     good = web(3, progress_deadline_seconds=20, behaviour="ready=1.5")
     result = scene.apply(good, flags=["--take-over", "tests"])
@@ -186,12 +184,8 @@ def test_configuration_alone_is_complete_at_once(scene: Scene) -> None:
     """A ConfigMap without a Deployment is applied, with a warning that running pods keep theirs."""
     scene.serve(web(), settings())
     result = scene.apply(settings("two"))
-    document = result.document
-    assert (result.exit_code, document["outcome"], document["reason"]) == (
-        0,
-        "verified",
-        "Complete",
-    )
+    assert result.exit_code == 0, str(result)
+    assert result.document["outcome"] == "verified"
     assert warned(result, "pods", "ConfigMap") or warned(result, "pods", "configuration")
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
     assert_runs(scene.objects, "shop/web:1", revision=1)
@@ -221,4 +215,5 @@ def test_a_good_rollout_is_cheap(scene: Scene, audit: Trail) -> None:
 
 
 def _told(requests: Requests) -> str:
+    """Return the requests for people who look for one too many."""
     return "\n".join(f"{each.verb} {each.uri}" for each in requests)

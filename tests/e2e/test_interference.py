@@ -17,8 +17,6 @@ from tests.e2e.expectations import (
 from tests.e2e.history import version_of
 from tests.e2e.scene import Scene, template_annotation, web
 
-JSON_OUTPUT = ("--output", "json")
-
 
 def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
     """Wait for a pod with this image, and so for the apply to be under way; return the pod."""

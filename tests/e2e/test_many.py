@@ -98,10 +98,8 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
 ) -> None:
     """What was written before an object is rejected goes back: ApplyRejected, exit 4."""
     scene.serve(web(), settings("one"), service())
-    changed = service()
-    changed["spec"]["ports"][0]["port"] = 8080
     with policies.denying("services", "not today", "request.dryRun != true"):
-        result = scene.apply(settings("two"), changed, web(2))
+        result = scene.apply(settings("two"), service(8080), web(2))
     assert whole(result) == (4, "rolled-back", "ApplyRejected"), str(result)
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80

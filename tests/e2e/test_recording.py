@@ -7,10 +7,11 @@ import json
 import pytest
 
 from tests.cluster.kubelet.api import JSON
+from tests.e2e.expectations import assert_verified
 from tests.e2e.invariants import CANARY
 from tests.e2e.scene import Scene, secret, web
 
-RECORD = ("--record", "run.jsonl", "--output", "json")
+RECORD = ("--record", "run.jsonl")
 
 
 @pytest.mark.contract("B270", "B276", "B277")
@@ -29,7 +30,7 @@ def test_a_recording_is_judged_as_the_run_was(
     """`replay` of a recorded run comes to its verdict, with the same causes and way back."""
     scene.serve(web(progress_deadline_seconds=2), secret("before"))
     bad = web(2, progress_deadline_seconds=2, behaviour=behaviour, env={"PASSWORD": f"{CANARY}-2"})
-    run = scene.gate("apply", "-f", scene.manifest(bad, secret()), *flags, *RECORD)
+    run = scene.apply(bad, secret(), flags=[*flags, *RECORD])
     result = scene.gate("replay", "run.jsonl", *flags, "--output", "json")
     assert result.exit_code == 0, str(result)
     replayed = result.document
@@ -45,7 +46,7 @@ def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
     """Environment values are masked, equal ones alike; the fields that the apply owned are kept."""
     scene.serve(web(env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"}))
     body = web(2, env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"})
-    assert scene.gate("apply", "-f", scene.manifest(body), *RECORD).exit_code == 0
+    assert_verified(scene.apply(body, flags=RECORD))
     header = json.loads((scene.folder / "run.jsonl").read_text().splitlines()[0])
     applied: JSON = header["applied"]
     env = applied["spec"]["template"]["spec"]["containers"][0]["env"]
@@ -58,7 +59,4 @@ def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
 @pytest.mark.contract("B177")
 def test_a_recording_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
     """A full disk is a warning, not a failed rollout."""
-    result = scene.gate(
-        "apply", "-f", scene.manifest(web()), "--record", "/dev/full", "--output", "json"
-    )
-    assert (result.exit_code, result.document["outcome"]) == (0, "verified"), str(result)
+    assert_verified(scene.apply(web(), flags=["--record", "/dev/full"]))

@@ -21,7 +21,7 @@ from tests.e2e.scene import Scene, web
 
 END_SECONDS = 5.0
 ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
-UNDER_WAY = "progress .* 1 updated"
+UNDER_WAY = "applied +deployment/web changed"
 CRASHED = "pod/.*CrashLoop"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gate.core.events import Kind, Listed, Observed, Vanished
-from gate.core.objects import CleanText, ContainerStatus, Template
+from gate.core.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast, Policy
 from gate.core.rollout import Rollout, VerdictKind
@@ -87,6 +87,17 @@ def test_pods_of_other_replica_sets_are_no_evidence() -> None:
     """Crashing pods of the old version, or of a stranger, say nothing of the new one."""
     old = pods(2, crashing(), owner_uid="web-1-uid")
     assert scene(*old, pod(7)).verdict().kind is PROGRESSING
+
+
+@pytest.mark.contract("B80")
+def test_bare_pods_are_no_evidence_before_there_is_a_replica_set() -> None:
+    """A pod without a controller belongs to no version, not even to one without ReplicaSet."""
+    bare = pods(2, crashing(), owner_uid="")
+    nothing_yet = Scene(web=replace(BEHIND, updated_replicas=0), sets=(), pods=tuple(bare))
+    rollout = nothing_yet.seen()
+    assert rollout.verdict(1.0).kind is PROGRESSING
+    listed = rollout.observe(Listed(2.0, Kind.POD, WEB, tuple(bare[:1])))
+    assert (listed.new.count, rollout.new.count) == (0, 0)
 
 
 @pytest.mark.contract("B81")
@@ -355,9 +366,14 @@ def test_readiness_lost_three_times_dooms(times: int, kind: VerdictKind) -> None
 
 
 @pytest.mark.contract("B93")
-def test_readiness_that_goes_with_a_crash_is_a_crash() -> None:
-    """A container that is down is not ready for another reason than its probe."""
-    rollout = flapping(scene().seen(), 4, crashing(1))
+@pytest.mark.parametrize(
+    "status",
+    [crashing(0), crashing(1), container(ready=False, restarts=1)],
+    ids=["down", "down-and-counted", "up-again"],
+)
+def test_readiness_that_goes_with_a_crash_is_a_crash(status: ContainerStatus) -> None:
+    """A container that is down, or was, is not ready for another reason than its probe."""
+    rollout = flapping(scene().seen(), 4, status)
     assert rollout.verdict(300.0).reason is not Reason.READINESS_LOST
 
 
@@ -501,6 +517,28 @@ def test_causes_name_the_most_telling_first() -> None:
         Reason.UNSCHEDULABLE,
         Reason.NOT_READY,
     ]
+
+
+@pytest.mark.contract("B38")
+@pytest.mark.parametrize(
+    ("look", "message"),
+    [
+        (pod(0, container(ready=False)), "running, but not ready (1 of 1 new pods)"),
+        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 new pods)"),
+        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 new pods)"),
+        (
+            pod(0, crashing(2, last_terminated=terminated(message="no database"))),
+            "web: Error, exit code 1, 2 restarts: no database (1 of 1 new pods)",
+        ),
+        (
+            pod(0, waiting("ErrImagePull", NOT_FOUND)),
+            "shop/web:2: not found (1 of 1 new pods)",
+        ),
+    ],
+)
+def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:
+    """How it ended, how often, in whose words, and for how many of the new pods."""
+    assert scene(look).seen().causes(1.0)[0].message == message
 
 
 @pytest.mark.contract("B98")

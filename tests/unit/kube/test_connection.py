@@ -165,7 +165,19 @@ def test_unverified_servers_need_a_flag(
     assert connect(Options(file, allow_insecure=True)).insecure
 
 
-@pytest.mark.parametrize("server_url", ["", "ftp://x", "https://", "s"])
+@pytest.mark.parametrize(
+    "server_url",
+    [
+        "",
+        "ftp://x",
+        "https://",
+        "s",
+        "https://[::1",
+        "https://x:99999",
+        "https://x:y",
+        "https://a:b@x",
+    ],
+)
 def test_servers_that_are_none(kubeconfig: Kubeconfig, server_url: str) -> None:
     """A server that is no URL is named with its file."""
     with pytest.raises(UsageError, match="has no usable server"):
@@ -253,11 +265,55 @@ def test_a_client_certificate_is_presented(
     assert connection.api.configuration.key_file.startswith("/proc/self/fd/")
 
 
+def test_a_key_on_a_disk_does_not_stay_there(
+    kubeconfig: Kubeconfig, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system has no files in memory, the key is removed with the connection."""
+    monkeypatch.delattr("os.memfd_create")
+    pem = base64.b64encode(certificate.read_bytes()).decode()
+    user = {"client-certificate-data": pem, "client-key-data": pem}
+    connection = connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
+    key = Path(connection.api.configuration.key_file)
+    assert key.stat().st_mode & 0o077 == 0
+    connection.close()
+    assert not key.exists()
+
+
+def test_a_client_certificate_that_is_none(kubeconfig: Kubeconfig) -> None:
+    """A certificate that TLS cannot use is refused at once, and not shown."""
+    user = {"client-certificate-data": "aGVsbG8=", "client-key-data": "aGVsbG8="}
+    with pytest.raises(Unauthorized, match="certificate and its key cannot be used"):
+        connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.DependencyWarning")
+@pytest.mark.parametrize("proxy", ["::::", "socks5://127.0.0.1:1", "ftp://me:s3cret@x"])
+def test_a_proxy_that_is_none(kubeconfig: Kubeconfig, proxy: str) -> None:
+    """A proxy that cannot be used is a usage error that does not repeat its password."""
+    file = kubeconfig("https://127.0.0.1:1", **{"proxy-url": proxy})
+    with pytest.raises(UsageError, match="proxy") as caught:
+        connect(Options(str(file)))
+    assert "s3cret" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "user", [{"as": "a\r\nX: 1"}, {"as": "ж"}, {"as": "a", "as-user-extra": ["x"]}]
+)
+def test_impersonation_that_no_header_can_hold(
+    kubeconfig: Kubeconfig, user: dict[str, Any]
+) -> None:
+    """A malformed impersonation is a usage error, and nothing is sent without it."""
+    with pytest.raises(UsageError, match=r"of the user|impersonates"):
+        connect(Options(str(kubeconfig("https://127.0.0.1:1", {"token": "t"} | user))))
+
+
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
         ({"certificate-authority": "missing.crt"}, "missing.crt: no such certificate authority"),
         ({"certificate-authority-data": "?"}, "certificate-authority-data of 'c' is not base64"),
+        ({"certificate-authority-data": "aGVsbG8="}, "of 'c' holds no certificate"),
+        ({"certificate-authority": "config"}, "config holds no certificate"),
     ],
 )
 def test_broken_authorities(kubeconfig: Kubeconfig, cluster: dict[str, str], said: str) -> None:

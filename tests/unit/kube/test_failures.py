@@ -133,6 +133,82 @@ def test_field_problems_come_once() -> None:
     assert error.problems == (FieldProblem("spec.replicas", cause["message"]),)
 
 
+@pytest.mark.contract("B252")
+@pytest.mark.parametrize(
+    ("code", "message", "shown"),
+    [
+        (
+            500,
+            (
+                "failed to create typed patch object (shop/s; /v1, Kind=Secret): .stringData.pw: "
+                "expected string, got &value.valueUnstructured{Value:987654321}"
+            ),
+            ".stringData.pw: expected string, got something else",
+        ),
+        (
+            500,
+            (
+                "failed to create typed patch object (shop/s; /v1, Kind=Secret): .stringData: "
+                "expected map, got &{[canary\n987654321]}"
+            ),
+            ".stringData: expected map, got something else",
+        ),
+        (
+            422,
+            (
+                'Job.batch "m" is invalid: spec.template: Invalid value: {"Spec":{"Env":[{'
+                '"Name":"PW","Value":"987654321: x"}]}}: field is immutable'
+            ),
+            "spec.template: Invalid value: (not shown): field is immutable",
+        ),
+        (
+            422,
+            'spec.template: Invalid value: core.PodTemplateSpec{Value:"987654321"}: is immutable',
+            "spec.template: Invalid value: (not shown): is immutable",
+        ),
+        (
+            422,
+            '[a: Invalid value: {"x": "987654321"}: no, b: Invalid value: {"y":"987654321"}: no]',
+            "[a: Invalid value: (not shown): no]",
+        ),
+        (
+            422,
+            'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain',
+            'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain',
+        ),
+    ],
+)
+def test_bodies_that_the_server_quotes_are_left_out(code: int, message: str, shown: str) -> None:
+    """What an answer repeats of the body may be a secret; the path and the rule are enough."""
+    cause = {"field": "spec.template", "message": message}
+    error = failures.from_answer(code, _status(code, message, causes=[cause]), {})
+    assert error.message.endswith(shown)
+    assert isinstance(error, Rejected)
+    assert "987654321" not in f"{error.message} {getattr(error, 'problems', '')}"
+
+
+def test_a_body_that_cannot_be_converted_is_rejected() -> None:
+    """Data of a Secret that is not base64 is a fault of the manifest, not of the server."""
+    said = "failed to convert new object (shop/s; /v1, Kind=Secret): illegal base64 data"
+    assert type(failures.from_answer(500, _status(500, said), {})) is Rejected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 60_000,
+        b'{"kind": "Status", "code": "x", "details": [1]}',
+        b'{"kind": "Status", "details": {"causes": 3, "retryAfterSeconds": "soon"}}',
+    ],
+)
+def test_malformed_answers_are_no_surprise(body: bytes) -> None:
+    """What is no Status as documented is named by its HTTP status."""
+    assert type(failures.from_answer(422, body, {})) is Invalid
+    assert type(failures.from_answer(503, body, {})) is ServerFailure
+    document = json.loads(body) if body.startswith(b"{") else {}
+    assert isinstance(failures.from_status(document), Rejected)
+
+
 @pytest.mark.parametrize(
     ("headers", "details", "seconds"),
     [
@@ -140,6 +216,8 @@ def test_field_problems_come_once() -> None:
         ({}, {"retryAfterSeconds": 3}, 3.0),
         ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, {}, None),
         ({"Retry-After": "-5"}, {}, 0.0),
+        ({"Retry-After": "inf"}, {}, 60.0),
+        ({"Retry-After": "86400"}, {}, 60.0),
         ({}, {}, None),
     ],
 )

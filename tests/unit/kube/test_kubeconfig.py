@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def test_a_wrong_context_lists_those_that_exist(tmp_path: Path, context: str, sa
         kubeconfig.choose(config, context)
 
 
+@pytest.mark.parametrize("namespace", ["../../x", "a\x1b[31m", "Shop", "x" * 64])
+def test_a_namespace_that_is_none(tmp_path: Path, namespace: str) -> None:
+    """What cannot be a namespace is said before anything is asked for in it."""
+    config = _load(tmp_path, ONE.replace("namespace: shop", f"namespace: {json.dumps(namespace)}"))
+    with pytest.raises(UsageError, match="which cannot be a namespace"):
+        kubeconfig.choose(config, "")
+
+
 def test_no_current_context(tmp_path: Path) -> None:
     """Without a current context one has to be named."""
     config = _load(tmp_path, ONE.replace("current-context: one", ""))
@@ -88,6 +97,8 @@ def test_no_current_context(tmp_path: Path) -> None:
         ("users: [{user: {}}]", r"users\[0\] has no name"),
         ("users: [{name: a, user: 3}]", "user of 'a' is no mapping"),
         ("x: !!python/object/apply:os.getcwd []", "config:1: not YAML"),
+        ("x: 2024-99-99", "config: not YAML: a value cannot be read"),
+        ("x: !!int a", "config: not YAML: a value cannot be read"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None:

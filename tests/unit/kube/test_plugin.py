@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry
 from gate.kube.plugin import Plugin, plugin_of
+from gate.signals import Signalled, raised
 
 V1 = "client.authentication.k8s.io/v1"
 Script = Callable[[str], str]
@@ -60,7 +62,6 @@ def test_a_certificate_is_used(script: Script) -> None:
 
 
 @pytest.mark.contract("B242", "B250")
-@pytest.mark.contract("B250")
 @pytest.mark.parametrize(("life", "early"), [(3600.0, 60.0), (40.0, 20.0)])
 def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: float) -> None:
     """A credential is renewed a minute before it expires, a short-lived one at half its life."""
@@ -105,6 +106,32 @@ def test_a_plugin_that_hangs_is_ended(script: Script) -> None:
     )
     with pytest.raises(Unauthorized, match=r"did not end within 0\.3 s"):
         _plugin(script(text), seconds=0.3).load(0.0)
+
+
+@pytest.mark.contract("B250")
+def test_a_plugin_that_hangs_holds_no_signal_up(script: Script, tmp_path: Path) -> None:
+    """An exception of a signal's handler comes out at once, and takes the plugin along."""
+    pid_file = tmp_path / "pid"
+    command = script(
+        f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n"
+        "import signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)"
+    )
+    with pytest.raises(Signalled), raised():
+        _plugin(command).load(0.0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)
+
+
+def test_a_child_that_keeps_standard_error_open_holds_nothing_up(script: Script) -> None:
+    """What a plugin leaves running in the background, as an agent, is not waited for."""
+    text = (
+        "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(5)'],"
+        " stdout=subprocess.DEVNULL, start_new_session=True)\n"
+    )
+    credential = _plugin(script(text + _printing(token="abc")), seconds=4.0).load(0.0)
+    assert credential.authorization == "Bearer abc"
+    with pytest.raises(Unauthorized, match="ended with 3: no login"):
+        _plugin(script(f"{text}sys.stderr.write('no login'); sys.exit(3)")).load(0.0)
 
 
 def test_a_plugin_that_is_not_there(tmp_path: Path) -> None:
@@ -164,11 +191,14 @@ def test_the_environment_of_a_plugin(script: Script, tmp_path: Path) -> None:
         ),
         ({"command": "x"}, None, "no apiVersion", UsageError),
         ({"apiVersion": V1}, None, "no command", UsageError),
+        ({"command": "x", "apiVersion": V1, "args": "-v"}, None, "args .*not a list", UsageError),
+        ({"command": "x", "apiVersion": V1, "env": "V=1"}, None, "env .*not a list", UsageError),
+        ({"command": "x", "apiVersion": V1, "env": [{"name": "V"}]}, None, "env of", UsageError),
     ],
 )
 def test_plugins_that_must_not_run(
     tmp_path: Path,
-    config: dict[str, str],
+    config: dict[str, Any],
     allowed: tuple[str, ...] | None,
     said: str,
     leaf: type[GateError],
@@ -186,3 +216,13 @@ def test_a_kubeconfig_that_anybody_may_write_runs_nothing(tmp_path: Path) -> Non
     user.file.chmod(user.file.stat().st_mode | stat.S_IWOTH)
     with pytest.raises(RefusedError, match="anybody may write"):
         plugin_of(user, cluster, None)
+
+
+def test_a_relative_plugin_of_a_relative_kubeconfig(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`./plugin` is the program beside the kubeconfig, never one of that name on the PATH."""
+    script(_printing(token="abc"))
+    monkeypatch.chdir(tmp_path)
+    user, cluster = _users(Path(), command="./plugin", apiVersion=V1)
+    assert plugin_of(user, cluster, None).load(0.0).authorization == "Bearer abc"

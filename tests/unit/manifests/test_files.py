@@ -69,7 +69,7 @@ def test_a_stream_that_gives_little_at_a_time_is_read_to_its_end() -> None:
         (["-"], "<stdin>: there is no stdin to read from"),
         (["nowhere.yaml"], "nowhere.yaml: no such file or folder"),
         ([""], ": no such file or folder"),
-        (["a\0b"], r"a\u0000b: cannot be read: embedded null byte"),
+        (["a\0b"], r"a\u0000b: cannot be read: a null byte in its name"),
         (["x" * 300], f"{'x' * 200}...: cannot be read: File name too long"),
         (["\x1b[31m::error::.yaml"], r"\u001b[31m::error::.yaml: no such file or folder"),
     ],

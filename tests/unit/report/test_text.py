@@ -8,7 +8,8 @@ import pytest
 
 from gate.core.outcome import Outcome, Reason
 from gate.report.document import document, minimal
-from gate.report.result import DeploymentResult, EvidenceResult, Result
+from gate.report.headline import headline
+from gate.report.result import DeploymentResult, EvidenceResult, ObjectResult, Result
 from gate.report.run import Run
 from gate.report.style import Style, columns
 from gate.report.text import MOST_LINES, verdict_text
@@ -131,6 +132,20 @@ def test_a_usage_error_says_that_nothing_was_written() -> None:
         "  why       Usage: deploy.yaml:3: not YAML\n"
         "  next      correct the command, the configuration or the manifest\n"
     )
+
+
+def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None:
+    """A pause writes a Deployment and judges nothing: the first line does not deny it."""
+    written: ObjectResult = {
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": "web",
+        "action": "changed",
+        "judged": False,
+    }
+    result = minimal(Outcome.VERIFIED, 0, Reason.COMPLETE, "applied", RUN)
+    first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
+    assert first == ["✓ VERIFIED (exit 0): written, without a rollout to be followed"]
 
 
 def test_indentation_of_a_log_is_kept() -> None:

@@ -1,0 +1,92 @@
+"""The session: what it ends when it ends, and that a command leaves nothing running behind."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from gate.app.session import connected
+from gate.clock import SystemClock
+from gate.config import Settings, load
+from gate.errors import RefusedError
+from gate.kube.connection import Connection
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.server import ApiServer
+from tests.unit.kube.scripted import Drop, as_status
+
+
+def told(kubeconfig: str, **flags: Any) -> Settings:
+    """Return settings that name the server."""
+    given = {"kubeconfig": kubeconfig, "allow_insecure": True, **flags}
+    return load("status", given, environ={})
+
+
+@pytest.mark.contract("B240")
+def test_the_namespace_is_that_of_the_flag_else_of_the_context(kubeconfig: str) -> None:
+    """As for kubectl."""
+    with connected(told(kubeconfig), SystemClock()) as session:
+        assert session.namespace == "shop"
+    with connected(told(kubeconfig, namespace="other"), SystemClock()) as session:
+        assert session.namespace == "other"
+
+
+@pytest.mark.contract("B249")
+def test_plain_http_needs_its_flag(gate: Gate, server: ApiServer) -> None:
+    """Without it nothing is sent; with it every run says so."""
+    ended = gate("status", "web", allow_insecure=False)
+    assert (ended.code, ended.document["reason"], server.seen) == (3, "Protected", [])
+    assert "--allow-insecure" in ended.err
+
+
+def test_what_was_asked_for_is_done_before_the_connection_closes(
+    kubeconfig: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last first."""
+    done: list[str] = []
+    monkeypatch.setattr(Connection, "close", lambda _: done.append("closed"))
+    with connected(told(kubeconfig), SystemClock()) as session:
+        session.at_end(lambda: done.append("first"))
+        session.at_end(lambda: done.append("second"))
+    assert done == ["second", "first", "closed"]
+
+
+def test_a_question_under_way_is_not_repeated_after_the_end(
+    server: ApiServer, kubeconfig: str
+) -> None:
+    """A thread that would go on asking for an hour ends with its session."""
+    server.on("GET", "/version", Drop())
+    asked = threading.Event()
+    server.on_request = lambda _: asked.set()
+    with connected(told(kubeconfig, connect_timeout="1h"), SystemClock()) as session:
+        ended: list[str] = []
+
+        def ask() -> None:
+            try:
+                session.client.get("/version")
+            except RefusedError as error:
+                ended.append(error.reason)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert asked.wait(10)
+    thread.join(10)
+    assert ended == ["Unreachable"]
+
+
+@pytest.mark.parametrize("tag", ["2", "crash", "refused"])
+def test_a_command_leaves_no_thread_behind(
+    gate: Gate, server: ApiServer, manifest: Manifest, tag: str
+) -> None:
+    """Watches, lanes and questions end, however the command did."""
+    server.put(web())
+    if tag == "refused":
+        path = "/apis/apps/v1/namespaces/shop/deployments/web"
+        server.on("PATCH", path, as_status(422, "web is invalid", "Invalid"))
+    before = set(threading.enumerate())
+    gate("apply", file=[manifest(web(tag))])
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive(), thread

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from gate.core import ownership
 from gate.core.body import Body
@@ -90,14 +91,48 @@ def prepare(
 ) -> Prepared:
     """Return what is to be sent for `body` over what was there `before`."""
     if not isinstance(before, Known):
-        return Prepared(ref, body, before, None, autoscaled=False, force=force)
+        return Prepared(ref, _as_stored(body), before, None, autoscaled=False, force=force)
     live = before.value
     managed_fields = live.managed.thaw()["managedFields"]
+    if not _string_data_of_others(managed_fields, take_over):
+        body = _as_stored(body)
     taken = taken_fields(managed_fields, take_over)
     # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
     # moment of the apply: there is no entry yet that could be taken over.
     forced = force or not managed_fields
     return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, forced)
+
+
+def _as_stored(body: dict[str, Any]) -> dict[str, Any]:
+    """Send a Secret's `stringData` as the `data` that the server makes of it.
+
+    `stringData` is never read back: ownership of it could neither restore a value nor remove
+    one that a later manifest leaves out. It wins over `data`, as on the server (v1 Secret).
+    """
+    text = body.get("stringData")
+    is_secret = (body.get("apiVersion"), body.get("kind")) == ("v1", "Secret")
+    if not is_secret or not _is_text_map(text):
+        return body
+    encoded = {key: b64encode(value.encode()).decode() for key, value in text.items()}
+    rest = {key: value for key, value in body.items() if key != "stringData"}
+    return {**rest, "data": {**(body.get("data") or {}), **encoded}}
+
+
+def _string_data_of_others(
+    managed_fields: list[dict[str, Any]], take_over: Collection[str]
+) -> bool:
+    """Tell whether somebody else applied `stringData`: as `data` ours would not conflict with it.
+
+    It is sent as it stands then, so that the server names the fields in conflict.
+    """
+    mine = (FIELD_MANAGER, *take_over)
+    others = (entry for entry in managed_fields if entry.get("manager") not in mine)
+    return any("f:stringData" in (entry.get("fieldsV1") or {}) for entry in others)
+
+
+def _is_text_map(value: object) -> TypeGuard[dict[str, str]]:
+    """Tell whether the server would take it: it names better than we what is wrong with others."""
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
 def taken_fields(

@@ -158,6 +158,18 @@ def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]
             yield from _differing(mine, inner, theirs, there)
 
 
+def changed(before: Any, after: Any, fields: Fields | None) -> Fields | None:
+    """Return those of the named fields that `before` has with another value than `after`."""
+    if not fields:
+        return fields if fields is not None and before != after else None
+    found = {
+        key: changed(there, _at(after, key), inner)
+        for key, inner in fields.items()
+        if (there := _at(before, key)) is not _MISSING
+    }
+    return {key: inner for key, inner in found.items() if inner is not None} or None
+
+
 def _same(ours: Any, live: Any) -> bool:
     """Compare a field held whole: an empty map or list is merely that there is one."""
     if ours in ({}, []):

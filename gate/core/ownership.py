@@ -14,6 +14,7 @@ from gate.core.effects import FIELD_MANAGER
 from gate.core.fields import (
     ITSELF,
     Fields,
+    changed,
     descend,
     differing,
     extract,
@@ -168,14 +169,19 @@ def restoration(
     managed_after: ManagedFields,
     *,
     forced: bool,
+    live_after: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the body whose apply takes an object back to what it was before our apply.
 
     It is what we had applied before, at the values it had; what others had owned that we took
     over counts as ours. Where our apply was forced, the fields that it took come with it, at
     their values of then. Identity alone, where nothing of that was there. `managed_before` is
-    of before our first write, empty where nobody's fields were known; `managed_after` is of the
-    answer to our apply.
+    of before our first write, empty where nobody's fields were known; `managed_after` and
+    `live_after` are of the answer to our apply.
+
+    With `live_after`, values that nobody owned and that our apply changed are put back too: left
+    out, they would be removed, for they are ours by now. A Secret written through `stringData`
+    has such. Without it they are left to the server's defaults.
     """
     owned_before = _as_taken_over(managed_before, managed_after)
     restored = _applied_before(live_before, owned_before)
@@ -185,6 +191,9 @@ def restoration(
             ours = _entry(owned_before, FIELD_MANAGER, "Apply")
             taken = intersect(taken, _all_but(owned_before, ours))
         restored = union(restored, taken)
+    if live_after is not None:
+        ours_now = subtract(owned_fields(managed_after), restored)
+        restored = union(restored, changed(live_before, live_after, ours_now))
     return _named_as(live_before, {} if restored is None else extract(live_before, restored))
 
 

@@ -20,6 +20,8 @@ from gate.core.objects import Ref
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import OnFailure, OnFirstFailure
 
+_WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
+"""Kinds whose unowned values nobody would set again; elsewhere they are the server's defaults."""
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -154,6 +156,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
         before.managed.thaw()["managedFields"],
         object_.after.managed.thaw()["managedFields"],
         forced=object_.forced,
+        live_after=object_.after.body.thaw() if ref.kind in _WITHOUT_DEFAULTS else None,
     )
     return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
 

@@ -74,22 +74,39 @@ def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
 
 @pytest.mark.contract("B133")
 def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
-    """A ConfigMap, a Secret and a Service go back with the Deployment, configuration first."""
-    scene.serve(web(), settings("one"), secret("before"), service(80))
-    before = scene.objects.get("secrets", "keys")["data"]
-    bad = (web(2, behaviour=CRASH), service(8080), secret(), settings("two"))
-    result = scene.apply(*bad)
+    """A ConfigMap and a Service go back with the Deployment, configuration first."""
+    scene.serve(web(), settings("one"), service(80))
+    result = scene.apply(web(2, behaviour=CRASH), service(8080), settings("two"))
     assert_rolled_back(result, "CrashLoop")
     assert {each["action"] for each in result.document["objects"]} == {"restored"}
-    assert scene.objects.get("secrets", "keys")["data"] == before
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
     assert_runs(scene.objects, "shop/web:1", revision=3)
     written = [each.resource for each in audit.requests().writes() if each.succeeded]
-    there, back = written[:4], written[4:]
-    assert there == back
-    assert set(there[:2]) == {"configmaps", "secrets"}
-    assert there[-1] == "deployments"
+    assert written == ["configmaps", "services", "deployments"] * 2
+
+
+@pytest.mark.contract("B133")
+@pytest.mark.parametrize("by", ["gate", "kubectl"])
+def test_a_secret_goes_back(scene: Scene, by: str) -> None:
+    """Whoever wrote a Secret, as text that the server encodes, its values come back."""
+    scene.serve(web())
+    run = scene.gate if by == "gate" else scene.kubectl
+    run("apply", "-f", scene.manifest(secret("before")), check=True)
+    before = scene.objects.get("secrets", "keys")["data"]
+    result = scene.apply(secret(), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert scene.objects.get("secrets", "keys")["data"] == before
+
+
+@pytest.mark.contract("B60")
+def test_a_key_of_a_secret_that_is_left_out_is_removed(scene: Scene) -> None:
+    """A key that was given as text goes with the next manifest that does not have it."""
+    two = secret("one")
+    two["stringData"]["other"] = "two"
+    assert scene.apply(two).exit_code == 0
+    assert scene.apply(secret("one")).exit_code == 0
+    assert list(scene.objects.get("secrets", "keys")["data"]) == ["key"]
 
 
 @pytest.mark.contract("B134")

@@ -113,7 +113,7 @@ def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
     """Paused by somebody, the deadline does not run; the total ends it with Paused and no write."""
     scene.serve(web())
     with scene.applying(
-        web(2, behaviour="never-ready", progress_deadline_seconds=1), flags=["--timeout", "9"]
+        web(2, behaviour="never-ready", progress_deadline_seconds=3), flags=["--timeout", "10"]
     ) as running:
         seen(scene.objects)
         scene.kubectl("rollout", "pause", "deployment/web", check=True)

@@ -16,7 +16,7 @@ from tests.e2e.expectations import (
     images,
     warned,
 )
-from tests.e2e.scene import OURS, Scene, autoscaler, web
+from tests.e2e.scene import OURS, Scene, autoscaler, secret, web
 
 JSON_OUTPUT = ("--output", "json")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -57,6 +57,16 @@ def test_a_hot_fix_by_hand_is_not_overwritten(scene: Scene) -> None:
     assert "--take-over kubectl-set" in result.stderr
     assert "--force-conflicts" in result.stderr
     assert_runs(scene.objects, "shop/web:hotfix", revision=2)
+
+
+@pytest.mark.contract("B67")
+def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
+    """Keys that another manager gave as text are its own, although the server encodes them."""
+    path = scene.manifest(secret("theirs"))
+    scene.kubectl("apply", "--server-side", "-f", path, check=True)
+    before = scene.objects.get("secrets", "keys")["data"]
+    assert_refused(scene.apply(secret()), "Conflict", "secret/keys", "kubectl")
+    assert scene.objects.get("secrets", "keys")["data"] == before
 
 
 @pytest.mark.contract("B69")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gate.core.fields import (
     Fields,
+    changed,
     descend,
     differing,
     extract,
@@ -319,3 +320,13 @@ def test_removed_does_nothing_for_what_is_not_there(path: str) -> None:
     """A path that leads nowhere, or is none, leaves the value as it is."""
     body = {"a": {"list": [{"name": "web"}]}}
     assert removed(body, path) == body
+
+
+def test_changed_names_what_had_another_value() -> None:
+    """What is the same, what is new and what was not there before are left out."""
+    named = {"f:data": {"f:old": {}, "f:same": {}, "f:added": {}}}
+    before = {"data": {"old": "1", "same": "2", "foreign": "3"}}
+    after = {"data": {"old": "9", "same": "2", "added": "4", "foreign": "3"}}
+    assert changed(before, after, named) == {"f:data": {"f:old": {}}}
+    assert changed(before, before, named) is None
+    assert changed(before, after, None) is None

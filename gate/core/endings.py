@@ -8,7 +8,7 @@ from gate.core import fields
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
-from gate.core.effects import FIELD_MANAGER
+from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.machine import Leg, Trigger
@@ -130,7 +130,19 @@ def _rejected(attempt: Attempt) -> Ending:
     cause = _refusal(rejection)
     if any(written.changed for written in attempt.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
-    return Ending(Outcome.REFUSED, rejection.reason, cause.message, (cause,))
+    message = cause.message
+    if _taken_over(attempt, rejection.ref):
+        message = CleanText(
+            f"{message} (its fields were taken over, which changes nothing that runs)"
+        )
+    return Ending(Outcome.REFUSED, rejection.reason, message, (cause,))
+
+
+def _taken_over(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the ownership of an object's fields has moved though its apply has not."""
+    ahead = [write.verb for write in attempt.queue if write.ref == ref]
+    planned = [write.verb for write in attempt.plan.writes if write.ref == ref]
+    return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
 
 
 def _refusal(rejection: Rejection) -> Cause:

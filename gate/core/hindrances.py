@@ -94,11 +94,14 @@ def is_quota(failure: Condition) -> bool:
 
 
 def denial_grace(failure: Condition, limits: FailFast) -> tuple[float | None, bool]:
-    """Return how long a `ReplicaFailure` may stand, and whether progress starts it anew."""
+    """Return how long a `ReplicaFailure` may stand, and whether progress starts it anew.
+
+    A quota and a webhook out of reach pass by themselves, so that only standing still speaks.
+    """
     if is_quota(failure):
         return limits.denied_by_quota_seconds, True
     if any(sign in failure.message for sign in _UNREACHABLE_WEBHOOK):
-        return limits.denied_by_webhook_seconds, False
+        return limits.denied_by_webhook_seconds, True
     return limits.denied_by_policy_seconds, False
 
 

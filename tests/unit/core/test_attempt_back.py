@@ -333,6 +333,22 @@ def test_a_bad_version_that_comes_back_is_somebodys(addition: bool) -> None:
     assert len(player.writes) == 2
 
 
+@pytest.mark.contract("B139")
+def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -> None:
+    """The one that goes back is all that is followed; the other is not somebody else's."""
+    server = Server(v2="crash", v3="stuck")
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.control = False
+    player.run_to(State.FOLLOWING, Leg.BACK)
+    server.edit(player.web, "argocd-controller", {IMAGE: "shop/web:v2"})
+    player.news()
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
+    assert "argocd-controller" in attempt.endings[player.web].message
+
+
 @pytest.mark.contract("B27")
 def test_another_version_during_the_rollback_is_superseded() -> None:
     """Neither the bad one nor ours: somebody went on."""

@@ -285,14 +285,20 @@ def test_superseded_in_mid_flight_writes_nothing_after_it() -> None:
 
 
 def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:
-    """The name is a courtesy: 2 s, then it ends without."""
-    player = rolled_out(v2="stuck")
+    """The name is a courtesy: 2 s, then it ends without, and names nobody else instead."""
+    server = Server(v2="stuck")
+    ref = server.put(manifest("v1"))
+    server.edit(ref, "reloader", {"spec.template.metadata.annotations.checksum": "abc"})
+    server.control(ref)
+    player = Player(server, planned(server, manifest("v2")))
     player.run_to(State.FOLLOWING)
     player.hold = (Read,)
     player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.now == STARTED_AT + 2.0
+    assert player.attempt.ending is not None
+    assert player.attempt.ending.message.endswith("shop/web:v9")
 
 
 @pytest.mark.contract("B127")
@@ -470,6 +476,17 @@ def test_an_answer_that_never_comes_ends_within_the_bounds(hold: type[Asking]) -
     assert player.attempt.now <= STARTED_AT + 310.0
 
 
+@pytest.mark.contract("B105")
+def test_the_total_counts_from_the_first_write() -> None:
+    """A journal that takes its time does not shorten the rollout's."""
+    player = rolled_out(Policy(timeout_seconds=300.0, on_failure=OnFailure.KEEP), v2="stuck")
+    player.hold = (SaveRecord,)
+    player.pass_to(STARTED_AT + 50.0)
+    player.hold = ()
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.TIMEOUT)
+    assert player.attempt.now == STARTED_AT + 350.0
+
+
 @pytest.mark.contract("B163")
 def test_the_lock_that_cannot_be_given_back_holds_nobody_up() -> None:
     """Two seconds, then it ends all the same."""
@@ -489,6 +506,15 @@ def test_evidence_is_collected_beside_the_read_and_bounded() -> None:
     asked = [effect for effect in player.sent if isinstance(effect, Collect)]
     assert [(one.pod, one.container, one.previous) for one in asked] == [("web-2-p0", "web", True)]
     assert not player.attempt.evidence
+
+
+@pytest.mark.contract("B142")
+def test_evidence_is_collected_once() -> None:
+    """A verdict that had to be confirmed twice asks for its log but once."""
+    player = rolled_out(v2="crash")
+    player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")))
+    assert ends(player.run())[0] == 4
+    assert len([effect for effect in player.sent if isinstance(effect, Collect)]) == 1
 
 
 @pytest.mark.contract("B142")

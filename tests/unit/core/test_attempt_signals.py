@@ -11,7 +11,7 @@ from gate.core.machine import Leg, State
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure, OnInterrupt, Policy
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
 
 TERM, HUP = 15, 1
@@ -46,6 +46,8 @@ def test_before_the_first_write_it_ends_at_once() -> None:
         assert ends(attempt) == INTERRUPTED
         assert not player.writes
         assert attempt.now == STARTED_AT
+        assert attempt.ending is not None
+        assert attempt.ending.message == "nothing was written"
 
 
 @pytest.mark.contract("B29")
@@ -183,6 +185,18 @@ def test_a_write_that_is_uncertain_when_the_signal_comes() -> None:
     player.run(at_most=player.attempt.now)
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
+
+
+@pytest.mark.contract("B29")
+def test_verify_is_ended_by_a_signal_too() -> None:
+    """It wrote nothing, and leaves the rollout as it is."""
+    server = Server(v1="stuck")
+    player = Player(server, watched(server, server.put(manifest("v1"), "helm")))
+    player.run_to(State.FOLLOWING)
+    attempt = interrupted(player)
+    assert ends(attempt) == INTERRUPTED
+    assert attempt.ending is not None
+    assert attempt.ending.message == "the rollout was left as it is"
 
 
 @pytest.mark.contract("B34")

@@ -116,14 +116,21 @@ def test_deleted_since_the_preflight_refuses_the_first_write(again: bool) -> Non
     assert ends(Player(server, plan).run()) == (3, Outcome.REFUSED, Reason.DELETED)
 
 
-def test_made_by_somebody_else_since_the_preflight_refuses_too() -> None:
-    """A name that was free is not: what stands there is not ours."""
+@pytest.mark.parametrize("manager", ["kubectl", "rollout-gate"])
+@pytest.mark.parametrize("answer", ["conflict", "lost"])
+def test_made_by_somebody_else_since_the_preflight_refuses_too(manager: str, answer: str) -> None:
+    """A name that was free is not: what stands there is not ours, but for our own lost write."""
     server = Server()
     plan = planned(server, config("a"))
-    server.put(config("b"), "kubectl")
+    server.put({**config("a"), "data": {"other": "b"}}, manager)
     player = Player(server, plan)
-    player.bend(Write, lambda p, effect: WriteConflicted(p.attempt.now, effect.effect_id))
-    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+    if answer == "lost":
+        player.bend(Write, lambda p, effect: lost(p, effect, done=False))
+    else:
+        player.bend(Write, lambda p, effect: WriteConflicted(p.attempt.now, effect.effect_id))
+    refused = manager == "kubectl" or answer == "conflict"
+    end = (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert ends(player.run()) == (end if refused else (0, Outcome.VERIFIED, Reason.COMPLETE))
 
 
 @pytest.mark.contract("B162")
@@ -319,6 +326,21 @@ def test_what_was_taken_over_goes_back_exactly() -> None:
     assert server.stored[ref].image == "shop/web:v1"
 
 
+@pytest.mark.contract("B62")
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_refusal_after_the_take_over_says_that_ownership_moved(taken: bool) -> None:
+    """It changes nothing that runs, so it is 3 all the same."""
+    server = Server()
+    player = taking_over(server, server.put(manifest("v1"), "kubectl-client-side-apply"), "v2")
+    if taken:
+        player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    attempt = player.run()
+    assert ends(attempt) == (3, Outcome.REFUSED, Reason.REJECTED)
+    assert attempt.ending is not None
+    assert ("taken over" in attempt.ending.message) is taken
+
+
 def test_a_take_over_that_conflicts_takes_the_fields_as_they_are_by_then() -> None:
     """Another manager that came in between keeps what it owns."""
     server = Server()
@@ -340,12 +362,15 @@ def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
     server.edit(ref, "kubectl", {"spec.paused": True})
     server.control(ref)
     resume = PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": False}}))
-    plan = planned(server, manifest("v2"))
+    plan = planned(server, manifest("v2"), force=True)
     player = Player(server, replace(plan, writes=(*plan.writes, resume)))
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.written[ref].before == plan.before(ref)
+    written = player.attempt.written[ref]
+    assert (written.before, written.forced) == (plan.before(ref), True)
+    assert written.after.deployment is not None
+    assert not written.after.deployment.paused
 
 
 # -- on the way back -------------------------------------------------------------------------------
@@ -379,6 +404,19 @@ def test_a_rollback_whose_answer_was_lost_is_recognised(done: bool) -> None:
     ref = player.web
     assert player.server.stored[ref].revision == 3
     assert not player.attempt.departures
+
+
+@pytest.mark.contract("B71", "B162")
+def test_a_lost_rollback_of_an_autoscaled_deployment_is_recognised_too() -> None:
+    """The replicas that were sent are the live ones of that moment, not those of before."""
+    server = serving(v2="crash")
+    player = Player(server, planned(server, manifest("v2"), autoscaled=True))
+    player.run_to(State.RECORDING, Leg.BACK)
+    server.stored[player.web].parts["rollout-gate", "Apply"]["spec.replicas"] = 6
+    server.touch(player.web)
+    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
+    player.bend(Write, lambda p, e: lost(p, e, done=True))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
 
 
 @pytest.mark.contract("B27", "B124")

@@ -37,6 +37,15 @@ def test_baseline_is_what_serves_whatever_its_revision() -> None:
     assert found.value.template == template()
 
 
+@pytest.mark.contract("B4")
+@pytest.mark.parametrize(("own", "known"), [(7, 7), (None, 2)])
+def test_the_revision_is_the_replica_sets_own(own: int | None, known: int) -> None:
+    """That of the Deployment, where its ReplicaSet says none."""
+    found = baseline_of(snapshot(deployment(revision=2), replica_set(revision=own)))
+    assert isinstance(found, Known)
+    assert found.value.revision == known
+
+
 @pytest.mark.contract("B122")
 @pytest.mark.parametrize(
     ("web", "new"),

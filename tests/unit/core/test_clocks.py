@@ -96,7 +96,7 @@ def test_without_a_condition_the_own_clock_fires_5_s_later() -> None:
     assert standing(rollout, 605.9, 606.0) == [PROGRESSING, FAILED]
     verdict = rollout.verdict(606.0)
     assert verdict.reason is EXCEEDED
-    assert "own clock" in verdict.message
+    assert verdict.message == "no progress for 605 s (the gate's own clock)"
     assert rollout.wake_at(601.0) == 606.0
 
 
@@ -226,6 +226,7 @@ def test_a_controller_that_observes_nothing_is_the_cause() -> None:
     quiet, named = rollout.verdict(29.9), rollout.verdict(30.0)
     assert [cause.reason for cause in quiet.causes] == []
     assert [cause.reason for cause in named.causes] == [Reason.CONTROLLER_NOT_OBSERVING]
+    assert named.causes[0].message == "the controller has not seen our change for 30 s"
     assert (quiet.kind, named.kind) == (PROGRESSING, PROGRESSING)
     ended = rollout.verdict(605.0)
     assert (ended.kind, ended.causes[0].reason) == (FAILED, Reason.CONTROLLER_NOT_OBSERVING)

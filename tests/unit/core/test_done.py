@@ -161,6 +161,13 @@ def test_zero_replicas_are_vacuous() -> None:
 
 
 @pytest.mark.contract("B48")
+def test_zero_replicas_need_no_replica_set() -> None:
+    """Where nothing was ever scaled up there may be none."""
+    web = deployment(replicas=0)
+    assert Scene(web=web, sets=()).verdict().reason is Reason.VACUOUS
+
+
+@pytest.mark.contract("B48")
 def test_zero_replicas_wait_for_the_last_pod_to_be_counted_out() -> None:
     """Scaled to zero is not there as long as pods are counted."""
     web = deployment(replicas=0, status_replicas=2)
@@ -198,7 +205,7 @@ def test_the_live_number_of_replicas_is_the_goal() -> None:
 @pytest.mark.contract("B55")
 def test_wait_for_termination_asks_the_server_that_counts() -> None:
     """`terminatingReplicas` above zero is waited for, only where that was asked for."""
-    web = deployment(terminating_replicas=2)
+    web = deployment(terminating_replicas=1)
     patient = Policy(wait_for_termination=True)
     assert Scene(web=web).verdict().kind is COMPLETE
     assert Scene(web=web, policy=patient).verdict().kind is PROGRESSING

@@ -125,7 +125,7 @@ def test_a_pod_that_is_gone_speaks_no_more() -> None:
     by_line = rollout.observe(Vanished(2.0, Kind.POD, "p0-uid"))
     by_list = rollout.observe(Listed(2.0, Kind.POD, WEB, tuple(pods(2, first=2))))
     assert [by_line.verdict(2.0).kind, by_list.verdict(2.0).kind] == [PROGRESSING] * 2
-    assert by_list.new.count == 2
+    assert by_list.new.count == len(by_list.new_pods()) == 2
 
 
 @pytest.mark.contract("B113")
@@ -417,14 +417,25 @@ def test_a_webhook_out_of_reach_and_a_quota_get_two_minutes(message: str) -> Non
 
 
 @pytest.mark.contract("B95")
-def test_progress_starts_the_time_of_a_quota_anew() -> None:
+@pytest.mark.parametrize("message", [WEBHOOK, QUOTA])
+def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str) -> None:
     """Denials are normal while old pods still count: only standing still is evidence."""
-    rollout = denied(QUOTA).seen(1.0)
+    rollout = denied(message).seen(1.0)
     new = rollout.snapshot.current()
     assert new is not None
     rollout = after(rollout, 100.0, later(new, 200, status_replicas=2))
     assert rollout.verdict(219.9).kind is PROGRESSING
     assert rollout.verdict(220.0).reason is Reason.POD_CREATE_DENIED
+
+
+@pytest.mark.contract("B94")
+def test_progress_does_not_excuse_a_policy() -> None:
+    """What it forbids it will forbid again."""
+    rollout = denied(POLICY).seen(1.0)
+    new = rollout.snapshot.current()
+    assert new is not None
+    rollout = after(rollout, 10.0, later(new, 200, status_replicas=2))
+    assert rollout.verdict(16.0).reason is Reason.POD_CREATE_DENIED
 
 
 @pytest.mark.contract("B94")

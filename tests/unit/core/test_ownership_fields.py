@@ -324,7 +324,7 @@ def test_removed_does_nothing_for_what_is_not_there(path: str) -> None:
 
 def test_changed_names_what_had_another_value() -> None:
     """What is the same, what is new and what was not there before are left out."""
-    named = {"f:data": {"f:old": {}, "f:same": {}, "f:added": {}}}
+    named: dict[str, Any] = {"f:data": {"f:old": {}, "f:same": {}, "f:added": {}}}
     before = {"data": {"old": "1", "same": "2", "foreign": "3"}}
     after = {"data": {"old": "9", "same": "2", "added": "4", "foreign": "3"}}
     assert changed(before, after, named) == {"f:data": {"f:old": {}}}

@@ -46,29 +46,19 @@ def next_write(attempt: Attempt) -> Step:
 
 
 def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
-    """Return what forbids the write: the end of its budget, or a change since it was decided."""
+    """Return what forbids the write: the end of its budget, or a change since it was decided.
+
+    Of what was written already and is written again, its own rollout tells whether it is ours.
+    """
     if attempt.now >= attempt.leg_ends_at:
         text = CleanText("it could not be written within the budget")
         return Rejection(head.ref, Reason.TIMEOUT, text)
-    if retry is None:
+    if retry is None or head.ref in attempt.written:
         return None
-    written, before = attempt.written.get(head.ref), attempt.plan.before(head.ref)
-    live = attempt.live.get(head.ref)
-    if written is not None:
-        return _changed_since_written(head.ref, written.after, live)
+    live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
     if before is None:
         return _made_meanwhile(head, live, retry)
     return _changed_meanwhile(head.ref, before, live, retry)
-
-
-def _changed_since_written(
-    ref: Ref, after: LiveObject, live: LiveObject | None
-) -> Rejection | None:
-    if live is None or live.uid != after.uid:
-        return Rejection(ref, Reason.DELETED, CleanText("it was deleted after it was written"))
-    if fields_stand(after, live):
-        return None
-    return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it after it was written"))
 
 
 def _made_meanwhile(head: PlannedWrite, live: LiveObject | None, retry: Retry) -> Rejection | None:

@@ -18,8 +18,9 @@ from tests.cluster.server_process import ServerError
 def main() -> None:
     """Start the cluster, say how to reach it, and stop it on SIGINT, SIGTERM or SIGHUP."""
     arguments = _parser().parse_args()
-    # As SIGINT does already: end by an exception, so that whatever is open gets closed.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # End by an exception, so that whatever is open gets closed; SIGINT too, which a shell's
+    # background jobs are started with as ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(0))
     try:
         with ExitStack() as stack:

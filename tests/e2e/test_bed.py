@@ -68,7 +68,7 @@ def test_a_command_is_met_in_mid_flight(
         result = following.wait()
     assert result.exit_code == 0, result
     with kubectl.start("get", "pods", "--watch") as watching:
-        watching.send(signal.SIGINT)
+        watching.send(signal.SIGTERM)
         assert watching.wait().exit_code != 0
 
 

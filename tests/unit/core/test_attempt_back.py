@@ -117,6 +117,18 @@ def test_configuration_alone_goes_back_where_the_pods_fail_of_it() -> None:
     assert [name for _, name in player.written()][2:] == ["configmap/settings"]
 
 
+@pytest.mark.contract("B122", "B30")
+def test_what_did_not_serve_before_is_not_waited_for() -> None:
+    """Its sibling goes back and is verified; it stays as broken as it was: 6."""
+    server = Server(v0="pull", v2="crash")
+    server.put(manifest("v1"))
+    server.put(manifest("v0", "api"))
+    player = Player(server, planned(server, manifest("v2"), manifest("v0", "api")))
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.IMAGE_PULL)
+    assert player.attempt.endings[player.web].outcome is Outcome.ROLLED_BACK
+    assert len(player.writes) == 3
+
+
 @pytest.mark.contract("B134")
 def test_new_objects_stay_unless_they_are_to_be_pruned() -> None:
     """Then they are deleted last, the newest first."""

@@ -277,11 +277,12 @@ def test_superseded_in_mid_flight_writes_nothing_after_it() -> None:
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
+    player.server.edit(player.web, "labeller", {"metadata.labels.team": "shop"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.written() == [("apply", "deployment/web")]
     assert player.attempt.ending is not None
-    assert "kubectl-set" in player.attempt.ending.message
+    assert player.attempt.ending.message.endswith("shop/web:v9 (by kubectl-set)")
 
 
 def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:

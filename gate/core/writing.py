@@ -36,6 +36,8 @@ def next_write(attempt: Attempt) -> Step:
         return attempt.with_effect(read), (read,)
     if attempt.leg is Leg.BACK:
         return _next_back(attempt, head, retry)
+    if head.ref in attempt.departures:
+        return attempt.past_head(), ()
     obstacle = _obstacle(attempt, head, retry)
     if obstacle is not None:
         return replace(attempt, rejection=obstacle, retry=None), ()

@@ -373,6 +373,25 @@ def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
     assert not written.after.deployment.paused
 
 
+@pytest.mark.contract("B30")
+def test_a_second_write_is_not_sent_to_what_somebody_else_has_taken_over() -> None:
+    """Superseded between apply and resume: its sibling alone is written on."""
+    server = serving(manifest("v1", "api"))
+    resume = PlannedWrite(world.WEB, Verb.MERGE, Body.of({"spec": {"paused": False}}))
+    plan = planned(server, manifest("v2"), manifest("v2", "api"))
+    web, api = plan.writes
+    player = Player(server, replace(plan, writes=(web, resume, api)))
+
+    def overtaken(player: Player, effect: Write) -> AttemptEvent:
+        player.server.edit(effect.ref, "kubectl-set", {IMAGE: "shop/web:v9"})
+        return player.answer(effect)
+
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, overtaken)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert player.written() == [("apply", "deployment/web"), ("apply", "deployment/api")]
+
+
 # -- on the way back -------------------------------------------------------------------------------
 
 

@@ -51,6 +51,7 @@ class Lag:
         self._kubeconfig = kubeconfig
         self._folder = folder
         self._version = 0
+        self._beside: list[float] = []
 
     def warm_up(self) -> None:
         """Roll out the first version, so that there is something to return to."""
@@ -66,6 +67,7 @@ class Lag:
         rows = [
             ("gate, good version: exit", spread(good), bound),
             ("gate, crash loop: rollback written", spread(bad), bound),
+            ("gate, good version: wall time beside the rollout's own", spread(self._beside), ""),
         ]
         table("reaction after another watcher saw the evidence", rows)
         waits = [self._kubectl() for _ in range(KUBECTL_RUNS)]
@@ -84,8 +86,11 @@ class Lag:
     def _good(self) -> float:
         path, image = self._manifest("ready=0.5")
         watcher = Watcher(lambda: self._wait(lambda d: _image(d) == image and is_complete(d)))
-        ended = self._gate(path, 0).ended
-        return ended - watcher.join()
+        applied = self._changed_to(image)
+        measured = self._gate(path, 0)
+        rollout_seconds = watcher.join() - applied.join()
+        self._beside.append(measured.seconds - rollout_seconds)
+        return measured.ended - watcher.join()
 
     def _bad(self) -> float:
         path, image = self._manifest("crash=0.2")

@@ -41,6 +41,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     for ending in endings.values():
         if ending.outcome in _OF_THE_WHOLE:
             return ending
+    if trigger is Trigger.INTERRUPTED:
+        return _interrupted(attempt, None)
     outcome = worst(ending.outcome for ending in endings.values())
     found = next(ending for ending in endings.values() if ending.outcome is outcome)
     if attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gate.core.attempt import Attempt
@@ -29,6 +30,7 @@ from gate.core.events import (
     Collected,
     Evidence,
     LiveObject,
+    Observed,
     ReadBack,
     Recorded,
     Released,
@@ -42,6 +44,7 @@ from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin, step, wake_at
+from tests.unit.core import world
 from tests.unit.core.leaves import ref_of
 from tests.unit.core.server import Server
 
@@ -180,6 +183,13 @@ class Player:
         for one in self.attempt.plan.targets:
             self.server.control(one.ref)
         self.news()
+
+    def exceed_deadline(self) -> None:
+        """Let a watch tell that the controller has written its deadline condition."""
+        live = self.attempt.rollouts[self.web].snapshot.live
+        assert live is not None
+        late = replace(live, resource_version="99999", conditions=(world.DEADLINE_EXCEEDED,))
+        self.hear(Observed(self.attempt.now, late))
 
     def pass_to(self, at: float) -> Attempt:
         """Let time pass, answering, until nothing is due before `at`; then wake it there."""

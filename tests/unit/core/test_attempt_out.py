@@ -201,6 +201,23 @@ def test_the_window_ends_with_the_budget_at_the_latest() -> None:
     assert player.attempt.now == STARTED_AT + 900.0
 
 
+@pytest.mark.contract("B54")
+def test_in_the_window_a_version_may_recover_beyond_the_total() -> None:
+    """Unsettled at 700 s of 600 and 300: it has until 900 s, not until 600."""
+    player = rolled_out(BAKE)
+    player.pass_to(STARTED_AT + 200.0)
+    for at in (250.0, 500.0, 700.0):
+        player.pass_to(STARTED_AT + at)
+        player.server.stored[player.web].sets[-1].pods.pop()
+        player.server.touch(player.web)
+        player.news()
+        assert player.place == (Leg.FORWARD, State.FOLLOWING)
+        player.pass_to(STARTED_AT + at + 20.0)
+        player.server.control(player.web)
+        player.news()
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
 # -- failed and kept -------------------------------------------------------------------------------
 
 
@@ -253,6 +270,16 @@ def test_verify_steps_back_from_another_version() -> None:
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.ending is not None
     assert player.attempt.ending.message.endswith("shop/web:v3 (by kubectl-edit)")
+
+
+@pytest.mark.contract("B100")
+def test_the_controllers_condition_ends_the_way_out() -> None:
+    """A second before the deadline, 6 s before the gate's own clock."""
+    player = rolled_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    player.exceed_deadline()
+    player.run_to(State.RECORDING, Leg.BACK)
+    assert player.attempt.now == STARTED_AT + 599.0
 
 
 @pytest.mark.contract("B110")
@@ -426,6 +453,24 @@ def test_a_first_deployment_beside_one_that_goes_back() -> None:
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     web, _ = (one.ref for one in player.attempt.plan.targets)
     assert player.attempt.endings[web].outcome is Outcome.ROLLED_BACK
+
+
+@pytest.mark.contract("B134", "B136")
+@pytest.mark.parametrize(
+    ("prune", "end"), [(False, (6, Outcome.FAILED)), (True, (4, Outcome.ROLLED_BACK))]
+)
+def test_a_good_first_deployment_beside_one_that_fails(
+    prune: bool, end: tuple[int, Outcome]
+) -> None:
+    """Kept, the new version stands in part: 6. Pruned with the rest, nothing of it does: 4."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    policy = Policy(prune_created=prune)
+    player = Player(server, planned(server, manifest("v2"), manifest("v1", "api"), policy=policy))
+    assert ends(player.run()) == (*end, Reason.CRASH_LOOP)
+    api = player.attempt.plan.targets[1].ref
+    assert (api in server.stored) is not prune
+    assert player.attempt.endings[player.web].outcome is Outcome.ROLLED_BACK
 
 
 # -- out of reach ----------------------------------------------------------------------------------

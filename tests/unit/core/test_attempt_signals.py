@@ -56,7 +56,9 @@ def test_the_code_is_128_and_the_first_signal() -> None:
     player = rolling()
     player.hold = (SaveRecord, Release)
     player.hear(Interrupted(player.attempt.now, HUP))
-    assert interrupted(player).exit_code == 129
+    attempt = interrupted(player)
+    assert attempt.exit_code == 129
+    assert attempt.now == STARTED_AT + 2.0, "the lock is given back, in bounds"
 
 
 EVIDENCE = [
@@ -236,3 +238,19 @@ def test_one_of_two_superseded_and_a_signal_is_still_the_signal() -> None:
     player.news()
     assert ends(interrupted(player)) == INTERRUPTED
     assert player.attempt.endings[player.web].outcome is Outcome.SUPERSEDED
+
+
+def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
+    """What is somebody else's already is left at once."""
+    server = Server(v2="stuck")
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2")))
+    player.run_to(State.FOLLOWING)
+    player.hold = (Read,)
+    image = 'spec.template.spec.containers[name="web"].image'
+    server.edit(player.web, "kubectl-set", {image: "shop/web:v9"})
+    player.news()
+    attempt = interrupted(player)
+    assert attempt.now == STARTED_AT
+    assert ends(attempt) == INTERRUPTED
+    assert attempt.endings[player.web].outcome is Outcome.SUPERSEDED

@@ -246,7 +246,29 @@ def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
     web, api = (one.ref for one in player.attempt.plan.targets)
     assert player.attempt.endings[api].outcome is Outcome.VERIFIED
+    assert player.attempt.endings[api].reason is Reason.NO_CHANGE
     assert server.stored[web].image == "shop/web:v1"
+
+
+@pytest.mark.contract("B32", "B162")
+@pytest.mark.parametrize(
+    ("done", "end"),
+    [
+        (True, (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)),
+        (False, (3, Outcome.REFUSED, Reason.REJECTED)),
+    ],
+)
+def test_written_unseen_and_then_rejected_goes_back_if_it_was_written(
+    done: bool, end: tuple[int, Outcome, Reason]
+) -> None:
+    """The read between the lost answer and the refusal tells which."""
+    server = Server()
+    server.put(config("a"))
+    player = Player(server, planned(server, config("b")))
+    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == end
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
 @pytest.mark.contract("B32", "B134")

@@ -1,0 +1,25 @@
+"""Objects as they travel: plain JSON, never changed in place once they are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+JSON = dict[str, Any]
+
+
+def copied(value: Any) -> Any:
+    """Return a copy that shares nothing with `value` that could be changed."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
+def dig(value: Any, *path: str) -> Any:
+    """Return what stands at a path of keys, None where the way ends before."""
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value

@@ -1,0 +1,95 @@
+"""The sandbox's time and its names: given from outside, so that the same run is the same again.
+
+`Timers` runs nothing by itself: whoever owns time calls `run_due`. Nothing here sleeps.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import random
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""What generated names are made of: no vowels, no look-alikes (apimachinery `rand.SafeEncode`)."""
+
+
+class Timer:
+    """One callback that is due at a time, unless it is cancelled."""
+
+    __slots__ = ("at", "cancelled", "do")
+
+    def __init__(self, at: float, do: Callable[[], None]) -> None:
+        self.at = at
+        self.do = do
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Let it not happen; one that has happened stays so."""
+        self.cancelled = True
+
+
+class Timers:
+    """Callbacks in the order of their times; among equal times in the order they were asked for."""
+
+    def __init__(self, started: datetime | None = None) -> None:
+        """Begin at 0 s, which is `started` on the wall."""
+        self._started = started or datetime.now(UTC)
+        self._now = 0.0
+        self._order = itertools.count()
+        self._heap: list[tuple[float, int, Timer]] = []
+
+    def now(self) -> float:
+        """Return the seconds since the sandbox began."""
+        return self._now
+
+    def wall(self, fraction: bool = False) -> str:  # noqa: FBT001, FBT002 - one of two formats
+        """Return the time on the wall as RFC 3339, to the second or to the microsecond."""
+        moment = self._started + timedelta(seconds=self._now)
+        return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if fraction else "%Y-%m-%dT%H:%M:%SZ")
+
+    def call_at(self, at: float, do: Callable[[], None]) -> Timer:
+        """Have `do` called at `at`, at once where that has passed."""
+        timer = Timer(max(at, self._now), do)
+        heapq.heappush(self._heap, (timer.at, next(self._order), timer))
+        return timer
+
+    def call_later(self, seconds: float, do: Callable[[], None]) -> Timer:
+        """Have `do` called `seconds` from now."""
+        return self.call_at(self._now + seconds, do)
+
+    def due_at(self) -> float:
+        """Return when the next callback is due, infinity where none is."""
+        while self._heap and self._heap[0][2].cancelled:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else math.inf
+
+    def run_due(self, now: float) -> None:
+        """Move on to `now`, running what is due on the way, each at its own time."""
+        while (at := self.due_at()) <= now:
+            timer = heapq.heappop(self._heap)[2]
+            self._now = max(self._now, at)
+            timer.do()
+        self._now = max(self._now, now)
+
+
+class Names:
+    """Unique ids and name suffixes from a seed: the same sandbox names things the same."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - guards nothing
+
+    def uid(self) -> str:
+        """Return a UUID of version 4."""
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+    def suffix(self) -> str:
+        """Return the five letters that `generateName` appends."""
+        return "".join(self._random.choice(NAME_LETTERS) for _ in range(5))
+
+    def jitter(self) -> float:
+        """Return a number from 0 to 1."""
+        return self._random.random()

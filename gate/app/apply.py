@@ -66,7 +66,7 @@ def prepare_attempt(
         preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(str(finding))
-    return Ready(session, plan)
+    return Ready(session, plan, watching.selectors)
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:

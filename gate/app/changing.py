@@ -125,7 +125,7 @@ def _followed(
     watching.settle(settings.connect_timeout)
     planned = PlannedObject(ref, Known(live.object))
     plan = Plan(command, (watching.target(ref),), (planned,), writes, policy(settings))
-    return Ready(session, plan)
+    return Ready(session, plan, watching.selectors)
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:

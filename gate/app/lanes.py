@@ -6,8 +6,8 @@ own, so that a slow log never delays a verdict.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 
 from gate.clock import Clock
@@ -68,11 +68,11 @@ class Lanes:
         if name not in self._lanes:
             queue: SimpleQueue[Asking | None] = SimpleQueue()
             self._lanes[name] = queue
-            threading.Thread(target=self._work, args=(queue,), name=name, daemon=True).start()
+            self._clock.start(partial(self._work, queue), name)
         return self._lanes[name]
 
     def _work(self, queue: SimpleQueue[Asking | None]) -> None:
-        while (effect := queue.get()) is not None:
+        while (effect := self._clock.receive(queue)) is not None:
             try:
                 self._inbox.put(self._perform(effect))
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever

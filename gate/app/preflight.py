@@ -14,7 +14,6 @@ from typing import Any
 from gate.app.applying import Prepared, prepare, taken_over
 from gate.app.guards import conflict_refusal, refuse_empty, refuse_managed, refuse_paused
 from gate.app.session import Session
-from gate.app.side_by_side import each
 from gate.app.watching import Watching
 from gate.config import Settings
 from gate.core.body import Body
@@ -32,6 +31,7 @@ from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.manifests.manifest import Manifest, ManifestObject
+from gate.side_by_side import each
 
 Warn = Callable[[str], None]
 Trials = Mapping[Ref, LiveObject]
@@ -55,7 +55,7 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
     """Read every object of the manifest, and what scales its Deployments."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]
-    lives = dict(zip(refs, each(reader.live, refs), strict=True))
+    lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
     namespaces = {item.ref.namespace for item in manifest.deployments}
     return Surroundings(lives, autoscaled(reader, namespaces, warn))
 
@@ -116,7 +116,7 @@ def rehearse_on_server(
     """
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
-    results = each(lambda item: _tried(writer, item, made_here), items)
+    results = each(session.clock, lambda item: _tried(writer, item, made_here), items)
     trials: dict[Ref, LiveObject] = {}
     for item, result in zip(items, results, strict=True):
         if isinstance(result, str):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,12 +172,11 @@ def taped(
         return
     recorder = Recorder.create(Path(path), warn)
     tape = Tape(recorder, clock, deployments, policy_told(settings))
-    writer = threading.Thread(target=recorder.run, name="recorder", daemon=True)
-    writer.start()
+    ended = clock.start(partial(recorder.run, clock), "recorder")
     try:
         yield tape
     finally:
         recorder.finish()
-        writer.join(FLUSH_SECONDS)
+        clock.wait(FLUSH_SECONDS, ended)
         if not tape.complete:
             warn(f"{path}: the recording is empty, since not every Deployment was applied")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gate import signals
 from gate.app.console import Console
 from gate.app.lanes import Lanes
 from gate.app.session import Session
 from gate.core.attempt import Attempt
+from gate.core.body import FrozenMap
 from gate.core.events import Interrupted
+from gate.core.objects import Ref
 from gate.core.plan import Plan
 from gate.engine import Engine
 from gate.kube.evidence import Collector
@@ -19,10 +23,14 @@ from gate.kube.writes import Writer
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """An attempt that nothing has refused; the watches of its session already run."""
+    """An attempt that nothing has refused; the watches of its session already run.
+
+    `selectors` are those of the Deployments that it follows.
+    """
 
     session: Session
     plan: Plan
+    selectors: Mapping[Ref, Mapping[str, Any]] = FrozenMap()
 
 
 def run(ready: Ready, console: Console) -> Attempt:
@@ -36,7 +44,7 @@ def run(ready: Ready, console: Console) -> Attempt:
         clock,
         inbox,
         write=Writer(client, resources, clock).perform,
-        read=Reader(client, resources, clock).perform,
+        read=Reader(client, resources, clock, ready.selectors).perform,
         collect=Collector(client, clock).perform,
     )
     engine = Engine(clock, inbox, lanes.dispatch, console)

@@ -36,7 +36,7 @@ def verify(session: Session, settings: Settings, names: tuple[str, ...], console
     _expect_images(watching, refs, settings.expect_image)
     targets = tuple(watching.target(ref) for ref in refs)
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
-    return Ready(session, plan)
+    return Ready(session, plan, watching.selectors)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

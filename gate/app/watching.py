@@ -38,6 +38,7 @@ class Watching:
     ) -> None:
         """Plan the watches; `start` begins them."""
         self._session = session
+        self.selectors = FrozenMap(selectors)
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
         self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
         self._listed: set[tuple[Ref, Kind]] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 from gate.clock import Clock
 from gate.core.effects import Collect
@@ -44,7 +45,7 @@ class Collector:
                     complete.set()
 
         for previous in wanted:
-            threading.Thread(target=read, args=(previous,), daemon=True).start()
+            self._clock.start(partial(read, previous), f"log of {effect.pod}")
         self._clock.wait(self._bound_seconds, complete)
         evidence = tuple(found[previous] for previous in wanted if previous in found)
         return Collected(self._clock.now(), effect.effect_id, evidence)

@@ -7,22 +7,28 @@ No resourceVersion is sent, so that the answer is the newest there is (Kubernete
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gate.clock import Clock
+from gate.core.body import FrozenMap
 from gate.core.effects import Read
 from gate.core.events import Kind, LiveObject, ReadBack
 from gate.core.fact import Absent, Fact, Known, Unknown
-from gate.core.objects import Pod, Ref, ReplicaSet
+from gate.core.objects import Pod, Ref, ReplicaSet, Watched
 from gate.kube.client import Client
 from gate.kube.failures import ApiError, BadAnswer, Forbidden, NotFound, Unauthorized
 from gate.kube.lists import list_all
 from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resource, Resources
-from gate.kube.scope import query_of
+from gate.kube.scope import Selector, query_of
+from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
+
+Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
+_KINDS_OF_PARTS = (Kind.REPLICA_SET, Kind.POD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,18 @@ class Autoscaler:
 class Reader:
     """Reads objects, tried again as the client does."""
 
-    def __init__(self, client: Client, resources: Resources, clock: Clock) -> None:
-        """Share the client's connections."""
+    def __init__(
+        self,
+        client: Client,
+        resources: Resources,
+        clock: Clock,
+        selectors: Mapping[Ref, Selector] = FrozenMap(),
+    ) -> None:
+        """Share the client's connections; known `selectors` of Deployments save time."""
         self._client = client
         self._resources = resources
         self._clock = clock
+        self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
         """Read one object, with its ReplicaSets and Pods where the whole rollout is meant.
@@ -49,17 +62,17 @@ class Reader:
         All of it or nothing: where a part cannot be read, the fact is Unknown. A 401 or 403 ends
         contact for good.
         """
-        replica_sets: tuple[ReplicaSet, ...] | None = None
-        pods: tuple[Pod, ...] | None = None
         fact: Fact[LiveObject]
+        parts: Parts | tuple[None, None] = (None, None)
         try:
-            fact = self.live(effect.ref)
             if effect.whole_rollout:
-                replica_sets, pods = self._parts(fact)
+                fact, parts = self._rollout(effect.ref)
+            else:
+                fact = self.live(effect.ref)
         except ApiError as error:
             self._noted(error)
-            fact, replica_sets, pods = Unknown(error.message), None, None
-        return ReadBack(self._clock.now(), effect.effect_id, fact, replica_sets, pods)
+            fact = Unknown(error.message)
+        return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
         """Read one object; ApiError where nobody could tell."""
@@ -73,20 +86,35 @@ class Reader:
         except decode.DecodeError as error:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
-    def parts(self, live: LiveObject) -> tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]:
+    def parts(self, live: LiveObject) -> Parts:
         """Read the ReplicaSets and Pods that a Deployment selects; ApiError if that fails."""
-        selector = query_of(live.body.thaw()["spec"]["selector"])
-        found = [
-            list_all(self._client, kind, live.ref.namespace, (("labelSelector", selector),)).objects
-            for kind in (Kind.REPLICA_SET, Kind.POD)
-        ]
-        return (
-            tuple(thing for thing in found[0] if isinstance(thing, ReplicaSet)),
-            tuple(thing for thing in found[1] if isinstance(thing, Pod)),
-        )
+        selector = self._selectors[live.ref] = query_of(live.body.thaw()["spec"]["selector"])
+        listed = each(self._clock, self._lists(live.ref, selector), _KINDS_OF_PARTS)
+        return _sorted_out(listed)
 
-    def _parts(self, fact: Fact[LiveObject]) -> tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]:
-        return self.parts(fact.value) if isinstance(fact, Known) else ((), ())
+    def _rollout(self, ref: Ref) -> tuple[Known[LiveObject] | Absent, Parts]:
+        """Read the Deployment and its parts at once, where its selector is known already.
+
+        A selector does not change while the object lives (apps/v1); one that was made anew may
+        have another: then its parts are read again.
+        """
+        selector = self._selectors.get(ref)
+        if selector is None:
+            fact = self.live(ref)
+            return fact, self.parts(fact.value) if isinstance(fact, Known) else ((), ())
+        lists = self._lists(ref, selector)
+        questions: list[Callable[[], Any]] = [partial(self.live, ref)]
+        questions += [partial(lists, kind) for kind in _KINDS_OF_PARTS]
+        fact, *listed = each(self._clock, lambda question: question(), questions)
+        if isinstance(fact, Absent):
+            return fact, ((), ())
+        if query_of(fact.value.body.thaw()["spec"]["selector"]) != selector:
+            return fact, self.parts(fact.value)
+        return fact, _sorted_out(listed)
+
+    def _lists(self, ref: Ref, selector: str) -> Callable[[Kind], Sequence[Watched]]:
+        query = (("labelSelector", selector),)
+        return lambda kind: list_all(self._client, kind, ref.namespace, query).objects
 
     def _noted(self, error: ApiError) -> None:
         if self._client.contact is not None and isinstance(error, Forbidden | Unauthorized):
@@ -113,6 +141,14 @@ class Reader:
             return [_scaler(resource.kind, namespace, item) for item in json.loads(body)["items"]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
+
+
+def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
+    replica_sets, pods = listed
+    return (
+        tuple(thing for thing in replica_sets if isinstance(thing, ReplicaSet)),
+        tuple(thing for thing in pods if isinstance(thing, Pod)),
+    )
 
 
 def _scaler(kind: str, namespace: str, item: Mapping[str, Any]) -> Autoscaler:

@@ -78,13 +78,12 @@ class Watch:
         self._opened = False
         self._response: urllib3.BaseHTTPResponse | None = None
         self._stopped = threading.Event()
-        self._thread = threading.Thread(
-            target=self.run, name=f"watch-{scope.namespace}-{scope.kind}", daemon=True
-        )
+        self._ended = threading.Event()
 
     def start(self) -> None:
         """Begin in a daemon thread."""
-        self._thread.start()
+        scope = self._scope
+        self._ended = self._clock.start(self.run, f"watch-{scope.namespace}-{scope.kind}")
 
     def stop(self) -> None:
         """End at once, also in the middle of a read; does not wait for the thread."""
@@ -97,8 +96,7 @@ class Watch:
 
     def join(self, seconds: float) -> bool:
         """Wait for the thread; return whether it ended."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        return self._clock.wait(seconds, self._ended)
 
     def run(self) -> None:
         """Put everything that is heard, until stopped."""

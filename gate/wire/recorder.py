@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final
 from msgspec import Struct
 from msgspec.json import Decoder, encode
 
+from gate.clock import Clock
 from gate.errors import UsageError
 from gate.wire.masking import Masker
 from gate.wire.trace import LISTED, MAX_FILE_BYTES, VERSION
@@ -109,9 +110,9 @@ class Recorder:
 
     # -- in the recorder's own thread ----------------------------------------------------------
 
-    def run(self) -> None:
+    def run(self, clock: Clock) -> None:
         """Write until `finish`, and close the file; on trouble with it say so and write no more."""
-        handed = iter(self._queue.get, None)
+        handed = iter(partial(clock.receive, self._queue), None)
         try:
             with self._file:
                 for made in self._in_order(handed):

@@ -7,7 +7,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from gate.clock import Clock, SystemClock, VirtualClock
+from gate.clock import Clock, SystemClock
+from gate.virtual_time import VirtualClock
 
 EVER = 3600.0
 

@@ -8,7 +8,6 @@ from queue import SimpleQueue
 
 import pytest
 
-from gate.clock import VirtualClock
 from gate.core.attempt import Attempt
 from gate.core.baseline import baseline_of
 from gate.core.effects import Announce, Asking, Collect, Read, Release, SaveRecord
@@ -20,6 +19,7 @@ from gate.core.plan import Plan, Target
 from gate.core.policy import Policy
 from gate.core.snapshot import Snapshot
 from gate.engine import Broken, Engine, Inbox
+from gate.virtual_time import VirtualClock
 from tests.unit.report.cluster import Workload
 
 IMAGE = "shop/web:1"

@@ -10,12 +10,12 @@ import pytest
 
 from gate import log
 from gate.app.console import Console, lines_on, write_safely
-from gate.clock import VirtualClock
 from gate.config import Settings
 from gate.core.effects import Announce
 from gate.core.plan import Plan
 from gate.core.policy import Policy
 from gate.core.step import begin
+from gate.virtual_time import VirtualClock
 
 
 @pytest.fixture(autouse=True)

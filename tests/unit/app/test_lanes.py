@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gate.app.lanes import Lanes
-from gate.clock import VirtualClock
+from gate.clock import SystemClock
 from gate.core.body import Body
 from gate.core.effects import Announce, Collect, Read, Release, SaveRecord, Verb, Write
 from gate.core.events import Collected, ReadBack, Recorded, Released, Written
@@ -22,6 +22,14 @@ WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployme
 NOTHING = Body.of({})
 
 
+class Standing(SystemClock):
+    """A clock that shows 5 s, and whose threads are the machine's."""
+
+    def now(self) -> float:
+        """Return 5 s."""
+        return 5.0
+
+
 class Scene:
     """Lanes whose work a test can hold up, by the number of the effect."""
 
@@ -30,7 +38,7 @@ class Scene:
         self.gates: dict[int, threading.Event] = {}
         self.fails: set[int] = set()
         self.lanes = Lanes(
-            VirtualClock(5.0),
+            Standing(),
             self.inbox,
             write=self.worker(lambda n: Written(5.0, n, None)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),

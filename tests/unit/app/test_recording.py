@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gate.app.recording import Tape, policy_told
-from gate.clock import VirtualClock
 from gate.config import load, policy
+from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import service, settings, web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import ApiServer

@@ -9,12 +9,12 @@ import pytest
 from gate.app.live import read_live, standing
 from gate.app.session import Session, connected
 from gate.app.watching import Watching
-from gate.clock import VirtualClock
 from gate.config import load
 from gate.core.events import ContactLost, Kind, Listed, Observed
 from gate.core.fact import Absent, Known
 from gate.core.objects import deployment_ref
 from gate.errors import RefusedError
+from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
 from tests.unit.app.server import ApiServer
 from tests.unit.report.cluster import Workload

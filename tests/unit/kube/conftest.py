@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from gate.clock import Clock, VirtualClock
+from gate.clock import Clock
 from gate.kube.client import Client, Limits
 from gate.kube.connection import Options, connect
 from gate.kube.contact import Contact
 from gate.kube.resources import Resources
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.scripted import ScriptedServer, serving
 
 MakeClient = Callable[..., Client]

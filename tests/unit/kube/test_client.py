@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from gate.clock import SystemClock, VirtualClock
+from gate.clock import SystemClock
 from gate.core.events import ContactLost, ContactRestored
 from gate.kube.client import APPLY_PATCH, Client, backoff_seconds
 from gate.kube.contact import Contact
@@ -23,6 +23,7 @@ from gate.kube.failures import (
     Unauthorized,
     Unreachable,
 )
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (
     Drop,

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from gate import __version__
-from gate.clock import SystemClock, VirtualClock
+from gate.clock import SystemClock
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.client import Client
 from gate.kube.connection import Connection, Options, connect
 from gate.kube.failures import TlsFailure, Unauthorized
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.scripted import ScriptedServer, as_json, as_status
 
 Kubeconfig = Callable[..., Path]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gate.clock import VirtualClock
 from gate.core.events import ContactLost, ContactRestored
 from gate.kube.contact import Contact
+from gate.virtual_time import VirtualClock
 
 
 def test_lost_and_restored_are_said_once() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.clock import VirtualClock
 from gate.kube.credentials import Credential, Credentials, Fixed, TokenFile
 from gate.kube.failures import Unauthorized
+from gate.virtual_time import VirtualClock
 
 
 @dataclass

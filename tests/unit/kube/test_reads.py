@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from gate.clock import VirtualClock
 from gate.core.effects import Read
 from gate.core.events import ContactLost
 from gate.core.fact import Absent, Known, Unknown
@@ -16,6 +15,7 @@ from gate.kube.contact import Contact
 from gate.kube.failures import Forbidden
 from gate.kube.reads import Autoscaler, Reader
 from gate.kube.resources import Resources
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import Reply, ScriptedServer, a_list, as_json, as_status
 

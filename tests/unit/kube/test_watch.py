@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from gate.clock import SystemClock, VirtualClock
+from gate.clock import SystemClock
 from gate.core.events import ContactLost, ContactRestored, Kind, Listed, Observed, Vanished
 from gate.core.objects import ClusterEvent, Deployment, Pod, deployment_ref
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.scope import Scope
 from gate.kube.watch import Watch, WatchLimits, watches_of
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (
     Drop,

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gate.clock import VirtualClock
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import WriteConflicted, WriteRejected, WriteUncertain, Written
@@ -19,6 +18,7 @@ from gate.kube.client import Client
 from gate.kube.failures import FieldManagerConflict, Invalid
 from gate.kube.resources import Resources
 from gate.kube.writes import Writer
+from gate.virtual_time import VirtualClock
 from tests.unit.kube.scripted import Answer, Drop, Reply, ScriptedServer, as_json, as_status
 
 WEB = deployment_ref("shop", "web")

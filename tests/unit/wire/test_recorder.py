@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gate.clock import SystemClock
 from gate.core.events import Kind, Listed, Observed
 from gate.core.objects import Deployment, ReplicaSet, Template
 from gate.errors import UsageError
@@ -44,7 +45,7 @@ def recorded(source: Path, target: Path) -> traces.Recording:
     for line in lines:
         recorder.line(100.0 + line["t"], json.dumps(line).encode())
     recorder.finish()
-    recorder.run()
+    recorder.run(SystemClock())
     assert warnings == []
     return traces.read(target)
 
@@ -108,7 +109,7 @@ def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_
     recorder.line(1.0, json.dumps({"type": "MODIFIED", "object": secretive}).encode())
     recorder.listed(2.0, "shop", listed("Deployment", secretive))
     recorder.finish()
-    recorder.run()
+    recorder.run(SystemClock())
     data = path.read_bytes()
     assert CANARY.encode() not in data
     assert data.count(b"\n") == 3
@@ -131,7 +132,7 @@ def test_two_recordings_share_no_mask(secretive: dict[str, Any], tmp_path: Path)
         recorder = Recorder.create(tmp_path / name, pytest.fail)
         recorder.header(0.0, [json.dumps(secretive).encode()])
         recorder.finish()
-        recorder.run()
+        recorder.run(SystemClock())
         written.append((tmp_path / name).read_bytes())
     assert written[0] != written[1]
 
@@ -147,7 +148,7 @@ def test_lines_from_many_threads_are_all_written(
 ) -> None:
     """Watches hand over from their own threads, also before the apply was answered."""
     recorder = Recorder.create(tmp_path / "t", pytest.fail)
-    writer = threading.Thread(target=recorder.run)
+    writer = threading.Thread(target=recorder.run, args=(SystemClock(),))
     writer.start()
     recorder.line(4.9, pod_line("early"))
 
@@ -189,7 +190,7 @@ def test_a_full_disk_stops_the_recording_alone(deployment: dict[str, Any]) -> No
     for number in range(3):
         recorder.line(1.0, pod_line(str(number)))
     recorder.finish()
-    recorder.run()
+    recorder.run(SystemClock())
     assert warnings == ["recording stopped: No space left on device"]
     assert recorder._queue.empty()
 
@@ -204,7 +205,7 @@ def test_a_recording_has_a_cap(deployment: dict[str, Any]) -> None:
     for _ in range(1000):
         recorder.line(1.0, pod_line("a"))
     recorder.finish()
-    recorder.run()
+    recorder.run(SystemClock())
     assert len(file.kept) <= 2 * len(body)
     assert warnings == ["recording stopped: it is as long as a recording may be"]
 
@@ -233,7 +234,7 @@ def test_what_cannot_be_masked_is_left_out_and_counted(deployment: dict[str, Any
     recorder.listed(1.0, "shop", CANARY.encode())
     recorder.line(2.0, pod_line("good"))
     recorder.finish()
-    recorder.run()
+    recorder.run(SystemClock())
     assert warnings == ["lines that could not be masked and were not recorded: 5"]
     assert file.kept.count(b"\n") == 2
     assert CANARY.encode() not in file.kept

@@ -6,13 +6,18 @@ import threading
 
 import pytest
 
-from gate.app.side_by_side import MOST_AT_ONCE, each
+from gate.clock import SystemClock
+from gate.side_by_side import MOST_AT_ONCE, each
+
+CLOCK = SystemClock()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 500])
 def test_answers_come_in_the_order_of_the_items(count: int) -> None:
     """However many there are, and whoever is first."""
-    assert each(lambda number: number * 2, range(count)) == [n * 2 for n in range(count)]
+    assert each(CLOCK, lambda number: number * 2, range(count)) == [
+        n * 2 for n in range(count)
+    ]
 
 
 def test_a_few_are_under_way_at_once() -> None:
@@ -29,13 +34,15 @@ def test_a_few_are_under_way_at_once() -> None:
         with counted:
             now[0] -= 1
 
-    each(ask, range(MOST_AT_ONCE * 3))
+    each(CLOCK, ask, range(MOST_AT_ONCE * 3))
     assert most[0] == MOST_AT_ONCE
 
 
 def test_one_item_needs_no_thread() -> None:
     """The usual manifest has one Deployment."""
-    assert each(lambda _: threading.current_thread(), ["one"]) == [threading.current_thread()]
+    assert each(CLOCK, lambda _: threading.current_thread(), ["one"]) == [
+        threading.current_thread()
+    ]
 
 
 def test_the_first_items_error_is_raised_and_nothing_more_is_begun() -> None:
@@ -51,5 +58,5 @@ def test_the_first_items_error_is_raised_and_nothing_more_is_begun() -> None:
         return number
 
     with pytest.raises(LookupError, match="item 2"):
-        each(ask, range(10_000))
+        each(CLOCK, ask, range(10_000))
     assert len(asked) < 10_000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import math
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import TypeVar
+
+from gate.clock import Clock
 
 MOST_AT_ONCE = 8
 
@@ -13,7 +15,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-def each(ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Return the answer for each item, in their order; `ask` is called from several threads.
 
     After an exception nothing more is begun, and of those that came the one of the first item is
@@ -26,7 +28,6 @@ def each(ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         waiting.put(number)
     answers: dict[int, Answer] = {}
     errors: dict[int, Exception] = {}
-    ended: SimpleQueue[None] = SimpleQueue()
 
     def work() -> None:
         try:
@@ -38,14 +39,10 @@ def each(ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
                     errors[number] = error
         except Empty:
             return
-        finally:
-            ended.put(None)
 
     workers = min(MOST_AT_ONCE, len(items))
-    for _ in range(workers):
-        threading.Thread(target=work, name="question", daemon=True).start()
-    for _ in range(workers):
-        ended.get()
+    for ended in [clock.start(work, "question") for _ in range(workers)]:
+        clock.wait(math.inf, ended)
     if errors:
         raise errors[min(errors)]
     return [answers[number] for number in range(len(items))]

@@ -10,11 +10,16 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from types import FrameType
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 SIGNAL_BASE = 128
 """A shell reports a process that a signal ended as this plus the signal's number."""
+
+
+Delivery = Callable[[Callable[[int], None]], AbstractContextManager[None]]
+"""Hands the number of the first signal in a block to a function, as `delivered_to` does."""
 
 
 class Signalled(BaseException):
@@ -53,11 +58,11 @@ def delivered_to(put: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def raised() -> Iterator[None]:
+def raised(delivered: Delivery = delivered_to) -> Iterator[None]:
     """Raise `Signalled` in the block at the first signal, end the process at the second."""
 
     def stop(number: int) -> None:
         raise Signalled(number)
 
-    with delivered_to(stop):
+    with delivered(stop):
         yield

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
+from typing import BinaryIO
 
 from gate.app import arrival, preflight
 from gate.app.console import Console
@@ -26,9 +26,9 @@ from gate.manifests.manifest import Manifest, value_at
 from gate.manifests.namespaces import in_namespace
 
 
-def read_manifest(settings: Settings) -> Manifest:
+def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
     """Read the files; UsageError for whatever is wrong with them. Nothing is sent."""
-    manifest = load(settings.file, stdin=sys.stdin.buffer)
+    manifest = load(settings.file, stdin=stdin)
     require_allowed(manifest, settings.allow_kind)
     return with_images(manifest, settings.image)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
 from typing import Any
 
 from gate.app import arrival
@@ -66,7 +65,7 @@ def restart(session: Session, settings: Settings, name: str, console: Console) -
     live = _arrived(session, settings, name, console)
     ref = live.object.ref
     refuse_paused([live.object], hint=f"rollout-gate resume {ref.name} -n {ref.namespace}")
-    at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
     annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}
     body = {
         "apiVersion": ref.api_version,

@@ -5,9 +5,9 @@ A stream that is closed or full never changes a verdict: writing simply stops.
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import TextIO
 
 from gate import __version__, log
@@ -28,13 +28,16 @@ _SILENT_LEVELS = ("warning", "error")
 class Console:
     """Hears the timeline and the warnings of one run; a `Listener` of the engine."""
 
-    def __init__(self, clock: Clock, show: Show, command: str) -> None:
-        """Start the run's time."""
+    def __init__(
+        self, clock: Clock, show: Show, command: str, stdout: TextIO | None = None
+    ) -> None:
+        """Start the run's time; results go to `stdout`, that of the process unless told."""
         self.clock = clock
+        self.stdout = stdout or sys.stdout
         self._show = show
         self._command = command
         self._started_clock = clock.now()
-        self._started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._started_at = clock.wall().isoformat(timespec="milliseconds")
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
@@ -49,6 +52,10 @@ class Console:
         """Show what is waited for, so that nobody takes silence for death."""
         now = self.clock.now()
         self._show(Announce(now, "waiting", waiting_for(attempt, now)), self._started_clock)
+
+    def write(self, text: str) -> None:
+        """Write a result."""
+        write_safely(self.stdout, text)
 
     def note(self, event: str, message: str) -> None:
         """Say something of the run before or beside its attempt."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from typing import TextIO
 
 from gate import log, signals
 from gate.app.console import Console, lines_on, write_safely
-from gate.clock import SystemClock
+from gate.app.world import World
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.outcome import Outcome, Reason
@@ -30,6 +29,7 @@ from gate.report.result import Result
 from gate.report.sinks import Format, json_text, write_report
 from gate.report.style import Style
 from gate.report.text import verdict_text
+from gate.signals import Delivery
 
 _USUAL_COLUMNS = 80
 
@@ -41,7 +41,10 @@ class Passed:
     message: str
 
 
-Prepare = Callable[[Console, ExitStack], Callable[[], Attempt] | Passed | int]
+Run = Callable[[Delivery], Attempt]
+"""Carries an attempt out; signals are events to it."""
+
+Prepare = Callable[[Console, ExitStack], Run | Passed | int]
 """Does all that precedes the first write, and returns what carries the attempt out.
 
 An int is the exit code of a command that printed its own answer. What is open until the end of
@@ -83,42 +86,43 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__}{place}"
 
 
-def concluded(command: str, settings: Settings, prepare: Prepare) -> int:
+def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     """Prepare a command, run its attempt, report it; return the exit code."""
-    console = Console(SystemClock(), lines_on(sys.stderr, settings), command)
+    show = lines_on(world.stderr, settings)
+    console = Console(world.clock, show, command, world.stdout)
     # What comes after the verdict takes moments: a first signal does not cut its report off.
-    with signals.delivered_to(lambda _: None), _threads_watched(console):
+    with world.delivered(lambda _: None), _threads_watched(console):
         try:
-            ended = _ended(prepare, console)
+            ended = _ended(world, prepare, console)
         except signals.Signalled as signalled:
-            return _refused(settings, console, Stopped(signalled.number))
+            return _refused(world, settings, console, Stopped(signalled.number))
         except GateError as error:
-            return _refused(settings, console, error)
+            return _refused(world, settings, console, error)
         except Exception as error:  # noqa: BLE001 - each end has its code and its report
-            _debug(settings, error)
-            return _refused(settings, console, Bug(error))
+            _debug(world, settings, error)
+            return _refused(world, settings, console, Bug(error))
         if isinstance(ended, int):
             return ended
         if isinstance(ended, Passed):
             return _passed(settings, console, ended)
-        return _judged(settings, console, ended)
+        return _judged(world, settings, console, ended)
 
 
-def _ended(prepare: Prepare, console: Console) -> Attempt | Passed | int:
+def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
     with ExitStack() as stack:
-        with signals.raised():
+        with signals.raised(world.delivered):
             prepared = prepare(console, stack)
-        return prepared() if callable(prepared) else prepared
+        return prepared(world.delivered) if callable(prepared) else prepared
 
 
-def _refused(settings: Settings, console: Console, error: GateError) -> int:
+def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
     result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
     _publish(settings, console, result)
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.message, **facts)
     else:
-        write_safely(sys.stderr, refusal(error, style_of(sys.stderr, settings)))
+        write_safely(world.stderr, refusal(error, style_of(world.stderr, settings)))
     return error.exit_code
 
 
@@ -129,15 +133,15 @@ def _passed(settings: Settings, console: Console, passed: Passed) -> int:
     return 0
 
 
-def _judged(settings: Settings, console: Console, attempt: Attempt) -> int:
+def _judged(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
     """Report a verdict; a fault of a report is a warning."""
     try:
         result = document(attempt, console.run())
         _publish(settings, console, result)
         if settings.output != "json":
-            write_safely(sys.stdout, verdict_text(result, style_of(sys.stdout, settings)))
+            console.write(verdict_text(result, style_of(console.stdout, settings)))
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
-        _debug(settings, error)
+        _debug(world, settings, error)
         console.warn(f"the report broke off: {place_of(error)}; this is a bug of rollout-gate")
     return attempt.exit_code
 
@@ -149,12 +153,12 @@ def _publish(settings: Settings, console: Console, result: Result) -> None:
         if warning is not None:
             console.warn(warning)
     if settings.output == "json":
-        write_safely(sys.stdout, json_text(result))
+        console.write(json_text(result))
 
 
-def _debug(settings: Settings, error: BaseException) -> None:
+def _debug(world: World, settings: Settings, error: BaseException) -> None:
     if settings.log_level == "debug":
-        write_safely(sys.stderr, "".join(traceback.format_exception(error)))
+        write_safely(world.stderr, "".join(traceback.format_exception(error)))
 
 
 @contextmanager

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-from datetime import UTC, datetime
 from typing import Any
 
-from gate.app.console import write_safely
+from gate.app.console import Console
 from gate.app.finishing import style_of
 from gate.app.live import Live, read_live, selector_of, standing
 from gate.app.session import Session
@@ -27,21 +25,23 @@ EXIT_OF = {
 """Progressing and paused are neither: 7, inconclusive."""
 
 
-def status(session: Session, settings: Settings, name: str) -> int:
+def status(session: Session, settings: Settings, name: str, console: Console) -> int:
     """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused."""
     live = read_live(session, name)
     rollout = standing(live, session.clock.now())
     if settings.watch:
-        rollout = _watched(session, settings, live, rollout)
+        rollout = _watched(session, settings, live, rollout, console)
     now = session.clock.now()
     if settings.output == "json":
-        write_safely(sys.stdout, json.dumps(_document(rollout, now), indent=2) + "\n")
+        console.write(json.dumps(_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
-        write_safely(sys.stdout, status_tree(rollout, now, style_of(sys.stdout, settings)))
+        console.write(status_tree(rollout, now, style_of(console.stdout, settings)))
     return EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
-def _watched(session: Session, settings: Settings, live: Live, rollout: Rollout) -> Rollout:
+def _watched(
+    session: Session, settings: Settings, live: Live, rollout: Rollout, console: Console
+) -> Rollout:
     """Follow until it is complete or failed, or gone; show the tree as often as it differs."""
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
     watching.start()
@@ -49,9 +49,9 @@ def _watched(session: Session, settings: Settings, live: Live, rollout: Rollout)
     while True:
         now = session.clock.now()
         if settings.output != "json":
-            tree = status_tree(rollout, now, style_of(sys.stdout, settings))
+            tree = status_tree(rollout, now, style_of(console.stdout, settings))
             if tree != shown:
-                write_safely(sys.stdout, f"\n{tree}" if shown else tree)
+                console.write(f"\n{tree}" if shown else tree)
             shown = tree
         deployment = rollout.snapshot.live
         kind = rollout.verdict(now).kind
@@ -83,14 +83,14 @@ def _document(rollout: Rollout, now: float) -> dict[str, Any]:
     }
 
 
-def history(session: Session, settings: Settings, name: str) -> int:
+def history(session: Session, settings: Settings, name: str, console: Console) -> int:
     """Print the revisions, newest first, with what runs and where a failure would return to."""
     rows = _revisions(read_live(session, name))
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        text = history_table(rows, datetime.now(UTC), style_of(sys.stdout, settings))
-    write_safely(sys.stdout, text)
+        text = history_table(rows, session.clock.wall(), style_of(console.stdout, settings))
+    console.write(text)
     return 0
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate import signals
 from gate.app.console import Console
 from gate.app.lanes import Lanes
 from gate.app.session import Session
@@ -19,6 +18,7 @@ from gate.engine import Engine
 from gate.kube.evidence import Collector
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
+from gate.signals import Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Ready:
     selectors: Mapping[Ref, Mapping[str, Any]] = FrozenMap()
 
 
-def run(ready: Ready, console: Console) -> Attempt:
+def run(ready: Ready, console: Console, delivered: Delivery) -> Attempt:
     """Return the attempt in its end state.
 
     A bug of ours that breaks it off is raised, after a warning that names what was written.
@@ -49,7 +49,7 @@ def run(ready: Ready, console: Console) -> Attempt:
     )
     engine = Engine(clock, inbox, lanes.dispatch, console)
     try:
-        with signals.delivered_to(lambda number: inbox.put(Interrupted(clock.now(), number))):
+        with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)
     except Exception:
         if lanes.sent:

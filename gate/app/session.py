@@ -8,11 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 
+from gate.app.world import Connect
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
 from gate.kube.client import Client, Heard, Limits
-from gate.kube.connection import Connection, Options, connect
+from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
 from gate.kube.resources import Resources
 
@@ -34,13 +35,15 @@ class Session:
 
 
 @contextmanager
-def connected(settings: Settings, clock: Clock, heard: Heard | None = None) -> Iterator[Session]:
-    """Connect as the settings say, for the block; raises the errors of `gate.kube.connection`.
+def connected(
+    settings: Settings, clock: Clock, connect: Connect, heard: Heard | None = None
+) -> Iterator[Session]:
+    """Connect as the settings say, for the block; raises what `connect` raises.
 
     `heard` is told of each answer of the server, for recordings. At the end nothing is waited
     for: what is under way in other threads ends by itself.
     """
-    connection = connect(_options(settings), clock=clock)
+    connection = connect(_options(settings), clock)
     inbox: Inbox = SimpleQueue()
     stopping = threading.Event()
     client = Client(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.manifests import require_manifests
 from gate.config import Settings
 
 
 @command()
-def apply(settings: Settings) -> int:
+def apply(world: World, settings: Settings) -> int:
     """Several Deployments are one attempt: followed together, rolled back together."""
     require_manifests(settings, "apply")
     from gate.app import commands
 
-    return commands.apply(settings)
+    return commands.apply(world, settings)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gate.cli.catalog import COMMANDS, PROGRAM
 
 if TYPE_CHECKING:
+    from gate.app.world import World
     from gate.config import Settings  # loading it takes longer than `--help` may
 
 
@@ -18,6 +19,7 @@ class Call:
 
     arguments: tuple[str, ...]
     environ: Mapping[str, str]
+    world: World | None = None
     settings: Settings | None = None
 
     @property

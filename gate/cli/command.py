@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from gate.cli.catalog import COMMANDS
 from gate.config import load, unknown_variables
 from gate.config.option import Group, Setting
 from gate.config.settings import taken_by
+
+if TYPE_CHECKING:
+    from gate.app.world import World
 
 EPILOG = (
     "Each option can be set as an environment variable, too (ROLLOUT_GATE_ON_FAILURE), and in"
@@ -51,13 +54,19 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
             log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
             for line in unknown_variables(os.environ):
                 log.warning(line)
-            return function(settings, **given)
+            return function(_world_of(call), settings, **given)
 
         params = [*arguments, *map(_option, mine)]
         text = f"{COMMANDS[name]}\n\n{function.__doc__ or ''}"
         return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
 
     return made
+
+
+def _world_of(call: Call | None) -> World:
+    from gate.app.world import outside
+
+    return call.world if call is not None and call.world is not None else outside()
 
 
 def row(item: Setting) -> tuple[str, str]:

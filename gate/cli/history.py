@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def history(settings: Settings, name: str) -> int:
+def history(world: World, settings: Settings, name: str) -> int:
     """Newest first, each with its images, change cause and age."""
     from gate.app import commands
 
-    return commands.history(settings, name)
+    return commands.history(world, settings, name)

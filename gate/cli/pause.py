@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def pause(settings: Settings, name: str) -> int:
+def pause(world: World, settings: Settings, name: str) -> int:
     """Its pods stay as they are until it is resumed."""
     from gate.app import commands
 
-    return commands.pause(settings, name)
+    return commands.pause(world, settings, name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.manifests import require_manifests
 from gate.config import Settings
 
 
 @command()
-def preflight(settings: Settings) -> int:
+def preflight(world: World, settings: Settings) -> int:
     """It takes the options of apply, so that a pipeline changes one word."""
     require_manifests(settings, "preflight")
     from gate.app import commands
 
-    return commands.preflight(settings)
+    return commands.preflight(world, settings)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def restart(settings: Settings, name: str) -> int:
+def restart(world: World, settings: Settings, name: str) -> int:
     """The next apply does not undo it: it is written by a field manager of its own."""
     from gate.app import commands
 
-    return commands.restart(settings, name)
+    return commands.restart(world, settings, name)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def resume(settings: Settings, name: str) -> int:
+def resume(world: World, settings: Settings, name: str) -> int:
     """The rollout that was held back is judged as any other."""
     from gate.app import commands
 
-    return commands.resume(settings, name)
+    return commands.resume(world, settings, name)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def status(settings: Settings, name: str) -> int:
+def status(world: World, settings: Settings, name: str) -> int:
     """Exit codes: 0 complete, 6 failed, 7 progressing or paused."""
     from gate.app import commands
 
-    return commands.status(settings, name)
+    return commands.status(world, settings, name)

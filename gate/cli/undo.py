@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
 
 
 @command(name_argument())
-def undo(settings: Settings, name: str) -> int:
+def undo(world: World, settings: Settings, name: str) -> int:
     """As careful as a rollback, and verified like one; works on a paused Deployment too."""
     from gate.app import commands
 
-    return commands.undo(settings, name)
+    return commands.undo(world, settings, name)

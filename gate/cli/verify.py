@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.app.world import World
 from gate.cli.command import command
 from gate.cli.names import names_argument
 from gate.config import Settings
@@ -9,11 +10,11 @@ from gate.errors import UsageError
 
 
 @command(names_argument())
-def verify(settings: Settings, names: tuple[str, ...]) -> int:
+def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """For what helm, Argo CD or kubectl rolled out; nothing is rolled back."""
     if bool(names) == bool(settings.selector):
         hint = "as in: rollout-gate verify web; or: rollout-gate verify -l app=web"
         raise UsageError("verify takes either names or a selector", hint=hint)
     from gate.app import commands
 
-    return commands.verify(settings, names)
+    return commands.verify(world, settings, names)

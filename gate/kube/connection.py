@@ -137,7 +137,7 @@ def _in_cluster(environ: Mapping[str, str], account: Path, clock: Clock) -> Conn
             hint="set KUBECONFIG, or use --kubeconfig",
         )
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    configuration = _configuration(server)
+    configuration = configuration_of(server)
     configuration.ssl_ca_cert = tls.existing(str(account / "ca.crt"))
     namespace = account / "namespace"
     named = namespace.read_text("utf-8").strip() if namespace.is_file() else "default"
@@ -149,7 +149,7 @@ def _from_choice(choice: Choice, options: Options, clock: Clock) -> Connection:
     cluster, user = choice.cluster, choice.user
     server = cluster.text("server").rstrip("/")
     insecure = _insecure(server, cluster, options)
-    configuration = _configuration(server, proxy=cluster.text("proxy-url"))
+    configuration = configuration_of(server, proxy=cluster.text("proxy-url"))
     configuration.verify_ssl = not cluster.values.get("insecure-skip-tls-verify")
     configuration.ca_cert_data = tls.authority(cluster)
     if not configuration.ca_cert_data:
@@ -211,7 +211,7 @@ def _client(configuration: Configuration, impersonation: list[tuple[str, str]]) 
         ) from error
 
 
-def _configuration(server: str, proxy: str = "") -> Configuration:
+def configuration_of(server: str, proxy: str = "") -> Configuration:
     """Build the client's configuration: one attempt a request, TCP keepalive.
 
     A `proxy-url` of the kubeconfig holds whatever NO_PROXY says, as in client-go.

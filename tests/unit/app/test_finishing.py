@@ -18,6 +18,7 @@ from gate import log
 from gate.app import finishing
 from gate.app.console import Console
 from gate.app.finishing import Passed, concluded, style_of
+from gate.app.world import outside
 from gate.config import Settings
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
@@ -40,7 +41,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def conclude(prepare: Callable[[Console, ExitStack], Any], **options: Any) -> Ended:
         settings = Settings.model_validate({"output": "json", **options})
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
-        code = concluded("apply", settings, prepare)
+        code = concluded(outside(), "apply", settings, prepare)
         return Ended(code, *capsys.readouterr())
 
     return conclude
@@ -242,7 +243,7 @@ def test_a_bug_that_ends_a_thread_is_told(
     settings = Settings(output="text")  # type: ignore[arg-type]
     stream = io.StringIO()
     monkeypatch.setattr("gate.app.finishing.sys.stderr", stream)
-    assert concluded("apply", settings, prepare) == 0
+    assert concluded(outside(), "apply", settings, prepare) == 0
     assert "watch-shop-Pod broke: KeyError in test_finishing.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
     assert threading.excepthook is before

@@ -9,6 +9,7 @@ import pytest
 from gate.app.live import read_live, standing
 from gate.app.session import Session, connected
 from gate.app.watching import Watching
+from gate.app.world import outside
 from gate.config import load
 from gate.core.events import ContactLost, Kind, Listed, Observed
 from gate.core.fact import Absent, Known
@@ -33,7 +34,7 @@ def clock() -> VirtualClock:
 def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
     """Return a session whose time is virtual."""
     flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
-    with connected(load("status", flags, environ={}), clock) as session:
+    with connected(load("status", flags, environ={}), clock, outside().connect) as session:
         yield session
 
 

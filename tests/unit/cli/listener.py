@@ -20,7 +20,7 @@ class App:
     def function(self, name: str) -> Callable[..., int]:
         """Return the command that is called by that name."""
 
-        def command(settings: Settings, *arguments: Any) -> int:
+        def command(_world: object, settings: Settings, *arguments: Any) -> int:
             self.calls.append((name, settings, arguments))
             if self.error is not None:
                 raise self.error

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ def test_a_bug_in_an_adapter_ends_the_attempt(
 
 @pytest.mark.contract("B21")
 def test_a_bug_that_ends_a_thread_is_told(
-    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
     """A watch is a hint: the attempt goes on by its reads, and no traceback is shown."""
     before = threading.excepthook
@@ -239,11 +240,10 @@ def test_a_bug_that_ends_a_thread_is_told(
         thread.join()
         return Passed("went on")
 
-    monkeypatch.setattr("gate.app.finishing.sys.stdout", io.StringIO())
     settings = Settings(output="text")  # type: ignore[arg-type]
     stream = io.StringIO()
-    monkeypatch.setattr("gate.app.finishing.sys.stderr", stream)
-    assert concluded(outside(), "apply", settings, prepare) == 0
+    world = replace(outside(), stdout=io.StringIO(), stderr=stream)
+    assert concluded(world, "apply", settings, prepare) == 0
     assert "watch-shop-Pod broke: KeyError in test_finishing.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
     assert threading.excepthook is before

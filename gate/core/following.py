@@ -12,6 +12,7 @@ from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.machine import Leg
 from gate.core.objects import Deployment
+from gate.core.policy import Policy
 from gate.core.remedy import spec_changed
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
@@ -61,6 +62,19 @@ def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Appli
     )
 
 
+def policy_of_the_way_back(policy: Policy) -> Policy:
+    """Return the limits of a rollback: no window, and patience with what passes by itself.
+
+    A quota that new pods filled is free again once they are gone, but the ReplicaSet's own
+    retries come minutes apart by then (client-go rate limiter, up to 1,000 s). Giving up sooner
+    than the clocks would only make it a failed rollback.
+    """
+    fail_fast = replace(
+        policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
+    )
+    return replace(policy, bake_seconds=0.0, fail_fast=fail_fast)
+
+
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
     """Put a fresh rollout in the place of the snapshot, with the budget of the leg."""
     policy = attempt.plan.policy
@@ -68,7 +82,7 @@ def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> A
     rollout = Rollout.start(
         applied,
         snapshot,
-        policy if forward else replace(policy, bake_seconds=0.0),
+        policy if forward else policy_of_the_way_back(policy),
         total_seconds=leg_timeout(policy, attempt.leg),
         budget_from=attempt.leg_at,
         deadline_decides=forward,

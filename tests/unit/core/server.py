@@ -29,6 +29,12 @@ from gate.core.outcome import Reason
 from tests.unit.core import world
 from tests.unit.core.leaves import Leaves, leaves_of, nested, ref_of, spec_of, tree_of
 
+DENIALS = {
+    "denied": "denied the request: not here",
+    "over-quota": "exceeded quota: full, requested: pods=1, used: pods=3, limited: pods=3",
+}
+"""What keeps a ReplicaSet from creating pods, by behaviour."""
+
 
 @dataclass
 class Set:
@@ -315,8 +321,8 @@ class Server:
         serving = max(old, key=lambda one: len(one.pods), default=None)
         if serving is not None:
             serving.pods = serving.pods[: max(1, wanted - 1)]
-        self._scale(current, stored, 0 if what == "denied" else min(2, wanted), what)
-        current.failure = "denied the request: not here" if what == "denied" else ""
+        self._scale(current, stored, 0 if what in DENIALS else min(2, wanted), what)
+        current.failure = DENIALS.get(what, "")
 
     def _scale(self, one: Set, stored: Stored, count: int, what: str) -> None:
         one.failure = ""

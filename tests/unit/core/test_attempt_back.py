@@ -235,6 +235,21 @@ def test_a_target_that_crashes_too_fails_fast() -> None:
     assert attempt.now == STARTED_AT
 
 
+@pytest.mark.contract("B25", "B95")
+def test_a_quota_on_the_way_back_is_waited_for() -> None:
+    """It is free again once the new pods are gone: there is nothing else to turn to."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.behave("over-quota", "v1")
+    player.run_to(State.FOLLOWING, Leg.BACK)
+    player.pass_to(STARTED_AT + 400.0)
+    assert player.place == (Leg.BACK, State.FOLLOWING)
+    player.behave("good", "v1")
+    player.server.control(player.web)
+    player.news()
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+
+
 @pytest.mark.contract("B26", "B136")
 @pytest.mark.parametrize(
     ("policy", "writes", "replicas"),

@@ -1,0 +1,231 @@
+"""The kubelet in process: nodes, pods and logs of a sandbox, through its API and in its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from gate.sandbox.api.admission import Admission
+from gate.sandbox.api.api import Api, Writer
+from gate.sandbox.failure import ApiError
+from gate.sandbox.json import JSON
+from gate.sandbox.kubelet import behaviour
+from gate.sandbox.kubelet.kubelet import Kubelet
+from gate.sandbox.kubelet.logs import LogOptions
+from gate.sandbox.kubelet.pace import Pace
+from gate.sandbox.storage.store import Change, Key
+from gate.sandbox.times import Names, Timers
+from tests.unit.sandbox.kubelet.stage import condition
+
+TEAM = Writer("team", "kubectl")
+WEB = Key("pods", "default", "web")
+
+
+def body(asked: str = "", name: str = "web", **spec: object) -> JSON:
+    """Return a pod as somebody creates it."""
+    annotations = {behaviour.ANNOTATION: asked} if asked else {}
+    return {
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"containers": [{"name": "web", "image": "shop/web:1"}], **spec},
+    }
+
+
+class Bed:
+    """An API with a kubelet, in virtual time."""
+
+    def __init__(self, nodes: tuple[str, ...] = ("sandbox-0",)) -> None:
+        self.timers = Timers(datetime(2026, 1, 1, tzinfo=UTC))
+        self.api = Api(self.timers, Names())
+        self.kubelet = Kubelet(self.api, self.timers, Names(1), nodes=nodes, pace=Pace.NODE)
+        self.kubelet.start()
+        self.seen: list[tuple[float, Change]] = []
+        self.api.store.listen("pods", lambda change: self.seen.append((self.timers.now(), change)))
+
+    def run(self, seconds: float = 1.0) -> None:
+        """Let time pass."""
+        self.timers.run_due(self.timers.now() + seconds)
+
+    def create(self, pod: JSON) -> None:
+        """Create a pod and let a moment pass."""
+        self.api.create("pods", "default", pod, TEAM)
+        self.run(0.05)
+
+    def pod(self) -> JSON:
+        """Return the pod `web`."""
+        return self.api.get(WEB)
+
+    def gone(self) -> bool:
+        """Whether the pod `web` is no more."""
+        return self.api.store.get(WEB) is None
+
+
+@pytest.fixture
+def bed() -> Bed:
+    """Return a bed with one node."""
+    return Bed()
+
+
+def test_its_nodes_are_ready() -> None:
+    """Every node is registered by its own kubelet and ready, without a taint."""
+    nodes = Bed(("a", "b")).api.store.items("nodes")
+    assert [node["metadata"]["name"] for node in nodes] == ["a", "b"]
+    for node in nodes:
+        assert condition(node["status"], "Ready")["status"] == "True"
+        assert not node["spec"].get("taints")
+
+
+def test_a_pod_is_ready_some_milliseconds_after_it_came(bed: Bed) -> None:
+    """It is bound first and ready then, within 20 ms."""
+    bed.create(body())
+    bound = next(at for at, change in bed.seen if (change.after or {})["spec"].get("nodeName"))
+    ready = next(at for at, change in bed.seen if is_ready(change.after or {}))
+    assert 0 < bound < ready < 0.02
+
+
+def is_ready(pod: JSON) -> bool:
+    """Whether a pod says that it is ready."""
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def test_what_it_writes_is_a_kubelets(bed: Bed) -> None:
+    """The status belongs to the manager `kubelet`, through the subresource."""
+    bed.create(body())
+    owners = {
+        (entry["manager"], entry.get("subresource"))
+        for entry in bed.pod()["metadata"]["managedFields"]
+    }
+    assert ("kubelet", "status") in owners
+
+
+def test_the_scheduler_writes_in_its_own_name(bed: Bed) -> None:
+    """A pod without a node has a condition of the manager `kube-scheduler`."""
+    bed.create(body("unschedulable"))
+    managers = {entry["manager"] for entry in bed.pod()["metadata"]["managedFields"]}
+    assert "kube-scheduler" in managers
+    assert condition(bed.pod()["status"], "PodScheduled")["reason"] == "Unschedulable"
+
+
+def test_pods_that_are_there_already_are_taken_on(bed: Bed) -> None:
+    """A kubelet that starts late plays what waits for it."""
+    bed.create(body())
+    api = Api(bed.timers, Names())
+    api.create("pods", "default", body(), TEAM)
+    Kubelet(api, bed.timers, Names()).start()
+    bed.run()
+    assert is_ready(api.get(WEB))
+
+
+@pytest.mark.parametrize(
+    ("asked", "there_after", "gone_after"),
+    [("", 0.0, 0.05), ("slow-termination=5", 4.9, 0.2), ("slow-termination=5m", 29.9, 0.2)],
+)
+def test_a_deleted_pod_goes_when_its_containers_have_ended(
+    bed: Bed, asked: str, there_after: float, gone_after: float
+) -> None:
+    """At once, after the time that it takes, or when its grace period is over."""
+    bed.create(body(asked))
+    bed.api.delete(WEB, TEAM)
+    bed.run(there_after)
+    assert not bed.gone()
+    bed.run(gone_after)
+    assert bed.gone()
+
+
+def test_a_pod_that_goes_in_mid_flight_disturbs_nobody(bed: Bed) -> None:
+    """Requests on their way to a pod that has gone are dropped; another of its name is played."""
+    for pod in (body(), body("mount-error")):
+        bed.api.create("pods", "default", pod, TEAM)
+        bed.run(0.0015)
+        bed.api.store.remove(WEB)
+    bed.create(body())
+    bed.run()
+    assert is_ready(bed.pod())
+
+
+def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
+    """A refusal that no pod explains ends the run: nothing is swallowed."""
+
+    def refuse(_: Admission) -> None:
+        raise ApiError(500, "", "out of order")
+
+    bed.create(body())
+    bed.api.admissions.append(refuse)
+    bed.kubelet.evict("default", "web")
+    with pytest.raises(ApiError, match="out of order"):
+        bed.run()
+
+
+def test_events_are_counted_and_come_again_when_they_have_expired(bed: Bed) -> None:
+    """A note that is said again counts up; after its Event has expired it is written anew."""
+    bed.create(body("never-ready"))
+    bed.run(30)
+    [event] = bed.api.store.items("events")
+    assert (event["reason"], event["count"]) == ("Unhealthy", 5)
+    bed.api.store.remove(Key("events", "default", event["metadata"]["name"]))
+    bed.run(60)
+    [event] = bed.api.store.items("events")
+    assert event["count"] > 5
+
+
+def test_a_pod_changes_its_mind_by_its_annotation(bed: Bed) -> None:
+    """A patch of the pod's annotation is heard."""
+    bed.create(body("never-ready"))
+    changed = body("ready", name="web") | {"spec": bed.pod()["spec"]}
+    bed.api.update(WEB, changed, TEAM)
+    bed.run(0.05)
+    assert is_ready(bed.pod())
+
+
+def test_the_same_run_is_the_same_again() -> None:
+    """Two sandboxes with the same calls at the same times hold the same bytes."""
+
+    def history() -> list[tuple[float, Change]]:
+        bed = Bed(("a", "b"))
+        for name in ("web", "api", "job"):
+            bed.create(body("crash=0.2", name=name))
+        bed.run(100)
+        return bed.seen
+
+    assert history() == history()
+
+
+def refused(read: Callable[[], bytes]) -> tuple[int, str]:
+    """Return the status and the message of a refusal."""
+    with pytest.raises(ApiError) as raised:
+        read()
+    return raised.value.status, raised.value.message
+
+
+def test_logs_are_read(bed: Bed) -> None:
+    """The only container need not be named; options are taken."""
+    bed.create(body())
+    assert bed.kubelet.log("default", "web") == b"web web: attempt 0 starts\n"
+    assert bed.kubelet.log("default", "web", "web", LogOptions(limit_bytes=3)) == b"web"
+
+
+def test_a_pod_without_a_node_has_no_log(bed: Bed) -> None:
+    """The answer is empty, as the server's is."""
+    bed.create(body("unschedulable"))
+    assert bed.kubelet.log("default", "web") == b""
+
+
+def test_logs_are_refused_as_the_server_does(bed: Bed) -> None:
+    """Unknown pods and containers, several containers, and what has not started."""
+    log = bed.kubelet.log
+    images = [{"name": name, "image": "shop/web:1"} for name in ("web", "proxy")]
+    init = [{"name": "init", "image": "shop/init:1"}]
+    bed.create(body("init-crash", containers=images, initContainers=init))
+    assert refused(lambda: log("default", "nix")) == (404, 'pods "nix" not found')
+    assert refused(lambda: log("default", "web", "db")) == (
+        400,
+        "container db is not valid for pod web",
+    )
+    choice = "a container name must be specified for pod web, choose one of: [init web proxy]"
+    assert refused(lambda: log("default", "web")) == (400, choice)
+    assert refused(lambda: log("default", "web", "web")) == (
+        400,
+        'container "web" in pod "web" is waiting to start: PodInitializing',
+    )

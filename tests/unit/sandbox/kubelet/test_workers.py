@@ -1,0 +1,151 @@
+"""The workers: scheduling, ordinals, events that count up, deletion, and sources of wishes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.sandbox.json import JSON
+from gate.sandbox.kubelet.behaviour import Clause, parse
+from gate.sandbox.kubelet.requests import Author, ReportStatus
+from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
+
+
+def test_a_pending_pod_is_bound_before_it_reports() -> None:
+    """The first request gives the pod its node, the second tells its status."""
+    stage = Stage().run(pod())
+    kinds = [type(request).__name__ for _, request, _ in stage.requests]
+    assert kinds == ["Bind", "ReportStatus"]
+
+
+def test_pods_are_spread_over_the_nodes() -> None:
+    """Each pod goes to the node with the fewest; a pod that goes makes room."""
+    stage = Stage(nodes=("a", "b")).run(pod("1"), pod("2"), pod("3"))
+    assert stage.binds() == [("1", "a"), ("2", "b"), ("3", "a")]
+    stage.workers.lose(pod("1"))
+    stage.workers.lose(pod("3"))
+    stage.run(pod("4"))
+    assert stage.binds()[-1] == ("4", "a")
+
+
+def test_a_pod_of_another_node_is_left_alone() -> None:
+    """Nothing is asked for a pod that is bound to a node of others, or that is over."""
+    over = pod("over") | {"status": {"phase": "Succeeded"}}
+    assert not Stage().run(pod(nodeName="elsewhere"), over).requests
+
+
+def test_only_the_first_pods_of_a_replicaset_suffer() -> None:
+    """`only=1` is for the first pod; its replacement comes later and is well."""
+    stage = Stage().run(pod("1", asked="never-ready;only=1"), pod("2", asked="never-ready;only=1"))
+    assert [told for _, told in stage.trail()] == ["running", "ready"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "grace_seconds", "at"),
+    [("", 30, 5.0), ("slow-termination=3", 30, 8.0), ("slow-termination=3m", 30, 35.0)],
+)
+def test_a_deleted_pod_takes_its_time_within_its_grace(
+    asked: str, grace_seconds: int, at: float
+) -> None:
+    """Deletion waits for the containers, at most for the grace period; the pod goes once."""
+    item = pod(asked=asked)
+    stage = Stage().run(item, seconds=5)
+    stage.run(deleted(item, grace_seconds), deleted(item, grace_seconds), seconds=100)
+    assert stage.removals() == [(at, "web-1")]
+
+
+def test_a_pod_that_is_ending_reports_no_more() -> None:
+    """A crash loop stops when its pod is deleted."""
+    item = pod(asked="crash=0.1;container=web, slow-termination=20")
+    stage = Stage().run(item, seconds=1).run(deleted(item))
+    before = len(stage.statuses())
+    assert len(stage.run(seconds=60).statuses()) == before
+
+
+def test_an_event_that_is_said_again_counts_up() -> None:
+    """The same note of the same pod is one Event, with a count and the time of the last."""
+    stage = Stage().run(pod(asked="crash=0.1"), seconds=5)
+    said = [event for event in stage.events() if event.event["reason"] == "BackOff"]
+    assert [event.again for event in said][:3] == [False, True, True]
+    assert len({event.event["metadata"]["name"] for event in said}) == 1
+    assert said[2].count_patch["count"] == 3
+    assert said[2].event["firstTimestamp"] < said[2].event["lastTimestamp"]
+    assert said[0].event["source"] == {"component": "kubelet", "host": "rig-0"}
+    assert said[0].event["involvedObject"]["fieldPath"] == "spec.containers{web}"
+
+
+def test_a_pod_without_a_node_is_the_schedulers() -> None:
+    """An unschedulable pod stays unbound for T; the scheduler says why."""
+    stage = Stage().run(pod(asked="unschedulable=10"), seconds=5)
+    [report] = [request for _, request, _ in stage.requests if isinstance(request, ReportStatus)]
+    assert report.author is Author.SCHEDULER
+    assert condition(stage.status(), "PodScheduled")["reason"] == "Unschedulable"
+    [said] = stage.events()
+    assert said.event["source"] == {"component": "default-scheduler"}
+    assert not stage.binds()
+    assert stage.run(seconds=6).states() == ["ready"]
+
+
+def test_a_wish_that_changes_in_time_overrides_the_wait_for_a_node() -> None:
+    """A pod that waits for a node for ever is bound when its wish is taken back."""
+    item = pod(asked="unschedulable")
+    stage = Stage().run(item, seconds=5).run(asking(item, "ready"))
+    assert stage.states() == ["ready"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("crush", "no such behaviour: crush"), ("crash;container=db", "no such container: db")],
+)
+def test_a_wish_that_makes_no_sense_is_said_once(asked: str, said: str) -> None:
+    """The kubelet writes an event and leaves the pod as it is."""
+    item = pod(asked=asked)
+    stage = Stage().run(item, seconds=5)
+    stage.workers.reconsider()
+    [event] = stage.events()
+    assert event.event["reason"] == "BadBehaviour"
+    assert said in event.event["message"]
+    assert not stage.binds()
+
+
+class Wishes:
+    """A source that a test changes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def clauses(self, _pod: JSON) -> tuple[Clause, ...]:
+        """Return the clauses."""
+        return parse(self.text)
+
+    def log(self, _image: str) -> str:
+        """Return nothing."""
+        return ""
+
+
+def test_a_source_is_asked_for_pods_that_do_not_say_it_themselves() -> None:
+    """Running pods follow when the source changes; an annotation outweighs it."""
+    stage = Stage().run(pod("1"), pod("2", asked="ready"), seconds=1)
+    wishes = Wishes("never-ready")
+    stage.workers.follow(wishes)
+    assert stage.states() == ["ready", "running"]
+    wishes.text = ""
+    stage.workers.reconsider()
+    assert stage.states() == ["ready", "running", "ready"]
+
+
+def test_a_pod_is_evicted_on_demand() -> None:
+    """A pod that is named fails as if memory were short; an unknown name changes nothing."""
+    stage = Stage().run(pod(), seconds=1)
+    stage.workers.evict("shop", "web-1")
+    stage.workers.evict("shop", "web-2")
+    assert stage.status()["reason"] == "Evicted"
+
+
+def test_nothing_is_kept_of_pods_that_went() -> None:
+    """A pod that went and one of its name that comes are two: events begin anew."""
+    item = pod(asked="mount-error")
+    stage = Stage().run(item)
+    stage.workers.lose(item)
+    stage.run(item)
+    assert [event.again for event in stage.events()] == [False, False]
+    assert stage.workers.log("shop", "web-1", "db") is None

@@ -46,6 +46,8 @@ class Resource:
         return self.kind.lower()
 
 
+_NO_COLLECTIONS = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+
 _ALL = ("all",)
 _STATUS = ("status",)
 _SCALED = ("status", "scale")
@@ -54,7 +56,14 @@ _RBAC = "rbac.authorization.k8s.io"
 
 RESOURCES = (
     Resource(
-        "", "v1", "namespaces", "Namespace", ("ns",), ("status", "finalize"), namespaced=False
+        "",
+        "v1",
+        "namespaces",
+        "Namespace",
+        ("ns",),
+        ("status", "finalize"),
+        namespaced=False,
+        verbs=_NO_COLLECTIONS,
     ),
     Resource("", "v1", "nodes", "Node", ("no",), _STATUS, namespaced=False),
     Resource("", "v1", "pods", "Pod", ("po",), _OF_PODS, _ALL),

@@ -42,6 +42,11 @@ class Timers:
         self._order = itertools.count()
         self._heap: list[tuple[float, int, Timer]] = []
 
+    @property
+    def started(self) -> datetime:
+        """The date and time at 0 s."""
+        return self._started
+
     def now(self) -> float:
         """Return the seconds since the sandbox began."""
         return self._now

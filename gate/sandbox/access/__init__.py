@@ -1,0 +1,1 @@
+"""Who asks, and what they may: tokens, role bindings, and the reviews that tell about both."""

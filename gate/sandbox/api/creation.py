@@ -1,0 +1,83 @@
+"""Create: a whole object out of what was sent, or the reason why not."""
+
+from __future__ import annotations
+
+from gate.sandbox.api.admission import Operation
+from gate.sandbox.api.metadata import checked_place, checked_type, stamped, without_system_fields
+from gate.sandbox.api.namespaces import check_open, with_finalizer
+from gate.sandbox.api.ownership import owned
+from gate.sandbox.api.strategies import Strategy, has_status, strategy_of
+from gate.sandbox.api.writes import Write, decode_strictly, refuse_invalid
+from gate.sandbox.failure import already_exists
+from gate.sandbox.json import JSON, copied, dig
+from gate.sandbox.kinds import Resource
+from gate.sandbox.objects import defaulted, prepared_for_create, validate_create, warnings_of
+from gate.sandbox.storage.store import Key
+
+GENERATED_NAME_TRIES = 8
+"""How often a generated name that is taken is generated anew (since Kubernetes 1.32)."""
+
+
+def create(write: Write, sent: JSON) -> JSON:
+    """Create an object as it was sent; return it as stored (as it would be, in a dry run)."""
+    decode_strictly(write, sent)
+    body = checked_type(write.resource, sent)
+    metadata = body["metadata"] = without_system_fields(body.get("metadata") or {})
+    checked_place(write.resource, write.namespace, metadata)
+    return create_received(write, owned(write, None, defaulted(write.resource, body)))
+
+
+def create_received(write: Write, body: JSON) -> JSON:
+    """Create an object that is decoded, defaulted and has its managed fields."""
+    registry = write.registry
+    name = body["metadata"].get("name", "")
+    check_open(registry, write.resource, write.namespace, name)
+    body = registry.admitted(write.admission(Operation.CREATE, None, body))
+    for _ in range(GENERATED_NAME_TRIES - 1):
+        made = _completed(write, body)
+        if name or _is_free(write, made):
+            return _stored(write, made)
+    return _stored(write, _completed(write, body))
+
+
+def _completed(write: Write, body: JSON) -> JSON:
+    registry, resource = write.registry, write.resource
+    strategy = strategy_of(resource)
+    metadata = stamped(body["metadata"], strategy, registry.names, registry.timers.wall())
+    made = _with_status(resource, strategy, {**body, "metadata": metadata})
+    made = with_finalizer(resource, prepared_for_create(resource, made, _addresses(write)))
+    refuse_invalid(resource, made, validate_create(resource, made))
+    for warning in warnings_of(resource, made):
+        write.validation.warn(warning)
+    return made
+
+
+def _addresses(write: Write) -> frozenset[str]:
+    """Return the cluster addresses in use, where the object may ask for one."""
+    if write.resource.key != "services":
+        return frozenset()
+    services = write.registry.store.items("services")
+    found = {dig(service, "spec", "clusterIP") for service in services}
+    return frozenset(address for address in found if address)
+
+
+def _with_status(resource: Resource, strategy: Strategy, body: JSON) -> JSON:
+    if not has_status(resource) or strategy.keeps_sent_status:
+        return body
+    return {**body, "status": copied(strategy.initial_status)}
+
+
+def _key(write: Write, body: JSON) -> Key:
+    return Key(write.resource.key, write.namespace, body["metadata"].get("name", ""))
+
+
+def _is_free(write: Write, body: JSON) -> bool:
+    return write.registry.store.get(_key(write, body)) is None
+
+
+def _stored(write: Write, body: JSON) -> JSON:
+    write.registry.validated(write.admission(Operation.CREATE, None, body))
+    if not _is_free(write, body):
+        name = body["metadata"]["name"]
+        raise already_exists(write.resource.plural, write.resource.group, name)
+    return body if write.dry_run else write.registry.keep(_key(write, body), body)

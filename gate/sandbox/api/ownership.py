@@ -1,0 +1,50 @@
+"""Which manager owns which field after a write: the bridge to `gate.sandbox.fields`."""
+
+from __future__ import annotations
+
+from gate.sandbox.api.asked import Patch
+from gate.sandbox.api.registry import internal
+from gate.sandbox.api.writes import Write
+from gate.sandbox.failure import bad_request
+from gate.sandbox.fields import Conflict, NotTyped, apply, updated
+from gate.sandbox.json import JSON
+from gate.sandbox.schema import schema_of
+
+
+def owned(write: Write, live: JSON | None, new: JSON) -> JSON:
+    """Return `new` with the managedFields of a create, an update or a patch by its writer."""
+    return updated(
+        live,
+        new,
+        write.by.manager,
+        now=write.registry.timers.wall(),
+        schema=schema_of(write.resource),
+        subresource=write.subresource,
+    )
+
+
+def applied(write: Write, live: JSON | None, patch: Patch) -> JSON:
+    """Return the live object with an applied configuration merged in; 400, 409, 500."""
+    try:
+        return apply(
+            live,
+            _checked(write, patch.body),
+            write.by.manager,
+            force=patch.force,
+            now=write.registry.timers.wall(),
+            schema=schema_of(write.resource),
+            subresource=write.subresource,
+        )
+    except Conflict as conflict:
+        raise conflict.refusal() from None
+    except NotTyped as error:
+        raise internal(str(error)) from None
+
+
+def _checked(write: Write, body: JSON) -> JSON:
+    resource = write.resource
+    found = (body.get("apiVersion") or "", body.get("kind") or "")
+    if found != (resource.api_version, resource.kind):
+        api_version, kind = found
+        raise bad_request(f"invalid object type: {api_version or '/'}, Kind={kind}")
+    return body

@@ -1,0 +1,141 @@
+"""Patch: the four kinds, each an update of the live object by what the patch makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from gate.sandbox.api.asked import Patch, PatchType, Strictness
+from gate.sandbox.api.creation import create_received
+from gate.sandbox.api.metadata import checked_name, checked_place
+from gate.sandbox.api.ownership import applied, owned
+from gate.sandbox.api.preconditions import uid_of_nothing
+from gate.sandbox.api.registry import missing, modified
+from gate.sandbox.api.updating import replace
+from gate.sandbox.api.writes import Write
+from gate.sandbox.failure import ApiError, bad_request
+from gate.sandbox.json import JSON
+from gate.sandbox.objects import defaulted, strict_errors
+from gate.sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
+from gate.sandbox.schema import schema_of
+from gate.sandbox.schema.spelling import spelled
+from gate.sandbox.storage.store import Key
+
+NOT_A_MAPPING = (
+    "error decoding YAML: json: cannot unmarshal array into Go value of type"
+    " map[string]interface {}"
+)
+_WRONG_TYPE = re.compile(r"of type (\S+)$")
+
+
+def patch(write: Write, key: Key, asked: Patch) -> JSON:
+    """Change the object at a key; an apply creates it where there is none."""
+    if asked.type is PatchType.APPLY:
+        return _apply(write, key, asked)
+    live = write.registry.live(key)
+    made = _decoded(write, live, asked)
+    return replace(write, key, live, owned(write, live, _placed(write, key, made)))
+
+
+def changed_by(write: Write, body: JSON, asked: Patch) -> JSON:
+    """Return what a JSON, merge or strategic merge patch makes of an object; 400, 422, 500."""
+    try:
+        match asked.type:
+            case PatchType.JSON:
+                made = json_patch(body, asked.body)
+            case PatchType.MERGE:
+                made = merge_patch(body, asked.body)
+            case _:
+                made = strategic_merge(body, asked.body, schema_of(write.resource))
+    except PatchError as error:
+        raise error.refusal() from None
+    found: JSON = made
+    return found
+
+
+def _decoded(write: Write, live: JSON, asked: Patch) -> JSON:
+    """Return the patched object, decoded and defaulted; 422 where it is none of its kind."""
+    made = changed_by(write, live, asked)
+    shown = asked.body if asked.type is PatchType.STRATEGIC else made
+    made = _typed(write, made, own_type_counts=asked.type is not PatchType.STRATEGIC)
+    _check_type(write, made, shown)
+    _check_strictly(write, made, shown)
+    try:
+        return defaulted(write.resource, made)
+    except ApiError as error:
+        why = error.message.partition(f"cannot be handled as a {write.resource.kind}: ")[2]
+        raise _unreadable(shown, _strategic_words(asked, why or error.message)) from None
+
+
+def _typed(write: Write, made: JSON, *, own_type_counts: bool) -> JSON:
+    """Return the object with its type: that of the request, where it names none that counts."""
+    resource = write.resource
+    own = made if own_type_counts else {}
+    return {
+        **made,
+        "kind": own.get("kind") or resource.kind,
+        "apiVersion": own.get("apiVersion") or resource.api_version,
+    }
+
+
+def _strategic_words(asked: Patch, why: str) -> str:
+    found = _WRONG_TYPE.search(why)
+    if asked.type is PatchType.STRATEGIC and found:
+        return f"unrecognized type: {found.group(1)}"
+    return why
+
+
+def _check_type(write: Write, made: JSON, shown: Any) -> None:
+    resource = write.resource
+    found = (made["apiVersion"], made["kind"])
+    if found != (resource.api_version, resource.kind):
+        raise _unreadable(
+            shown,
+            f'no kind "{found[1]}" is registered for version "{found[0]}"'
+            ' in scheme "pkg/runtime/scheme.go:111"',
+        )
+
+
+def _check_strictly(write: Write, made: JSON, shown: Any) -> None:
+    validation = write.validation
+    if validation.strictness is Strictness.IGNORE:
+        return
+    errors = strict_errors(write.resource, made, validation.raw)
+    if errors and validation.strictness is Strictness.STRICT:
+        raise _unreadable(shown, f"strict decoding error: {', '.join(errors)}")
+    for error in errors:
+        validation.warn(error)
+
+
+def _unreadable(shown: Any, why: str) -> ApiError:
+    """422 in the shape that the server gives a patch whose result it cannot decode."""
+    text = spelled(shown) if "kind" not in shown else json.dumps(shown, separators=(",", ":"))
+    message = f"Invalid value: {json.dumps(text)}: {why}"
+    cause = {"reason": "FieldValueInvalid", "message": message, "field": "patch"}
+    return ApiError(
+        422, "Invalid", f' "" is invalid: patch: {message}', details={"causes": [cause]}
+    )
+
+
+def _placed(write: Write, key: Key, made: JSON) -> JSON:
+    metadata = {**(made.get("metadata") or {})}
+    checked_name(key.name, metadata)
+    checked_place(write.resource, write.namespace, metadata)
+    return {**made, "metadata": metadata}
+
+
+def _apply(write: Write, key: Key, asked: Patch) -> JSON:
+    if not isinstance(asked.body, dict):
+        raise bad_request(NOT_A_MAPPING)
+    live = write.registry.store.get(key)
+    if live is None and write.subresource:
+        raise missing(key)
+    merged = _placed(write, key, applied(write, live, asked))
+    if live is not None:
+        return replace(write, key, live, defaulted(write.resource, merged))
+    metadata = merged["metadata"]
+    if metadata.get("uid"):
+        raise modified(key, uid_of_nothing(metadata["uid"]))
+    metadata.pop("resourceVersion", None)
+    return create_received(write, defaulted(write.resource, merged))

@@ -1,0 +1,45 @@
+"""The defaults of every kind, run while an object is decoded.
+
+They are those of kube-apiserver v1.36 (`pkg/apis/*/v1/defaults.go` and the generated
+`zz_generated.defaults.go`), by the Go type that they belong to.
+"""
+
+from __future__ import annotations
+
+from gate.sandbox.failure import bad_request
+from gate.sandbox.json import JSON
+from gate.sandbox.kinds import Resource
+from gate.sandbox.objects.decoding import Decoder
+from gate.sandbox.objects.defaults import pod, pod_spec, service, simple, volume, workload
+from gate.sandbox.objects.gotypes import root_of
+from gate.sandbox.objects.scalars import Mismatch
+
+_DECODER = Decoder(
+    {
+        **pod.DEFAULTS,
+        **pod_spec.DEFAULTS,
+        **service.DEFAULTS,
+        **simple.DEFAULTS,
+        **volume.DEFAULTS,
+        **workload.DEFAULTS,
+    }
+)
+
+
+def defaulted(resource: Resource, body: JSON) -> JSON:
+    """Return the object as the server holds it after decoding; `body` stays as it is.
+
+    Unknown fields and nulls are gone, quantities and times are canonical, defaults are filled in.
+    Raises `ApiError` 400 where a value has the wrong type, in the words for a create or an update.
+    """
+    return defaulted_type(root_of(resource), resource.kind, resource.version, body)
+
+
+def defaulted_type(struct: str, kind: str, version: str, body: JSON) -> JSON:
+    """Return what `defaulted` does, for a type that is not stored (`autoscaling/v1.Scale`)."""
+    try:
+        return _DECODER.read(struct, body)
+    except Mismatch as error:
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
+        ) from None

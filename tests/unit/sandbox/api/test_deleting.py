@@ -1,0 +1,256 @@
+"""Delete: finalizers, propagation, preconditions, and pods that a node has to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gate.sandbox.api.api import (
+    Api,
+    ApiError,
+    DeleteOptions,
+    Key,
+    Patch,
+    PatchType,
+    Propagation,
+    Writer,
+)
+from gate.sandbox.json import JSON
+from gate.sandbox.storage.selection import selection
+from gate.sandbox.storage.store import Change
+from gate.sandbox.times import Timers
+
+ME = Writer("alice", "kubectl")
+CONFIG = Key("configmaps", "default", "c")
+POD = Key("pods", "default", "p")
+
+
+@pytest.fixture
+def config(api: Api) -> JSON:
+    """Return a stored ConfigMap."""
+    return api.create("configmaps", "default", {"metadata": {"name": "c"}}, ME)
+
+
+@pytest.fixture
+def running(api: Api, pod: Callable[..., JSON]) -> JSON:
+    """Return a pod that is bound to a node, and gets 20 s to end."""
+    api.create("pods", "default", pod(terminationGracePeriodSeconds=20), ME)
+    api.bind(POD, {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}, ME)
+    return api.get(POD)
+
+
+def set_finalizers(api: Api, key: Key, *names: str) -> JSON:
+    """Set an object's finalizers."""
+    body = {"metadata": {"finalizers": list(names) or None}}
+    return api.patch(key, Patch(PatchType.MERGE, body), ME)
+
+
+def test_an_object_without_finalizers_goes_at_once(api: Api, config: JSON) -> None:
+    """The answer is a Status that names it."""
+    assert api.delete(CONFIG, ME) == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {"name": "c", "kind": "configmaps", "uid": config["metadata"]["uid"]},
+    }
+    with pytest.raises(ApiError, match='configmaps "c" not found'):
+        api.delete(CONFIG, ME)
+
+
+def test_a_finalizer_holds_an_object(api: Api, config: JSON) -> None:
+    """It is marked, deleting again changes nothing, and letting go removes it."""
+    set_finalizers(api, CONFIG, "a.b/c")
+    marked = api.delete(CONFIG, ME)["metadata"]
+    assert marked["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    assert marked["deletionGracePeriodSeconds"] == 0
+    version = api.store.version
+    api.delete(CONFIG, ME)
+    assert api.store.version == version
+    answer = set_finalizers(api, CONFIG)
+    assert "finalizers" not in answer["metadata"]
+    assert api.store.get(CONFIG) is None
+
+
+def test_a_deletion_counts_the_generation(
+    api: Api, web: Key, deployment: Callable[..., JSON]
+) -> None:
+    """Once, when it begins."""
+    api.create("deployments.apps", "default", deployment(), ME)
+    foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
+    assert api.delete(web, ME, foreground)["metadata"]["generation"] == 2
+    assert api.delete(web, ME, foreground)["metadata"]["generation"] == 2
+
+
+@pytest.mark.parametrize(
+    ("propagation", "finalizers"),
+    [(Propagation.FOREGROUND, ["foregroundDeletion"]), (Propagation.ORPHAN, ["orphan"])],
+)
+def test_propagation_leaves_work_to_the_garbage_collector(
+    api: Api, config: JSON, propagation: Propagation, finalizers: list[str]
+) -> None:
+    """Its finalizer says what it has to do before the object goes."""
+    made = api.delete(CONFIG, ME, DeleteOptions(propagation=propagation))
+    assert made["metadata"]["finalizers"] == finalizers
+
+
+def test_a_later_deletion_can_change_the_propagation(api: Api, config: JSON) -> None:
+    """Its finalizer takes the other one's place; none named leaves it; background takes it away."""
+    api.delete(CONFIG, ME, DeleteOptions(propagation=Propagation.ORPHAN))
+    foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
+    assert api.delete(CONFIG, ME, foreground)["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert api.delete(CONFIG, ME)["metadata"]["finalizers"] == ["foregroundDeletion"]
+    api.delete(CONFIG, ME, DeleteOptions(propagation=Propagation.BACKGROUND))
+    assert api.store.get(CONFIG) is None
+
+
+def test_a_job_orphans_its_pods_by_default(api: Api) -> None:
+    """As batch/v1 has always done."""
+    template = {
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
+    }
+    api.create(
+        "jobs.batch", "default", {"metadata": {"name": "j"}, "spec": {"template": template}}, ME
+    )
+    made = api.delete(Key("jobs.batch", "default", "j"), ME)
+    assert made["metadata"]["finalizers"] == ["orphan"]
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (
+            DeleteOptions(uid="x"),
+            "the UID in the precondition (x) does not match the UID in record",
+        ),
+        (
+            DeleteOptions(resource_version="1"),
+            "the ResourceVersion in the precondition (1) does not match the ResourceVersion in",
+        ),
+    ],
+)
+def test_a_precondition_that_fails_is_a_conflict(
+    api: Api, config: JSON, options: DeleteOptions, what: str
+) -> None:
+    """Nothing is deleted."""
+    with pytest.raises(ApiError) as caught:
+        api.delete(CONFIG, ME, options)
+    assert caught.value.status == 409
+    assert what in caught.value.message
+    assert api.get(CONFIG) is config
+
+
+def test_preconditions_that_hold_let_it_go(api: Api, config: JSON) -> None:
+    """Uid and version as they are."""
+    metadata = config["metadata"]
+    options = DeleteOptions(uid=metadata["uid"], resource_version=metadata["resourceVersion"])
+    api.delete(CONFIG, ME, options)
+    assert api.store.get(CONFIG) is None
+
+
+def test_a_dry_run_deletes_nothing(api: Api, config: JSON, running: JSON) -> None:
+    """The answer is that of the deletion."""
+    assert api.delete(CONFIG, ME, dry_run=True)["status"] == "Success"
+    assert api.get(CONFIG) is config
+    assert api.delete(POD, ME, dry_run=True)["metadata"]["deletionGracePeriodSeconds"] == 20
+    at_once = api.delete(POD, ME, DeleteOptions(grace_seconds=0), dry_run=True)
+    assert at_once["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert api.get(POD) is running
+
+
+def test_a_running_pod_gets_its_grace_period(api: Api, timers: Timers, running: JSON) -> None:
+    """It is marked with when it has to be gone, and stays."""
+    timers.run_due(10)
+    made = api.delete(POD, ME)["metadata"]
+    assert made["deletionTimestamp"] == "2026-01-01T00:00:30Z"
+    assert made["deletionGracePeriodSeconds"] == 20
+    assert made["generation"] == 2
+    assert api.get(POD)["metadata"] == made
+
+
+def test_a_second_deletion_only_shortens_the_grace(api: Api, timers: Timers, running: JSON) -> None:
+    """From when the first one came; a longer one and none change nothing."""
+    api.delete(POD, ME)
+    timers.run_due(3)
+    before = api.get(POD)
+    for options in (DeleteOptions(), DeleteOptions(grace_seconds=30)):
+        assert api.delete(POD, ME, options) is before
+    made = api.delete(POD, ME, DeleteOptions(grace_seconds=5))["metadata"]
+    assert made["deletionTimestamp"] == "2026-01-01T00:00:05Z"
+    assert (made["deletionGracePeriodSeconds"], made["generation"]) == (5, 2)
+
+
+def test_grace_zero_marks_the_pod_and_removes_it(api: Api, running: JSON) -> None:
+    """Watches see the mark, then the end: so the kubelet confirms that a pod has ended."""
+    heard: list[Change] = []
+    api.delete(POD, ME)
+    api.store.listen("pods", heard.append)
+    api.delete(POD, ME, DeleteOptions(grace_seconds=0))
+    assert [change.type for change in heard] == ["MODIFIED", "DELETED"]
+    assert heard[0].after is not None
+    assert heard[0].after["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert heard[0].after["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    assert api.store.get(POD) is None
+
+
+def test_a_negative_grace_is_one_second(api: Api, running: JSON) -> None:
+    """As the server takes it."""
+    made = api.delete(POD, ME, DeleteOptions(grace_seconds=-5))["metadata"]
+    assert made["deletionGracePeriodSeconds"] == 1
+
+
+def test_a_pod_that_no_node_runs_goes_at_once(api: Api, pod: Callable[..., JSON]) -> None:
+    """Unbound or ended: there is nobody to wait for."""
+    api.create("pods", "default", pod(), ME)
+    api.delete(POD, ME)
+    assert api.store.get(POD) is None
+
+
+def test_an_ended_pod_goes_at_once(api: Api, running: JSON) -> None:
+    """Its phase says that nothing runs any more."""
+    status = Patch(PatchType.MERGE, {"status": {"phase": "Succeeded"}})
+    api.patch(POD, status, ME, subresource="status")
+    api.delete(POD, ME)
+    assert api.store.get(POD) is None
+
+
+def test_a_pods_finalizer_holds_it_beyond_its_grace(api: Api, running: JSON) -> None:
+    """Grace zero marks it; it goes when the finalizer does."""
+    set_finalizers(api, POD, "a.b/c")
+    api.delete(POD, ME)
+    made = api.delete(POD, ME, DeleteOptions(grace_seconds=0))["metadata"]
+    assert (made["deletionGracePeriodSeconds"], made["deletionTimestamp"]) == (
+        0,
+        "2026-01-01T00:00:00Z",
+    )
+    set_finalizers(api, POD)
+    assert api.store.get(POD) is None
+
+
+def test_letting_go_within_the_grace_does_not_end_a_pod(api: Api, running: JSON) -> None:
+    """The node has not ended it yet."""
+    set_finalizers(api, POD, "a.b/c")
+    api.delete(POD, ME)
+    set_finalizers(api, POD)
+    assert api.store.get(POD) is not None
+
+
+def test_a_collection_is_deleted_by_selector(api: Api) -> None:
+    """The answer is the list of what it was."""
+    for name, label in [("a", "1"), ("b", "1"), ("c", "2")]:
+        api.create(
+            "configmaps", "default", {"metadata": {"name": name, "labels": {"z": label}}}, ME
+        )
+    selected = selection("configmaps", "default", "z=1")
+    answer = api.delete_collection("configmaps", "default", ME, selected=selected)
+    assert answer["kind"] == "ConfigMapList"
+    assert [item["metadata"]["name"] for item in answer["items"]] == ["a", "b"]
+    left = [body["metadata"]["name"] for body in api.store.items("configmaps", "default")]
+    assert left == ["c"]
+
+
+def test_a_dry_run_keeps_a_collection(api: Api, config: JSON) -> None:
+    """All of it."""
+    assert len(api.delete_collection("configmaps", "default", ME, dry_run=True)["items"]) == 1
+    assert api.get(CONFIG) is config

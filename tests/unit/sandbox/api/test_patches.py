@@ -1,0 +1,183 @@
+"""Patch: four kinds of it, each a write like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gate.sandbox.api.api import (
+    Api,
+    ApiError,
+    FieldValidation,
+    Key,
+    Patch,
+    PatchType,
+    Strictness,
+    Writer,
+)
+from gate.sandbox.json import JSON
+
+ME = Writer("alice", "kubectl")
+REJECTED = "the server rejected our request due to an error in our request"
+
+
+@pytest.fixture
+def live(api: Api, deployment: Callable[..., JSON]) -> JSON:
+    """Return a stored Deployment."""
+    return api.create("deployments.apps", "default", deployment(), ME)
+
+
+def refusal(api: Api, key: Key, patch: Patch, by: Writer = ME, **options: Any) -> ApiError:
+    """Return why a patch is not written."""
+    with pytest.raises(ApiError) as caught:
+        api.patch(key, patch, by, **options)
+    return caught.value
+
+
+CONTAINERS = {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "new"}]}}}}
+
+
+@pytest.mark.parametrize(
+    ("patch", "image"),
+    [
+        (Patch(PatchType.STRATEGIC, CONTAINERS), "new"),
+        (Patch(PatchType.MERGE, CONTAINERS), "new"),
+        (
+            Patch(
+                PatchType.JSON,
+                [
+                    {
+                        "op": "replace",
+                        "path": "/spec/template/spec/containers/0/image",
+                        "value": "new",
+                    }
+                ],
+            ),
+            "new",
+        ),
+    ],
+)
+def test_each_kind_of_patch_is_a_write(
+    api: Api, web: Key, live: JSON, patch: Patch, image: str
+) -> None:
+    """It changes what it says, counts the generation, and keeps the defaults."""
+    made = api.patch(web, patch, ME)
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == image
+    assert container["imagePullPolicy"]
+    assert made["metadata"]["generation"] == 2
+    assert made["kind"] == "Deployment"
+
+
+@pytest.mark.parametrize(
+    ("patch", "status", "message"),
+    [
+        (
+            Patch(PatchType.JSON, [{"op": "remove", "path": "/metadata/labels/x"}]),
+            422,
+            REJECTED,
+        ),
+        (
+            Patch(PatchType.JSON, [{"op": "test", "path": "/spec/replicas", "value": 9}]),
+            422,
+            REJECTED,
+        ),
+        (
+            Patch(PatchType.MERGE, {"metadata": {"name": "e"}}),
+            400,
+            "the name of the object (e) does not match the name on the URL (web)",
+        ),
+        (
+            Patch(PatchType.MERGE, {"metadata": {"namespace": "e"}}),
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+        (
+            Patch(PatchType.MERGE, {"metadata": {"name": None}}),
+            400,
+            "the name of the object (web based on URL) was undeterminable: name must be provided",
+        ),
+        (
+            Patch(PatchType.STRATEGIC, {"spec": {"replicas": "x"}}),
+            422,
+            (
+                ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]":'
+                " unrecognized type: int32"
+            ),
+        ),
+        (
+            Patch(
+                PatchType.STRATEGIC,
+                {"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}},
+            ),
+            500,
+            "map: map[image:x] does not contain declared merge key: name",
+        ),
+    ],
+)
+def test_a_patch_that_does_not_fit_is_refused(
+    api: Api, web: Key, live: JSON, patch: Patch, status: int, message: str
+) -> None:
+    """With the code and the words of the server; the object stays."""
+    found = refusal(api, web, patch)
+    assert (found.status, found.message) == (status, message)
+    assert api.get(web) is live
+
+
+def test_a_patch_to_another_kind_shows_what_came_out(api: Api, web: Key, live: JSON) -> None:
+    """422 with the patched object; a strategic patch overlooks the kind."""
+    found = refusal(api, web, Patch(PatchType.MERGE, {"kind": "Foo"}))
+    assert found.status == 422
+    assert found.message.startswith(' "" is invalid: patch: Invalid value: "{')
+    assert found.message.endswith(
+        'no kind "Foo" is registered for version "apps/v1" in scheme "pkg/runtime/scheme.go:111"'
+    )
+    assert api.patch(web, Patch(PatchType.STRATEGIC, {"kind": "Foo"}), ME) is live
+    assert api.patch(web, Patch(PatchType.MERGE, {"kind": None}), ME) is live
+
+
+def test_a_patch_may_carry_a_version(api: Api, web: Key, live: JSON) -> None:
+    """An old one is a conflict, the live one and none at all are not."""
+    old = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": "1"}})
+    assert refusal(api, web, old).reason == "Conflict"
+    for version in (live["metadata"]["resourceVersion"], None):
+        patch = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": version}})
+        assert api.patch(web, patch, ME) is live
+
+
+def test_a_patch_that_names_another_uid_is_invalid(api: Api, web: Key, live: JSON) -> None:
+    """422: the field is immutable; a patch of what is not there is 404."""
+    found = refusal(api, web, Patch(PatchType.MERGE, {"metadata": {"uid": "x"}}))
+    assert found.status == 422
+    assert 'metadata.uid: Invalid value: "x": field is immutable' in found.message
+    missing = Key("deployments.apps", "default", "nope")
+    assert refusal(api, missing, Patch(PatchType.MERGE, {})).status == 404
+
+
+def test_unknown_fields_of_a_patch_are_treated_as_asked(api: Api, web: Key, live: JSON) -> None:
+    """Refused when strict, told when warned about."""
+    patch, told = Patch(PatchType.MERGE, {"spec": {"foo": 1}}), list[str]()
+    warned = FieldValidation(Strictness.WARN, warn=told.append)
+    assert api.patch(web, patch, ME, validation=warned) is live
+    assert told == ['unknown field "spec.foo"']
+    found = refusal(api, web, patch, validation=FieldValidation(Strictness.STRICT))
+    assert found.status == 422
+    assert found.message.endswith('strict decoding error: unknown field "spec.foo"')
+
+
+def test_duplicate_fields_are_seen_in_the_bytes(api: Api, web: Key, live: JSON) -> None:
+    """The decoded patch does not show them any more."""
+    told: list[str] = []
+    raw = b'{"spec":{"replicas":2,"replicas":2}}'
+    validation = FieldValidation(Strictness.WARN, raw, told.append)
+    api.patch(web, Patch(PatchType.MERGE, {"spec": {"replicas": 2}}), ME, validation=validation)
+    assert told == ['duplicate field "spec.replicas"']
+
+
+def test_the_status_is_patched_alone(api: Api, web: Key, live: JSON) -> None:
+    """Through the subresource the spec stays."""
+    patch = Patch(PatchType.MERGE, {"status": {"replicas": 2}, "spec": {"replicas": 9}})
+    made = api.patch(web, patch, ME, subresource="status")
+    assert (made["status"], made["spec"]) == ({"replicas": 2}, live["spec"])

@@ -1,0 +1,210 @@
+"""Update: optimistic locking, generations, what a write cannot touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gate.sandbox.api.api import Api, ApiError, Key, Writer
+from gate.sandbox.json import JSON, copied
+from gate.sandbox.times import Timers
+
+ME = Writer("alice", "kubectl")
+MODIFIED = (
+    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified;'
+    " please apply your changes to the latest version and try again"
+)
+
+
+@pytest.fixture
+def live(api: Api, deployment: Callable[..., JSON]) -> JSON:
+    """Return a stored Deployment."""
+    return api.create("deployments.apps", "default", deployment(), ME)
+
+
+def changed(body: JSON, *path: str, to: Any) -> JSON:
+    """Return a copy with one value set."""
+    made: JSON = copied(body)
+    place = made
+    for name in path[:-1]:
+        place = place.setdefault(name, {})
+    place[path[-1]] = to
+    return made
+
+
+def refusal(api: Api, key: Key, body: JSON) -> ApiError:
+    """Return why an update is not written."""
+    with pytest.raises(ApiError) as caught:
+        api.update(key, body, ME)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "generation"),
+    [
+        (("spec", "replicas"), 3, 2),
+        (("spec", "paused"), True, 2),
+        (("metadata", "annotations"), {"a": "b"}, 2),
+        (("metadata", "labels"), {"a": "b"}, 1),
+        (("metadata", "finalizers"), ["a.b/c"], 1),
+        (("metadata", "generation"), 17, 1),
+        (("status", "replicas"), 5, 1),
+    ],
+)
+def test_spec_and_annotations_count_a_deployments_generation(
+    api: Api, web: Key, live: JSON, path: tuple[str, ...], value: Any, generation: int
+) -> None:
+    """Labels, finalizers, status and what the client says of the generation do not."""
+    made = api.update(web, changed(live, *path, to=value), ME)
+    assert made["metadata"]["generation"] == generation
+
+
+def test_annotations_of_a_replica_set_do_not_count(
+    api: Api, deployment: Callable[..., JSON]
+) -> None:
+    """Only a Deployment counts them."""
+    body = deployment()
+    made = api.create(
+        "replicasets.apps", "default", {"metadata": body["metadata"], "spec": body["spec"]}, ME
+    )
+    key = Key("replicasets.apps", "default", "web")
+    made = api.update(key, changed(made, "metadata", "annotations", to={"a": "b"}), ME)
+    assert made["metadata"]["generation"] == 1
+    assert (
+        api.update(key, changed(made, "spec", "replicas", to=5), ME)["metadata"]["generation"] == 2
+    )
+
+
+def test_a_write_that_changes_nothing_is_none(
+    api: Api, timers: Timers, web: Key, live: JSON
+) -> None:
+    """No version is spent on it, not even when time has passed."""
+    timers.run_due(60)
+    before = api.store.version
+    assert api.update(web, live, ME) is live
+    assert api.store.version == before
+
+
+def test_an_old_version_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
+    """409 with the message that clients know."""
+    api.update(web, changed(live, "spec", "replicas", to=3), ME)
+    found = refusal(api, web, live)
+    assert (found.status, found.reason, found.message) == (409, "Conflict", MODIFIED)
+
+
+def test_without_a_version_the_last_write_wins(api: Api, web: Key, live: JSON) -> None:
+    """A Deployment may be updated unconditionally."""
+    api.update(web, changed(live, "spec", "replicas", to=3), ME)
+    body = changed(live, "spec", "replicas", to=4)
+    del body["metadata"]["resourceVersion"]
+    assert api.update(web, body, ME)["spec"]["replicas"] == 4
+
+
+def test_a_lease_is_not_updated_without_a_version(api: Api) -> None:
+    """422, worded with the resource; but an update creates what is missing."""
+    key = Key("leases.coordination.k8s.io", "default", "l")
+    body = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
+    assert api.update(key, body, ME)["spec"]["holderIdentity"] == "me"
+    found = refusal(api, key, body)
+    assert found.status == 422
+    assert found.message == (
+        'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0:'
+        " must be specified for an update"
+    )
+
+
+def test_a_missing_deployment_is_not_created(
+    api: Api, web: Key, deployment: Callable[..., JSON]
+) -> None:
+    """404."""
+    found = refusal(api, web, deployment())
+    assert (found.status, found.message) == (404, 'deployments.apps "web" not found')
+
+
+def test_another_uid_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
+    """The message names both."""
+    found = refusal(api, web, changed(live, "metadata", "uid", to="x"))
+    assert found.status == 409
+    assert "Key: /registry/deployments/default/web" in found.message
+    assert f"UID in precondition: x, UID in object meta: {live['metadata']['uid']}" in found.message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "message"),
+    [
+        ({"resourceVersion": "abc"}, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'),
+        (
+            {"name": "e"},
+            400,
+            "the name of the object (e) does not match the name on the URL (web)",
+        ),
+        (
+            {"name": ""},
+            400,
+            "the name of the object (web based on URL) was undeterminable: name must be provided",
+        ),
+        (
+            {"namespace": "e"},
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+    ],
+)
+def test_an_object_stays_in_its_place(
+    api: Api, web: Key, live: JSON, wrong: JSON, status: int, message: str
+) -> None:
+    """Name and namespace of the object are those of the request."""
+    found = refusal(api, web, changed(live, "metadata", to={**live["metadata"], **wrong}))
+    assert (found.status, found.message) == (status, message)
+
+
+def test_creation_time_and_uid_are_kept(api: Api, web: Key, live: JSON) -> None:
+    """Another time is overlooked, a missing uid is filled in."""
+    body = changed(live, "metadata", "creationTimestamp", to="2020-01-01T00:00:00Z")
+    del body["metadata"]["uid"]
+    made = api.update(web, changed(body, "spec", "replicas", to=3), ME)
+    assert made["metadata"]["creationTimestamp"] == live["metadata"]["creationTimestamp"]
+    assert made["metadata"]["uid"] == live["metadata"]["uid"]
+
+
+def test_the_status_is_written_alone(api: Api, web: Key, live: JSON) -> None:
+    """Through its subresource: spec and labels stay, annotations may come, nothing is counted."""
+    body = changed(live, "status", to={"replicas": 2, "observedGeneration": 1})
+    body = changed(body, "spec", "replicas", to=9)
+    body["metadata"] |= {"labels": {"no": "1"}, "annotations": {"yes": "1"}}
+    made = api.update(web, body, ME, subresource="status")
+    assert made["status"] == {"replicas": 2, "observedGeneration": 1}
+    assert made["spec"] == live["spec"]
+    assert "labels" not in made["metadata"]
+    assert made["metadata"]["annotations"] == {"yes": "1"}
+    assert made["metadata"]["generation"] == 1
+    owners = [
+        (entry["manager"], entry.get("subresource")) for entry in made["metadata"]["managedFields"]
+    ]
+    assert owners == [("kubectl", None), ("kubectl", "status")]
+
+
+def test_the_main_resource_keeps_the_status(api: Api, web: Key, live: JSON) -> None:
+    """What is sent of it is overlooked."""
+    api.update(web, changed(live, "status", to={"replicas": 2}), ME, subresource="status")
+    body = changed(live, "spec", "replicas", to=3)
+    del body["metadata"]["resourceVersion"]
+    assert api.update(web, {**body, "status": {"replicas": 7}}, ME)["status"] == {"replicas": 2}
+
+
+def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
+    """The answer shows the change with the version as it is."""
+    made = api.update(web, changed(live, "spec", "replicas", to=3), ME, dry_run=True)
+    assert made["spec"]["replicas"] == 3
+    assert made["metadata"]["generation"] == 2
+    assert made["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
+    assert api.get(web) is live
+
+
+def test_a_write_replaces_the_stored_object(api: Api, web: Key, live: JSON) -> None:
+    """What was read before is not changed by a later write."""
+    before = copied(live)
+    api.update(web, changed(live, "spec", "template", "spec", "dnsPolicy", to="Default"), ME)
+    assert live == before

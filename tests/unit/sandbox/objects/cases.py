@@ -1,0 +1,111 @@
+"""The questions that the real server and the sandbox are both asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gate.sandbox.json import JSON, copied
+from gate.sandbox.kinds import BY_KIND, Resource
+
+FOLDER = Path(__file__).parent
+GOLDEN = FOLDER / "golden"
+NAMESPACE = "golden"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request: a create of `body`, or an update of what `body` created to `changed`."""
+
+    name: str
+    base: str
+    resource: Resource
+    body: JSON
+    raw: bytes
+    validation: str = ""
+    update: Mapping[str, Any] | None = None
+    update_drop: Sequence[str] = ()
+    subresource: str = ""
+
+    @property
+    def is_update(self) -> bool:
+        """Whether the object is there before it is asked."""
+        return self.update is not None
+
+    def changed(self, stored: JSON) -> JSON:
+        """Return the body of the update, made from the object that is there."""
+        return changed(stored, self.update or {}, self.update_drop)
+
+
+def all_cases() -> list[Case]:
+    """Return every case, in the order of the file."""
+    rows = yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
+    return [_case(row) for row in rows]
+
+
+@cache
+def _bases() -> Mapping[str, JSON]:
+    found: dict[str, JSON] = yaml.safe_load((FOLDER / "bases.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def _case(row: JSON) -> Case:
+    base = _bases()[row["base"]]
+    body = changed(base, row.get("set", {}), row.get("drop", ()))
+    for name, count in (("big", 300_000), ("huge", 1_100_000)):
+        if name in row:
+            body = changed(body, {row[name]: "x" * count}, ())
+    raw = row.get("raw")
+    updates = "update" in row or "update_drop" in row
+    return Case(
+        name=row["case"],
+        base=row["base"].removesuffix("-full"),
+        resource=BY_KIND[base["apiVersion"], base["kind"]],
+        body=json.loads(raw) if raw else body,
+        raw=(raw or json.dumps(body)).encode(),
+        validation=row.get("validation", ""),
+        update=row.get("update", {}) if updates else None,
+        update_drop=row.get("update_drop", ()),
+        subresource=row.get("subresource", ""),
+    )
+
+
+def changed(body: JSON, values: Mapping[str, Any], drop: Iterable[str]) -> JSON:
+    """Return a body with values at dotted paths, where a number is a place in a list."""
+    made: JSON = copied(body)
+    for path in drop:
+        holder, last = _holder(made, path)
+        holder.pop(last, None)
+    for path, value in values.items():
+        holder, last = _holder(made, path)
+        holder[last] = copied(value)
+    return made
+
+
+def _holder(body: JSON, path: str) -> tuple[Any, Any]:
+    at: Any = body
+    *way, last = path.split(".")
+    for step in way:
+        at = at[int(step)] if isinstance(at, list) else at.setdefault(step, {})
+    return at, int(last) if isinstance(at, list) else last
+
+
+@cache
+def golden(base: str) -> Mapping[str, JSON]:
+    """Return the real server's answers to the cases of one base, by case."""
+    found: dict[str, JSON] = json.loads((GOLDEN / f"{base}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def comparable(body: JSON) -> JSON:
+    """Return an object without what differs from run to run."""
+    made: JSON = copied(body)
+    for name in ("uid", "creationTimestamp", "managedFields", "resourceVersion"):
+        made["metadata"].pop(name, None)
+    return made

@@ -1,0 +1,104 @@
+"""Decoding and defaults beyond what the golden answers show."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.sandbox.failure import ApiError
+from gate.sandbox.json import JSON, copied
+from gate.sandbox.kinds import BY_KEY, RESOURCES, Resource
+from gate.sandbox.objects import defaulted, defaulted_type
+from gate.sandbox.objects.gotypes import root_of, structs
+from gate.sandbox.objects.validation import CHECKS
+from tests.unit.sandbox.objects.cases import all_cases, golden
+
+STORED = [
+    (case.resource, golden(case.base)[case.name]["object"])
+    for case in all_cases()
+    if "object" in golden(case.base)[case.name]
+]
+POD = BY_KEY["pods"]
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.key)
+def test_every_served_kind_is_known(resource: Resource) -> None:
+    """Each kind has its Go type, its defaults and its validation."""
+    assert root_of(resource) in structs()
+    assert resource.key in CHECKS
+    empty = defaulted(resource, {})
+    assert empty["metadata"] == {}
+
+
+def test_a_stored_object_is_defaulted_already() -> None:
+    """What the real server stored stays as it is when it is decoded again."""
+    for resource, stored in STORED:
+        before = copied(stored)
+        assert defaulted(resource, stored) == stored, resource.key
+        assert stored == before
+
+
+def test_nothing_is_shared_with_the_request() -> None:
+    """A change of the result does not reach the body that was sent."""
+    body: JSON = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "a", "args": ["x"]}], "nodeSelector": {"a": "b"}},
+    }
+    found = defaulted(POD, body)
+    found["metadata"]["labels"]["a"] = "changed"
+    found["spec"]["containers"][0]["args"].append("y")
+    found["spec"]["nodeSelector"].clear()
+    assert body["metadata"] == {"labels": {"a": "b"}}
+    assert body["spec"]["containers"][0]["args"] == ["x"]
+    assert body["spec"]["nodeSelector"] == {"a": "b"}
+
+
+def test_nulls_and_unknown_fields_go() -> None:
+    """A null is as if it were not there, a null label is an empty one."""
+    body = {"metadata": {"name": None, "labels": {"a": None}, "odd": 1}, "spec": None, "x": {}}
+    found = defaulted(BY_KEY["configmaps"], {**body, "data": None})
+    assert found == {"metadata": {"labels": {"a": ""}}}
+
+
+def test_a_wrong_type_names_its_place() -> None:
+    """The message is Go's: the struct, the path without indexes, the type."""
+    body = {"spec": {"containers": [{"name": "a"}, {"ports": [{"containerPort": "http"}]}]}}
+    with pytest.raises(ApiError) as caught:
+        defaulted(POD, body)
+    assert caught.value.status == 400
+    assert caught.value.message == (
+        'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal string into Go'
+        " struct field ContainerPort.spec.containers.ports.containerPort of type int32"
+    )
+
+
+def test_kinds_that_only_travel_are_decoded_too() -> None:
+    """A Scale has a mandatory spec and status."""
+    found = defaulted_type("autoscaling/v1.Scale", "Scale", "v1", {"metadata": {"name": "web"}})
+    assert found == {"metadata": {"name": "web"}, "spec": {}, "status": {"replicas": 0}}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02T03:04:05.987Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02T03:04:05+01:00", "2026-01-02T02:04:05Z"),
+    ],
+)
+def test_times_are_in_seconds_and_in_utc(given: str, kept: str) -> None:
+    """A time of an object has no fraction and no zone."""
+    found = defaulted(POD, {"metadata": {"creationTimestamp": given}})
+    assert found["metadata"]["creationTimestamp"] == kept
+
+
+def test_micro_times_have_six_digits() -> None:
+    """A Lease's times keep their microseconds."""
+    lease = BY_KEY["leases.coordination.k8s.io"]
+    found = defaulted(lease, {"spec": {"renewTime": "2026-01-02T03:04:05.5Z"}})
+    assert found["spec"]["renewTime"] == "2026-01-02T03:04:05.500000Z"
+
+
+def test_the_old_name_of_a_service_account_follows_the_new_one() -> None:
+    """`serviceAccount` is an alias that never differs."""
+    found = defaulted(POD, {"spec": {"serviceAccountName": "a", "serviceAccount": "b"}})
+    assert (found["spec"]["serviceAccountName"], found["spec"]["serviceAccount"]) == ("a", "a")

@@ -1,0 +1,75 @@
+"""What creation and updates set, beyond the golden answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.sandbox.failure import ApiError
+from gate.sandbox.json import JSON, copied
+from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.objects import defaulted, prepared_for_create, prepared_for_update
+from gate.sandbox.objects.prepare.pods import quality_class
+from tests.unit.sandbox.objects.cases import Case, all_cases
+
+SERVICE = BY_KEY["services"]
+
+
+def _service(**spec: object) -> JSON:
+    return defaulted(
+        SERVICE, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
+    )
+
+
+def test_a_service_gets_an_address_that_is_free() -> None:
+    """The lowest one of the range that nobody has, after that of the API server itself."""
+    made = prepared_for_create(SERVICE, _service(), {"10.96.0.2", "10.96.0.3"})
+    assert made["spec"]["clusterIP"] == "10.96.0.4"
+    assert made["spec"]["clusterIPs"] == ["10.96.0.4"]
+
+
+def test_a_node_port_is_free_too() -> None:
+    """Ports in use are passed over, given ones are kept."""
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
+    made = prepared_for_create(SERVICE, _service(type="NodePort", ports=ports), {"30000"})
+    assert [port["nodePort"] for port in made["spec"]["ports"]] == [30002, 30001]
+
+
+def test_an_update_allocates_beside_what_is_taken() -> None:
+    """A Service that becomes a NodePort keeps its address and gets a free port."""
+    old = prepared_for_create(SERVICE, _service())
+    new = prepared_for_update(SERVICE, old, _service(type="NodePort"), taken={"30000"})
+    assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
+    assert new["spec"]["ports"][0]["nodePort"] == 30001
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+def test_preparing_changes_nothing_in_place(case: Case) -> None:
+    """What is given to it stays as it is, so that stored objects may be given."""
+    try:
+        body = defaulted(case.resource, case.body)
+        before = copied(body)
+        prepared_for_create(case.resource, body)
+    except ApiError:
+        return
+    assert body == before
+
+
+@pytest.mark.parametrize(
+    ("resources", "quality"),
+    [
+        ([{}], "BestEffort"),
+        ([{"requests": {"cpu": "0"}}], "BestEffort"),
+        ([{"requests": {"cpu": "1"}}], "Burstable"),
+        ([{"requests": {"example.com/gpu": "1"}}], "BestEffort"),
+        ([{side: {"cpu": "1", "memory": "1Gi"} for side in ("limits", "requests")}], "Guaranteed"),
+        (
+            [{side: {"cpu": "1", "memory": "1Gi"} for side in ("limits", "requests")}, {}],
+            "Burstable",
+        ),
+        ([{"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1"}}], "Burstable"),
+    ],
+)
+def test_the_quality_class_follows_limits_and_requests(resources: list[JSON], quality: str) -> None:
+    """Guaranteed needs both limits of every container, met by the requests."""
+    spec = {"containers": [{"name": "a", "resources": each} for each in resources]}
+    assert quality_class(spec) == quality

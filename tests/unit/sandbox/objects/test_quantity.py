@@ -1,0 +1,64 @@
+"""Quantities; that their texts are a real server's is shown by the golden `node-quantities`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.sandbox.objects.quantity import (
+    NANO,
+    Quantity,
+    QuantityError,
+    canonical,
+    canonical_resource,
+    parsed,
+    whole,
+)
+
+SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "Ki", "Mi", "Gi", "e3", "e-2", "E2")
+texts = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "-", "+"]),
+    st.integers(0, 10**9),
+    st.one_of(st.just(""), st.integers(0, 999).map(".{}".format)),
+    st.sampled_from(SUFFIXES),
+)
+
+
+@given(texts)
+def test_a_canonical_text_means_the_same(text: str) -> None:
+    """What is stored is the same amount, and is stored again as it is."""
+    stored = canonical(text)
+    assert parsed(stored).nanos == parsed(text).nanos
+    assert canonical(stored) == stored
+
+
+@given(st.integers(-(10**20), 10**20))
+def test_an_amount_survives_its_text(nanos: int) -> None:
+    """Writing and reading a decimal amount loses nothing."""
+    assert parsed(str(Quantity(nanos))).nanos == nanos
+
+
+@given(texts)
+def test_a_resource_has_nothing_below_a_milli(text: str) -> None:
+    """Entries of a ResourceList are rounded away from zero to a milli."""
+    exact, stored = parsed(text).nanos, parsed(canonical_resource(text)).nanos
+    assert stored % (NANO // 1000) == 0
+    assert abs(exact) <= abs(stored) < abs(exact) + NANO // 1000
+
+
+@given(texts)
+def test_whole_rounds_away_from_zero(text: str) -> None:
+    """As the server does where it needs an integer."""
+    exact = Fraction(parsed(text).nanos, NANO)
+    assert abs(exact) <= abs(whole(parsed(text))) < abs(exact) + 1
+
+
+@pytest.mark.parametrize("text", ["", "lots", "1 Gi", "0x10", "1Gi ", "--1", "1e", "1.5.5"])
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    """The error is a sentence of the server."""
+    with pytest.raises(QuantityError, match="quantit"):
+        parsed(text)

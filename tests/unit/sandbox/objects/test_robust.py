@@ -1,0 +1,70 @@
+"""Whatever is sent, the answer is an object, field errors or a refusal: never a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gate.sandbox.failure import ApiError
+from gate.sandbox.json import JSON, copied
+from gate.sandbox.kinds import Resource
+from gate.sandbox.objects import (
+    defaulted,
+    prepared_for_create,
+    prepared_for_update,
+    strict_errors,
+    validate_create,
+    validate_update,
+    warnings_of,
+)
+from tests.unit.sandbox.objects.cases import NAMESPACE, Case, all_cases
+
+JUNK: tuple[Any, ...] = (None, "", "!", 0, -1, 1.5, True, [], {}, [{}], {"a": 1})
+BASES = {
+    (case.base, case.name): case for case in all_cases() if case.name in {case.base, "pod-full"}
+}
+
+
+@pytest.mark.parametrize("case", BASES.values(), ids=lambda case: case.name)
+def test_junk_at_any_place_is_answered(case: Case) -> None:
+    """Every value of a good object is replaced by every kind of junk, one at a time."""
+    whole = defaulted(case.resource, case.body)
+    for path in _paths(whole, ()):
+        for junk in JUNK:
+            _ask(case.resource, _replaced(whole, path, junk), whole)
+
+
+def _ask(resource: Resource, body: JSON, good: JSON) -> None:
+    strict_errors(resource, body)
+    try:
+        found = defaulted(resource, body)
+        if resource.namespaced:
+            found["metadata"]["namespace"] = NAMESPACE
+        created = prepared_for_create(resource, found)
+        updated = prepared_for_update(resource, prepared_for_create(resource, good), found)
+    except ApiError:
+        return
+    validate_create(resource, created)
+    validate_update(resource, good, updated)
+    validate_update(resource, good, found, "status")
+    warnings_of(resource, created)
+
+
+def _paths(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in parts:
+        yield (*path, key)
+        if isinstance(part, dict | list):
+            yield from _paths(part, (*path, key))
+
+
+def _replaced(body: JSON, path: tuple[str | int, ...], junk: Any) -> JSON:
+    made: Any = copied(body)
+    at = made
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = copied(junk)
+    found: JSON = made
+    return found

@@ -1,0 +1,183 @@
+"""Label and field selectors: the grammar and the refusals of a v1.36 server."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.sandbox.failure import ApiError
+from gate.sandbox.json import JSON
+from gate.sandbox.storage.field_selectors import parse_fields
+from gate.sandbox.storage.label_selectors import parse_labels
+
+DNS_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
+    " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used"
+    r" for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+
+
+def selected(text: str, labels: dict[str, str]) -> bool:
+    """Tell whether a label selector holds for labels."""
+    return all(term.matches(labels) for term in parse_labels(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "expected"),
+    [
+        ("", {}, True),
+        ("a=b", {"a": "b"}, True),
+        ("a==b", {"a": "b"}, True),
+        ("a=b", {"a": "c"}, False),
+        ("a=b", {}, False),
+        ("a!=b", {"a": "c"}, True),
+        ("a!=b", {}, True),
+        ("a!=b", {"a": "b"}, False),
+        ("a in (b,c)", {"a": "c"}, True),
+        ("a in (b, c )", {"a": "d"}, False),
+        ("a notin (b,c)", {"a": "d"}, True),
+        ("a notin (b,c)", {}, True),
+        ("a notin (b,c)", {"a": "b"}, False),
+        ("a", {"a": ""}, True),
+        ("a", {}, False),
+        ("!a", {}, True),
+        ("!a", {"a": "b"}, False),
+        ("a=", {"a": ""}, True),
+        ("a=", {"a": "b"}, False),
+        ("a in ()", {"a": ""}, True),
+        ("a in (,b)", {"a": ""}, True),
+        ("a in (b,)", {"a": "b"}, True),
+        ("a>1", {"a": "2"}, True),
+        ("a>1", {"a": "1"}, False),
+        ("a<1", {"a": "-1"}, True),
+        ("a<1", {"a": "x"}, False),
+        ("a<1", {}, False),
+        ("a=b,c in (d),!e,f", {"a": "b", "c": "d", "f": ""}, True),
+        ("a=b,c in (d),!e,f", {"a": "b", "c": "d", "f": "", "e": ""}, False),
+        ("x.y/a=b", {"x.y/a": "b"}, True),
+        ("in in (in)", {"in": "in"}, True),
+    ],
+)
+def test_label_selectors_select(text: str, labels: dict[str, str], expected: bool) -> None:
+    """Each operator, and all of them together, select as apimachinery's do."""
+    assert selected(text, labels) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("a in b", "unable to parse requirement: found 'b' expected: '('"),
+        ("=b", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a=b=c", "found '=', expected: ',' or 'end of string'"),
+        (
+            "a b",
+            "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+        ),
+        (
+            "a<x",
+            (
+                "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt'"
+                " operators, the value must be an integer"
+            ),
+        ),
+        (",a", "found ',', expected: !, identifier, or 'end of string'"),
+        ("a,", "found '', expected: identifier after ','"),
+        ("a=b c", "found 'c', expected: ',' or 'end of string'"),
+        ("!a=b", "found '=', expected: ',' or 'end of string'"),
+        ("a=(b)", "unable to parse requirement: found '(', expected: identifier"),
+        (
+            "A_/b=c",
+            'unable to parse requirement: <nil>: Invalid value: "A_/b": prefix part ' + DNS_RULE,
+        ),
+        (
+            "x" * 64 + "=a",
+            (
+                f'unable to parse requirement: <nil>: Invalid value: "{"x" * 64}":'
+                " name part must be no more than 63 bytes"
+            ),
+        ),
+        (
+            "a=" + "y" * 64,
+            (
+                f'unable to parse requirement: values[0][a]: Invalid value: "{"y" * 64}":'
+                " must be no more than 63 bytes"
+            ),
+        ),
+    ],
+)
+def test_a_label_selector_that_is_none_is_refused(text: str, message: str) -> None:
+    """The 400 says what was found and what was expected, in the server's words."""
+    with pytest.raises(ApiError) as caught:
+        parse_labels(text)
+    assert (caught.value.status, caught.value.message) == (400, message)
+
+
+POD: JSON = {
+    "metadata": {"name": "p", "namespace": "shop"},
+    "spec": {"nodeName": "n1", "restartPolicy": "Always", "hostNetwork": True},
+    "status": {"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}]},
+}
+EVENT: JSON = {
+    "metadata": {"name": "e", "namespace": "shop"},
+    "involvedObject": {"kind": "Pod", "name": "p", "namespace": "shop"},
+    "reason": "BackOff",
+    "type": "Warning",
+    "source": {"component": "kubelet"},
+}
+
+
+@pytest.mark.parametrize(
+    ("resource", "text", "body", "expected"),
+    [
+        ("pods", "", POD, True),
+        ("pods", "status.phase=Running", POD, True),
+        ("pods", "status.phase!=Running", POD, False),
+        ("pods", "spec.nodeName=n1,metadata.namespace==shop", POD, True),
+        ("pods", "spec.nodeName=", POD, False),
+        ("pods", "spec.hostNetwork=true", POD, True),
+        ("pods", "status.podIPs=10.0.0.1", POD, True),
+        ("pods", "spec.nodeName=", {"metadata": {"name": "q"}}, True),
+        ("pods", "spec.hostNetwork=false", {"metadata": {"name": "q"}}, True),
+        ("events", "involvedObject.kind=Pod,involvedObject.name=p,reason=BackOff", EVENT, True),
+        ("events", "source=kubelet,type=Normal", EVENT, False),
+        ("events", "involvedObject.uid=", EVENT, True),
+        ("deployments.apps", "metadata.name=a,metadata.name=b", POD, False),
+        ("configmaps", r"metadata.name=a\,b", {"metadata": {"name": "a,b"}}, True),
+        ("jobs.batch", "status.successful=0", {"metadata": {"name": "j"}}, True),
+        ("nodes", "spec.unschedulable=false", {"metadata": {"name": "n"}}, True),
+    ],
+)
+def test_field_selectors_select(resource: str, text: str, body: JSON, expected: bool) -> None:
+    """The fields that a kind offers compare as strings, absent ones as their zero value."""
+    assert all(term.matches(body) for term in parse_fields(resource, text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("resource", "text", "message"),
+    [
+        (
+            "configmaps",
+            "foo=bar",
+            '"foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        ),
+        ("pods", "foo=1", "field label not supported: foo"),
+        ("jobs.batch", "x=1", 'field label "x" not supported for Job'),
+        (
+            "configmaps",
+            "metadata.name",
+            "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
+        ),
+        (
+            "configmaps",
+            "=a",
+            '"" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        ),
+    ],
+)
+def test_a_field_that_a_kind_does_not_offer_is_refused(
+    resource: str, text: str, message: str
+) -> None:
+    """The 400 names the field, in the words that the server has for the kind."""
+    with pytest.raises(ApiError) as caught:
+        parse_fields(resource, text)
+    assert (caught.value.status, caught.value.message) == (400, message)

@@ -1,0 +1,278 @@
+"""Server-side apply; the words and figures are those of a server v1.36."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gate.sandbox.fields import Conflict, apply, updated
+from gate.sandbox.json import JSON
+from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.schema import schema_of
+
+SCHEMA = schema_of(BY_KEY["deployments.apps"])
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"
+WEB: JSON = {"name": "web", "image": "shop/web:1"}
+
+
+def configuration(*containers: JSON, labels: JSON | None = None, **spec: Any) -> JSON:
+    """Return an applied configuration."""
+    metadata: JSON = {"name": "web"}
+    if labels is not None:
+        metadata["labels"] = labels
+    found: JSON = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}
+    if containers:
+        spec["template"] = {"spec": {"containers": [*containers]}}
+    return {**found, "spec": spec} if spec else found
+
+
+def applied(
+    live: JSON | None, body: JSON, manager: str = "ci", *, force: bool = False, now: str = LATE
+) -> JSON:
+    """Apply, and let the object have the uid that a stored one has."""
+    found = apply(live, body, manager, force=force, now=now, schema=SCHEMA)
+    return {**found, "metadata": {"uid": "1", **found["metadata"]}}
+
+
+def first(body: JSON, manager: str = "ci") -> JSON:
+    """Return an object that an apply has created."""
+    return applied(None, body, manager, now=EARLY)
+
+
+def edited(live: JSON, manager: str, **spec: Any) -> JSON:
+    """Return the object after an update of its spec."""
+    new = {**live, "spec": {**live["spec"], **spec}}
+    return updated(live, new, manager, now=EARLY, schema=SCHEMA)
+
+
+def owned(body: JSON, manager: str) -> JSON | None:
+    """Return what a manager owns, None for nothing."""
+    found = [it["fieldsV1"] for it in entries(body) if it["manager"] == manager]
+    return found[0] if found else None
+
+
+def entries(body: JSON) -> list[JSON]:
+    """Return the managedFields."""
+    found: list[JSON] = body["metadata"].get("managedFields", [])
+    return found
+
+
+def containers(body: JSON) -> list[JSON]:
+    """Return the pod template's containers."""
+    found: list[JSON] = body["spec"]["template"]["spec"]["containers"]
+    return found
+
+
+def test_an_applier_owns_what_it_says() -> None:
+    """Leaves, items and empty maps are owned; structs and defaults are not."""
+    port = {"containerPort": 80}
+    body = first(configuration({**WEB, "ports": [port], "resources": {}}, replicas=2))
+    assert entries(body) == [
+        {
+            "manager": "ci",
+            "operation": "Apply",
+            "apiVersion": "apps/v1",
+            "time": EARLY,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {
+                "f:spec": {
+                    "f:replicas": {},
+                    "f:template": {
+                        "f:spec": {
+                            "f:containers": {
+                                'k:{"name":"web"}': {
+                                    ".": {},
+                                    "f:image": {},
+                                    "f:name": {},
+                                    "f:ports": {
+                                        'k:{"containerPort":80,"protocol":"TCP"}': {
+                                            ".": {},
+                                            "f:containerPort": {},
+                                        }
+                                    },
+                                    "f:resources": {},
+                                }
+                            }
+                        }
+                    },
+                }
+            },
+        }
+    ]
+
+
+def test_what_is_no_longer_applied_goes() -> None:
+    """A field, an item and a struct that only the applier owned are removed."""
+    sidecar = {"name": "log", "image": "log:1"}
+    body = first(configuration(WEB, sidecar, replicas=2, strategy={"type": "Recreate"}))
+    body = applied(body, configuration(WEB, paused=True))
+    assert containers(body) == [WEB]
+    assert set(body["spec"]) == {"template", "paused"}
+
+
+def test_what_another_owns_too_stays() -> None:
+    """Shared fields stay with the other owner."""
+    body = first(configuration(WEB, replicas=2, labels={"a": "1"}))
+    body = applied(body, configuration(replicas=2, labels={"a": "1"}), "bob")
+    body = applied(body, configuration(WEB))
+    assert body["spec"]["replicas"] == 2
+    assert owned(body, "bob") == {
+        "f:metadata": {"f:labels": {"f:a": {}}},
+        "f:spec": {"f:replicas": {}},
+    }
+
+
+def test_what_nobody_owned_stays() -> None:
+    """Defaults survive an apply that does not name them; in an item that goes, they go."""
+    body = first(configuration({**WEB, "image": "x"}, {"name": "log"}, replicas=2))
+    for container in containers(body):
+        container["imagePullPolicy"] = "Always"
+    body["spec"]["revisionHistoryLimit"] = 10
+    body = applied(body, configuration(WEB, replicas=2))
+    assert body["spec"]["revisionHistoryLimit"] == 10
+    assert containers(body) == [{**WEB, "imagePullPolicy": "Always"}]
+
+
+def test_force_takes_over() -> None:
+    """By force the fields in conflict change hands, and nothing else."""
+    body = edited(first(configuration(WEB)), "alice", replicas=2, paused=True)
+    body = applied(body, configuration(replicas=3), "bob", force=True)
+    assert owned(body, "alice") == {"f:spec": {"f:paused": {}}}
+    assert owned(body, "bob") == {"f:spec": {"f:replicas": {}}}
+
+
+def test_applying_the_same_again_is_no_write() -> None:
+    """Neither object nor time move."""
+    body = first(configuration(WEB, replicas=2))
+    assert applied(body, configuration(WEB, replicas=2)) == body
+
+
+def test_a_second_owner_of_all_the_same_values_has_no_time() -> None:
+    """The server sets the time of an apply that changes the object alone."""
+    body = applied(first(configuration(WEB)), configuration(WEB), "bob")
+    assert "time" not in next(it for it in entries(body) if it["manager"] == "bob")
+
+
+def test_what_nobody_owned_before_the_first_apply_is_taken_note_of() -> None:
+    """An object without managedFields has an owner for what was there."""
+    live = first(configuration(WEB, replicas=2))
+    del live["metadata"]["managedFields"]
+    with pytest.raises(Conflict, match='"before-first-apply" using apps/v1'):
+        applied(live, configuration(replicas=3))
+    body = applied(live, configuration(replicas=3), force=True)
+    assert [(it["manager"], it["operation"]) for it in entries(body)] == [
+        ("ci", "Apply"),
+        ("before-first-apply", "Update"),
+    ]
+
+
+def test_the_same_manager_updates_as_another_one() -> None:
+    """An update takes a field out of what its manager applied."""
+    body = edited(first(configuration(WEB, replicas=2)), "ci", replicas=3)
+    assert [
+        (it["operation"], "f:replicas" in it["fieldsV1"]["f:spec"]) for it in entries(body)
+    ] == [
+        ("Apply", False),
+        ("Update", True),
+    ]
+
+
+def test_nulls_are_owned_and_take_away() -> None:
+    """A null that is applied is a value: it conflicts, and is owned."""
+    live = edited(first(configuration(WEB)), "alice", replicas=2)
+    with pytest.raises(Conflict):
+        applied(live, configuration(replicas=None))
+    body = applied(live, configuration(replicas=None), force=True)
+    assert body["spec"]["replicas"] is None
+    assert owned(body, "ci") == {"f:spec": {"f:replicas": {}}}
+
+
+@pytest.mark.parametrize(
+    ("live", "config", "merged"),
+    [
+        ("abc", "abc", "abc"),
+        ("abc", "cba", "cba"),
+        ("ab", "xab", "xab"),
+        ("ab", "bx", "abx"),
+        ("abcd", "dx", "abcdx"),
+        ("abc", "ca", "bca"),
+        ("abc", "xc", "abxc"),
+        ("", "ba", "ba"),
+        ("abcde", "edx", "abcedx"),
+    ],
+)
+def test_applied_items_keep_their_order(live: str, config: str, merged: str) -> None:
+    """Items that only others have stay behind the one that they followed, where they can."""
+    others = first(configuration(*[{"name": name} for name in live] or [], replicas=1), "bob")
+    body = applied(others, configuration(*[{"name": name} for name in config]))
+    assert "".join(it["name"] for it in containers(body)) == merged
+
+
+NAMES = st.sampled_from("abc")
+CONFIGURATIONS = st.builds(
+    lambda names, spec, labels: configuration(
+        *[{"name": name, "image": image} for name, image in names.items()], labels=labels, **spec
+    ),
+    st.dictionaries(NAMES, st.sampled_from("12"), max_size=3),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "replicas": st.integers(0, 2),
+            "paused": st.booleans(),
+            "strategy": st.sampled_from([{"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 1}}]),
+        },
+    ),
+    st.dictionaries(NAMES, st.sampled_from("12"), max_size=2),
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.tuples(st.sampled_from(["x", "y"]), CONFIGURATIONS), max_size=4), CONFIGURATIONS)
+def test_an_apply_by_force_has_its_way(others: list[tuple[str, JSON]], last: JSON) -> None:
+    """Whatever was there, all that is applied is there now, and to apply it again is nothing."""
+    live: JSON | None = None
+    for manager, config in others:
+        live = applied(live, config, manager, force=True)
+    before = copy.deepcopy((live, last))
+    body = applied(live, last, force=True)
+    assert (live, last) == before
+    assert _holds(body, last)
+    again = apply(body, last, "ci", force=False, now="2030-01-01T00:00:00Z", schema=SCHEMA)
+    assert again == body
+
+
+def _holds(value: Any, part: Any) -> bool:
+    """Tell whether all of a configuration is in a value."""
+    if isinstance(part, dict):
+        return isinstance(value, dict) and all(
+            _holds(value.get(key), it) for key, it in part.items()
+        )
+    if isinstance(part, list):
+        by_name = {item["name"]: item for item in value}
+        return all(_holds(by_name.get(item["name"]), item) for item in part)
+    return bool(value == part)
+
+
+@settings(deadline=None, max_examples=30)
+@given(CONFIGURATIONS, CONFIGURATIONS)
+def test_an_applier_that_leaves_leaves_no_trace(mine: JSON, theirs: JSON) -> None:
+    """Apply beside somebody, then nothing: what is left is what the other applied."""
+    alone = applied(None, theirs, "bob", now=EARLY)
+    both = applied(alone, mine, force=True)
+    after = applied(applied(both, theirs, "bob", force=True), configuration())
+    assert _without_empty(after.get("spec", {})) == _without_empty(alone.get("spec", {}))
+    assert owned(after, "ci") is None
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a value without what the server would not write: nulls and what is empty."""
+    if isinstance(value, dict):
+        parts = {key: _without_empty(part) for key, part in value.items()}
+        return {key: part for key, part in parts.items() if part not in (None, {}, [])}
+    if isinstance(value, list):
+        return sorted((_without_empty(item) for item in value), key=str)
+    return value

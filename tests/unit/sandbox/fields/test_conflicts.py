@@ -1,0 +1,136 @@
+"""Conflicts of an apply: whom the server names for what, and what kubectl inherits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gate.sandbox.fields import Conflict, apply, updated
+from gate.sandbox.json import JSON, dig
+from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.schema import schema_of
+
+SCHEMA = schema_of(BY_KEY["deployments.apps"])
+NOW = "2026-01-01T00:00:00Z"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+WEB: JSON = {"name": "web", "image": "shop/web:1"}
+
+
+def configuration(*containers: JSON, **spec: Any) -> JSON:
+    """Return an applied configuration."""
+    found: JSON = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
+    template = {"template": {"spec": {"containers": [*containers]}}} if containers else {}
+    return {**found, "spec": {**spec, **template}}
+
+
+def applied(live: JSON | None, body: JSON, manager: str) -> JSON:
+    """Apply without force, and let the object have the uid that a stored one has."""
+    found = apply(live, body, manager, force=False, now=NOW, schema=SCHEMA)
+    return {**found, "metadata": {"uid": "1", **found["metadata"]}}
+
+
+def first(body: JSON) -> JSON:
+    """Return an object that `ci` has created by an apply."""
+    return applied(None, body, "ci")
+
+
+def edited(live: JSON, manager: str, **spec: Any) -> JSON:
+    """Return the object after an update of its spec."""
+    new = {**live, "spec": {**live["spec"], **spec}}
+    return updated(live, new, manager, now=NOW, schema=SCHEMA)
+
+
+def test_another_value_is_a_conflict() -> None:
+    """The server names every field with its owner; the same value conflicts with nobody."""
+    body = edited(first(configuration(WEB)), "kubectl-client-side-apply", replicas=2)
+    assert applied(body, configuration(replicas=2), "bob")["spec"]["replicas"] == 2
+    with pytest.raises(Conflict) as error:
+        applied(body, configuration(replicas=3), "bob")
+    refusal = error.value.refusal()
+    assert (refusal.status, refusal.reason) == (409, "Conflict")
+    assert refusal.message == (
+        'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using apps/v1:'
+        " .spec.replicas"
+    )
+    assert refusal.details == {
+        "causes": [
+            {
+                "reason": "FieldManagerConflict",
+                "message": 'conflict with "kubectl-client-side-apply" using apps/v1',
+                "field": ".spec.replicas",
+            }
+        ]
+    }
+
+
+def test_conflicts_are_told_by_manager() -> None:
+    """Appliers are named without a version, subresources with theirs."""
+    body = edited(first(configuration(WEB, minReadySeconds=1)), "alice", replicas=2)
+    body = updated(
+        body,
+        {**body, "spec": {**body["spec"], "replicas": 3}},
+        "hpa",
+        now=NOW,
+        schema=SCHEMA,
+        subresource="scale",
+    )
+    with pytest.raises(Conflict) as error:
+        applied(body, configuration({**WEB, "image": "x"}, replicas=4, minReadySeconds=2), "bob")
+    assert error.value.message == (
+        "Apply failed with 3 conflicts: "
+        'conflicts with "ci":\n'
+        "- .spec.minReadySeconds\n"
+        '- .spec.template.spec.containers[name="web"].image\n'
+        'conflicts with "hpa" with subresource "scale" using apps/v1:\n'
+        "- .spec.replicas"
+    )
+
+
+def test_kubectl_inherits_what_it_applied_from_the_clients_side() -> None:
+    """Conflicts with values that the annotation still vouches for are none, for kubectl alone."""
+    annotation = json.dumps(configuration(WEB, replicas=2))
+    live = {
+        **configuration(WEB, replicas=2),
+        "metadata": {"annotations": {LAST_APPLIED: annotation}},
+    }
+    live = updated(None, live, "kubectl-client-side-apply", now=NOW, schema=SCHEMA)
+    live["metadata"]["uid"] = "1"
+    config = configuration({**WEB, "image": "<2>"}, replicas=2)
+    with pytest.raises(Conflict):
+        applied(live, config, "ci")
+    body = applied(live, config, "kubectl")
+    assert dig(body, "metadata", "annotations", LAST_APPLIED) == (
+        '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":2,'
+        '"template":{"spec":{"containers":[{"image":"\\u003c2\\u003e","name":"web"}]}}}}\n'
+    )
+    with pytest.raises(Conflict) as error:
+        applied(edited(live, "alice", replicas=5), configuration(WEB, replicas=3), "kubectl")
+    assert [one.field for one in error.value.conflicts] == [".spec.replicas"]
+
+
+def vouched(live: JSON, annotation: str) -> JSON:
+    """Return what kubectl conflicts with, where the live object has this annotation."""
+    annotations = {LAST_APPLIED: annotation}
+    body = {**live, "metadata": {**live["metadata"], "annotations": annotations}}
+    with pytest.raises(Conflict) as error:
+        applied(body, configuration(replicas=3), "kubectl")
+    return error.value.refusal().details
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "",
+        "{",
+        "[]",
+        json.dumps({**configuration(replicas=2), "apiVersion": "extensions/v1beta1"}),
+        json.dumps(configuration(replicas=1)),
+    ],
+    ids=["empty", "broken", "no object", "another version", "another value"],
+)
+def test_an_annotation_that_vouches_for_nothing_is_none(annotation: str) -> None:
+    """Kubectl inherits what its annotation says and the object still has."""
+    live = edited(first(configuration(WEB)), "kubectl-client-side-apply", replicas=2)
+    assert [cause["field"] for cause in vouched(live, annotation)["causes"]] == [".spec.replicas"]

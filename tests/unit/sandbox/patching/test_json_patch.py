@@ -1,0 +1,130 @@
+"""JSON patch: RFC 6902 with the habits of the server's library."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gate.sandbox.json import JSON
+from gate.sandbox.patching import PatchError, json_patch
+
+UNDECODABLE = "error decoding patch: json: cannot unmarshal"
+DOCUMENT: JSON = {"a": {"b": 1, "c/d": 2, "e~f": 3}, "l": ["x", "y", "z"], "n": None}
+
+
+def op(kind: str, path: str, **more: Any) -> JSON:
+    """Return an operation."""
+    return {"op": kind, "path": path, **more}
+
+
+@pytest.mark.parametrize(
+    ("operation", "pointed", "found"),
+    [
+        (op("add", "/a/new", value=[1]), "a", {"b": 1, "c/d": 2, "e~f": 3, "new": [1]}),
+        (op("add", "/a/b", value=9), "a", {"b": 9, "c/d": 2, "e~f": 3}),
+        (op("add", "/l/1", value="i"), "l", ["x", "i", "y", "z"]),
+        (op("add", "/l/3", value="i"), "l", ["x", "y", "z", "i"]),
+        (op("add", "/l/-", value="i"), "l", ["x", "y", "z", "i"]),
+        (op("remove", "/a/c~1d"), "a", {"b": 1, "e~f": 3}),
+        (op("remove", "/a/e~0f"), "a", {"b": 1, "c/d": 2}),
+        (op("add", "/a/~01", value=1), "a", {"b": 1, "c/d": 2, "e~f": 3, "~1": 1}),
+        (op("remove", "/l/0"), "l", ["y", "z"]),
+        (op("remove", "/l/-1"), "l", ["x", "y"]),
+        (op("replace", "/l/1", value=None), "l", ["x", None, "z"]),
+        (op("replace", "/a/nope", value=7), "a", {"b": 1, "c/d": 2, "e~f": 3, "nope": 7}),
+        (op("copy", "/l/0", **{"from": "/a/b"}), "l", [1, "x", "y", "z"]),
+        (op("move", "/l/2", **{"from": "/l/0"}), "l", ["y", "z", "x"]),
+        (op("test", "/l", value=["x", "y", "z"]), "n", None),
+        (op("test", "/a/nope", value=None), "n", None),
+        (op("replace", "", value={"only": 1}), "only", 1),
+    ],
+)
+def test_an_operation_changes_what_it_names(operation: JSON, pointed: str, found: Any) -> None:
+    """Each operation, on members and on items."""
+    assert json_patch(DOCUMENT, [operation])[pointed] == found
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        op("test", "/a/b", value=2),
+        op("test", "/a/nope", value=1),
+        op("test", "", value={}),
+        op("remove", "/a/nope"),
+        op("remove", "/l/3"),
+        op("remove", "/l/x"),
+        op("replace", "/l/3", value=1),
+        op("replace", "", value=1),
+        op("add", "/l/4", value=1),
+        op("add", "/nope/x", value=1),
+        op("add", "/a/b/x", value=1),
+        op("add", "", value={}),
+        op("move", "/x", **{"from": "/nope"}),
+        op("copy", "/x", **{"from": "/l/7/a"}),
+        op("copy", "/x"),
+        op("steal", "/a"),
+        {"op": "add"},
+    ],
+)
+def test_what_does_not_apply_is_refused_without_a_word(operation: JSON) -> None:
+    """Clients are told nothing of why, and nothing has happened."""
+    before = copy.deepcopy(DOCUMENT)
+    with pytest.raises(PatchError) as error:
+        json_patch(DOCUMENT, [op("remove", "/n"), operation])
+    refusal = error.value.refusal()
+    assert (refusal.status, refusal.reason) == (422, "Invalid")
+    assert refusal.message == "the server rejected our request due to an error in our request"
+    assert before == DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("patch", "status", "words"),
+    [
+        (
+            {"op": "add"},
+            400,
+            f"{UNDECODABLE} object into Go value of type []handlers.jsonPatchOp",
+        ),
+        (
+            [3],
+            400,
+            f"{UNDECODABLE} number into Go value of type handlers.jsonPatchOp",
+        ),
+        (
+            [op("test", "/n", value=None)] * 10_001,
+            413,
+            "The allowed maximum operations in a JSON patch is 10000, got 10001",
+        ),
+    ],
+    ids=["no list", "no operation", "too many"],
+)
+def test_what_is_no_patch_is_a_bad_request(patch: Any, status: int, words: str) -> None:
+    """The server's words for what it cannot decode, or will not."""
+    with pytest.raises(PatchError) as error:
+        json_patch(DOCUMENT, patch)
+    refusal = error.value.refusal()
+    assert (refusal.status, refusal.message) == (status, words)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(max_size=3), VALUES), st.text(max_size=3), VALUES)
+def test_what_was_added_is_there_and_can_be_removed(doc: JSON, name: str, value: Any) -> None:
+    """Pointers reach any name, and no document that was given is changed."""
+    before = copy.deepcopy(doc)
+    pointer = "/" + name.replace("~", "~0").replace("/", "~1")
+    added = json_patch(doc, [op("add", pointer, value=value), op("test", pointer, value=value)])
+    assert added == {**doc, name: value}
+    removed = json_patch(added, [op("remove", pointer)])
+    assert removed == {key: part for key, part in doc.items() if key != name}
+    assert doc == before

@@ -1,0 +1,77 @@
+"""JSON merge patch: RFC 7386."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gate.sandbox.json import JSON
+from gate.sandbox.patching import PatchError, merge_patch
+
+UNDECODABLE = "error decoding patch: json: cannot unmarshal"
+
+
+@pytest.mark.parametrize(
+    ("doc", "patch", "found"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+        ({"a": [1]}, {"a": [{"b": None, "c": 1}, None]}, {"a": [{"c": 1}, None]}),
+    ],
+)
+def test_the_patch_is_merged(doc: JSON, patch: JSON, found: JSON) -> None:
+    """The cases of the RFC's appendix that Kubernetes objects can have."""
+    before = copy.deepcopy((doc, patch))
+    assert merge_patch(doc, patch) == found
+    assert (doc, patch) == before
+
+
+@pytest.mark.parametrize(
+    ("patch", "words"),
+    [
+        (None, "Invalid JSON Patch"),
+        (
+            [1],
+            f"{UNDECODABLE} array into Go value of type map[string]interface {{}}",
+        ),
+        (
+            3,
+            f"{UNDECODABLE} number into Go value of type map[string]interface {{}}",
+        ),
+    ],
+    ids=["null", "list", "number"],
+)
+def test_what_is_no_object_is_a_bad_request(patch: Any, words: str) -> None:
+    """The server's words."""
+    with pytest.raises(PatchError) as error:
+        merge_patch({}, patch)
+    refusal = error.value.refusal()
+    assert (refusal.status, refusal.reason, refusal.message) == (400, "BadRequest", words)
+
+
+LEAVES = st.none() | st.integers(0, 3)
+OBJECTS = st.recursive(
+    st.dictionaries(st.sampled_from("abc"), LEAVES, max_size=3),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), LEAVES | inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(OBJECTS, OBJECTS)
+def test_a_patch_has_its_way_once_and_for_all(doc: JSON, patch: JSON) -> None:
+    """To patch twice is to patch once."""
+    once = merge_patch(doc, patch)
+    assert merge_patch(once, patch) == once

@@ -1,0 +1,301 @@
+"""Strategic merge patch; results and words are those of a server v1.36."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gate.sandbox.json import JSON
+from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.patching import PatchError, strategic_merge
+from gate.sandbox.schema import schema_of
+
+PODS = schema_of(BY_KEY["pods"])
+DEPLOYMENTS = schema_of(BY_KEY["deployments.apps"])
+MISORDERED = (
+    "The order in patch list:\n[map[image:x name:a]]\n doesn't match $setElementOrder list:"
+    "\n[map[name:b]]\n"
+)
+LIVE: JSON = {
+    "metadata": {"finalizers": ["a", "b", "c"], "labels": {"x": "1", "y": "2"}},
+    "spec": {
+        "containers": [
+            {"name": "p", "image": "i:1", "env": [{"name": "A", "value": "1"}]},
+            {"name": "q", "image": "i:1"},
+            {"name": "r", "image": "i:1", "command": ["sh"]},
+        ],
+        "nodeSelector": {"k": "v"},
+        "tolerations": [{"key": "a"}],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+    },
+}
+
+
+def patched(**spec: Any) -> JSON:
+    """Return the pod's spec after a patch of it."""
+    found: JSON = strategic_merge(LIVE, {"spec": spec}, PODS)["spec"]
+    return found
+
+
+def names(items: list[JSON]) -> str:
+    """Return the names of items, in order."""
+    return "".join(item["name"] for item in items)
+
+
+def metadata(**patch: Any) -> JSON:
+    """Return the metadata after a patch of it."""
+    found: JSON = strategic_merge(LIVE, {"metadata": patch}, PODS)["metadata"]
+    return found
+
+
+def test_items_are_merged_by_their_key() -> None:
+    """An item that is named is merged, another is added, the rest stays."""
+    found = patched(
+        containers=[{"name": "q", "image": "i:2"}, {"name": "n", "env": [{"name": "B"}]}]
+    )
+    assert found["containers"] == [
+        LIVE["spec"]["containers"][0],
+        {"name": "q", "image": "i:2"},
+        {"name": "n", "env": [{"name": "B"}]},
+        LIVE["spec"]["containers"][2],
+    ]
+
+
+def test_lists_without_a_key_are_replaced() -> None:
+    """Commands and tolerations are taken as a whole."""
+    found = patched(tolerations=[{"key": "b"}], containers=[{"name": "r", "command": ["x", "y"]}])
+    assert found["tolerations"] == [{"key": "b"}]
+    assert found["containers"][2]["command"] == ["x", "y"]
+
+
+def test_null_removes() -> None:
+    """At any depth, and where nothing is it does nothing."""
+    found = patched(nodeSelector=None, hostNetwork=None, containers=[{"name": "p", "env": None}])
+    assert "nodeSelector" not in found
+    assert "hostNetwork" not in found
+    assert found["containers"][0] == {"name": "p", "image": "i:1"}
+
+
+def test_nulls_of_what_is_new_are_dropped() -> None:
+    """An added item carries none."""
+    found = patched(
+        containers=[{"name": "p", "resources": {"limits": {"cpu": "1", "memory": None}}}]
+    )
+    assert found["containers"][0]["resources"] == {"limits": {"cpu": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("containers", "left"),
+    [
+        ([{"name": "q", "$patch": "delete"}], "pr"),
+        ([{"name": "nope", "$patch": "delete"}], "pqr"),
+        ([{"name": "n"}, {"name": "q", "$patch": "delete"}], "prn"),
+        ([{"name": "n"}, {"$patch": "replace"}], "n"),
+    ],
+)
+def test_items_are_deleted_and_replaced(containers: list[JSON], left: str) -> None:
+    """Directives stand in items of the list."""
+    assert sorted(names(patched(containers=containers)["containers"])) == sorted(left)
+
+
+@pytest.mark.parametrize(
+    ("patch", "labels"),
+    [
+        ({"$patch": "replace", "z": "3"}, {"z": "3"}),
+        ({"$patch": "delete"}, {}),
+        ({"z": "3", "x": None}, {"y": "2", "z": "3"}),
+    ],
+)
+def test_maps_are_replaced_and_deleted(patch: JSON, labels: JSON) -> None:
+    """Directives stand in the map that they are about."""
+    assert metadata(labels=patch)["labels"] == labels
+
+
+@pytest.mark.parametrize(
+    ("patch", "left"),
+    [
+        ({"finalizers": ["d"]}, ["d", "a", "b", "c"]),
+        ({"finalizers": ["b"]}, ["a", "b", "c"]),
+        ({"$deleteFromPrimitiveList/finalizers": ["b", "x"]}, ["a", "c"]),
+        ({"$setElementOrder/finalizers": ["c", "b"]}, ["a", "c", "b"]),
+        (
+            {
+                "finalizers": ["d"],
+                "$deleteFromPrimitiveList/finalizers": ["a"],
+                "$setElementOrder/finalizers": ["d", "c"],
+            },
+            ["d", "b", "c"],
+        ),
+    ],
+)
+def test_scalars_are_added_taken_out_and_ordered(patch: JSON, left: list[str]) -> None:
+    """A set of scalars is merged without repetition."""
+    assert metadata(**patch)["finalizers"] == left
+
+
+@pytest.mark.parametrize(
+    ("order", "patch", "found"),
+    [
+        ("rqp", "", "rqp"),
+        ("rp", "", "qrp"),
+        ("pxr", "x", "pxqr"),
+        ("xrqp", "x", "xrqp"),
+        ("zx", "x", "xpqr"),
+        ("", "xr", "xpqr"),
+        ("", "rxyp", "qrxyp"),
+    ],
+)
+def test_an_order_is_kept(order: str, patch: str, found: str) -> None:
+    """Items that the order names come as it says, the others where they were."""
+    items = [{"name": name} for name in patch]
+    change: JSON = {"containers": items} if items else {}
+    if order:
+        change["$setElementOrder/containers"] = [{"name": name} for name in order]
+    after = patched(**change)
+    assert names(after["containers"]) == found
+
+
+@pytest.mark.parametrize(
+    ("patch", "found"),
+    [
+        ({"initContainers": [{"name": "a", "$patch": "delete"}, {"name": "b"}]}, [{"name": "b"}]),
+        (
+            {
+                "initContainers": [
+                    {
+                        "name": "b",
+                        "env": [{"name": "x", "$patch": "delete"}, {"name": "y"}],
+                        "resources": {"$patch": "replace"},
+                    }
+                ]
+            },
+            [{"name": "b", "env": [{"name": "y"}]}],
+        ),
+        (
+            {
+                "$setElementOrder/initContainers": [{"name": "c"}, {"name": "b"}],
+                "initContainers": [{"name": "c"}, {"name": "b"}],
+            },
+            [{"name": "c"}, {"name": "b"}],
+        ),
+        ({"$setElementOrder/initContainers": [{"name": "c"}]}, None),
+    ],
+)
+def test_what_is_new_has_no_directives(patch: JSON, found: list[JSON] | None) -> None:
+    """Where nothing was, deletions are about nothing."""
+    assert patched(**patch).get("initContainers") == found
+
+
+def test_a_directive_in_place_of_a_value_removes_it() -> None:
+    """A map that is a directive is no value."""
+    assert metadata(labels={"x": {"$patch": "delete"}})["labels"] == {"y": "2"}
+
+
+def test_retained_keys_drop_the_others() -> None:
+    """What `$retainKeys` does not name is gone: another kind of strategy has other fields."""
+    live = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    change = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
+    assert strategic_merge(live, change, DEPLOYMENTS) == {
+        "spec": {"strategy": {"type": "Recreate"}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("patch", "status", "words"),
+    [
+        ({"spec": {"$patch": "foo"}}, 500, "unknown patch type: foo in map: map[$patch:foo]"),
+        (
+            {"spec": {"containers": [{"$patch": "foo", "name": "a"}]}},
+            500,
+            "unknown patch type: foo in map: map[$patch:foo name:a]",
+        ),
+        (
+            {"spec": {"containers": [{"image": "x"}]}},
+            500,
+            "map: map[image:x] does not contain declared merge key: name",
+        ),
+        (
+            {"spec": {"$setElementOrder/containers": "x"}},
+            500,
+            "expected a []interface {}, but received a string",
+        ),
+        (
+            {
+                "spec": {
+                    "$setElementOrder/containers": [{"name": "b"}],
+                    "containers": [{"name": "a", "image": "x"}],
+                }
+            },
+            500,
+            MISORDERED,
+        ),
+        (
+            {"spec": {"$setElementOrder/nope": []}},
+            500,
+            'unable to find api field in struct PodSpec for the json field "nope"',
+        ),
+        (
+            {"metadata": {"finalizers": [3]}},
+            500,
+            "list element types are not identical: [[a b c] [3]]",
+        ),
+        (
+            {"metadata": {"$deleteFromPrimitiveListfinalizers": ["x"]}},
+            400,
+            "invalid patch format of primitive list",
+        ),
+        (
+            {"spec": {"nodeSelector": {"$retainKeys": ["a"], "b": "1"}}},
+            400,
+            "invalid patch format of retainKeys",
+        ),
+        (
+            [1],
+            400,
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+    ],
+    ids=[
+        "map",
+        "item",
+        "key",
+        "order type",
+        "order",
+        "field",
+        "types",
+        "primitive",
+        "retain",
+        "list",
+    ],
+)
+def test_what_cannot_be_merged_is_refused(patch: Any, status: int, words: str) -> None:
+    """The server's words and its status; nothing has happened."""
+    before = copy.deepcopy(LIVE)
+    with pytest.raises(PatchError) as error:
+        strategic_merge(LIVE, patch, PODS)
+    refusal = error.value.refusal()
+    assert (refusal.status, refusal.message) == (status, words)
+    assert before == LIVE
+
+
+ITEMS = st.dictionaries(st.sampled_from("pqrst"), st.sampled_from("12"), max_size=4).map(
+    lambda found: [{"name": name, "image": image} for name, image in found.items()]
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ITEMS, ITEMS)
+def test_a_merge_has_all_of_both(live: list[JSON], patch: list[JSON]) -> None:
+    """Every item is there once, the patch's with its values and in its order; twice is once."""
+    before = copy.deepcopy((live, patch))
+    document, change = {"spec": {"containers": live}}, {"spec": {"containers": patch}}
+    found = strategic_merge(document, change, PODS)
+    items = found["spec"]["containers"]
+    assert sorted(names(items)) == sorted({*names(live), *names(patch)})
+    assert [item for item in items if item["name"] in names(patch)] == patch
+    assert strategic_merge(found, change, PODS) == found
+    assert (live, patch) == before

@@ -1,0 +1,116 @@
+"""The door of the sandbox: one HTTP request in, one answer out, without sockets.
+
+In the order of the API server: size, who asks, whether they may, where the path leads, the verb.
+"""
+
+from __future__ import annotations
+
+from gate.sandbox.access.authorizer import Authorizer
+from gate.sandbox.access.identity import Identity, Tokens
+from gate.sandbox.api.api import Api
+from gate.sandbox.failure import ApiError
+from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.serving.access import attributes_of, identified, reviewed
+from gate.sandbox.serving.audit import AuditEntry, Heard, unheard
+from gate.sandbox.serving.bodies import check_size
+from gate.sandbox.serving.discovery import is_group
+from gate.sandbox.serving.fixed import fixed_answer, not_found_page
+from gate.sandbox.serving.logs import ReadLog
+from gate.sandbox.serving.negotiation import Shape, shape_of
+from gate.sandbox.serving.options import is_dry_run
+from gate.sandbox.serving.paths import Target, target_of
+from gate.sandbox.serving.rendering import refusal
+from gate.sandbox.serving.request import Answer, Request
+from gate.sandbox.serving.routing import routed
+from gate.sandbox.serving.verbs import VERBS, Call
+
+_STANDING = {"cache-control": "no-cache, private"}
+
+
+class Door:
+    """The API over HTTP; `heard` is told of every request after it is answered."""
+
+    def __init__(self, api: Api, tokens: Tokens, read_log: ReadLog, heard: Heard = unheard) -> None:
+        self._api = api
+        self._tokens = tokens
+        self._authorizer = Authorizer(api.store)
+        self._read_log = read_log
+        self.heard = heard
+
+    def handle(self, request: Request) -> Answer:
+        """Answer a request; what is refused is a Status, never an exception."""
+        target = target_of(request)
+        warnings: list[str] = []
+        user = ""
+        try:
+            identity = identified(request, self._tokens, self._authorizer)
+            user = identity.user
+            answer = self._answer(request, target, identity, warnings)
+        except ApiError as error:
+            answer = refusal(error, _shape_or_none(request))
+        answer = Answer(answer.status, answer.body, _headers(answer, warnings))
+        self.heard(self._entry(request, target, user, answer))
+        return answer
+
+    def _answer(
+        self, request: Request, target: Target, identity: Identity, warnings: list[str]
+    ) -> Answer:
+        self._authorizer.check(identity, attributes_of(target))
+        if not target.resource:
+            return fixed_answer(request)
+        if not is_group(target.group):
+            return not_found_page()
+        resource = routed(target, request.method)
+        check_size(request)
+        if resource.key not in BY_KEY:
+            now = self._api.timers.wall()
+            return reviewed(self._authorizer, identity, request, target, resource, now)
+        call = Call(
+            api=self._api,
+            read_log=self._read_log,
+            request=request,
+            target=target,
+            resource=resource,
+            user=identity.user,
+            warn=lambda text: _add_once(warnings, text),
+        )
+        return VERBS[target.verb](call)
+
+    def _entry(self, request: Request, target: Target, user: str, answer: Answer) -> AuditEntry:
+        return AuditEntry(
+            at=self._api.timers.now(),
+            user=user,
+            user_agent=request.headers.get("user-agent", ""),
+            uri=request.uri,
+            target=target,
+            status=answer.status,
+            dry_run=is_dry_run(request),
+            content_type=request.headers.get("content-type", ""),
+            request_body=request.body,
+            answer_body=answer.body if isinstance(answer.body, bytes) else b"",
+        )
+
+
+def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
+    headers = {**_STANDING, **answer.headers}
+    if warnings:
+        headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in warnings)
+    return headers
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split())
+    escaped = line.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _add_once(warnings: list[str], text: str) -> None:
+    if text not in warnings:
+        warnings.append(text)
+
+
+def _shape_or_none(request: Request) -> Shape | None:
+    try:
+        return shape_of(request.headers.get("accept", ""))
+    except ApiError:
+        return None

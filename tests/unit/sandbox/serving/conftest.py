@@ -1,0 +1,58 @@
+"""A whole cluster in virtual time, and what is put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gate.sandbox.cluster import Cluster, ClusterOptions
+from gate.sandbox.json import JSON
+from gate.sandbox.serving.audit import AuditEntry
+from gate.sandbox.times import Names, Timers
+from tests.unit.sandbox.serving.client import Client
+
+STARTED = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def client() -> Client:
+    """Return the administrator of a fresh cluster."""
+    entries: list[AuditEntry] = []
+    options = ClusterOptions(admin_token="admin-token", heard=entries.append)
+    cluster = Cluster(Timers(STARTED), Names(1), options)
+    client = Client(cluster, entries)
+    client.pass_seconds(1.0)
+    return client
+
+
+@pytest.fixture
+def deployment() -> Callable[..., JSON]:
+    """Return a maker of Deployments."""
+
+    def make(name: str = "web", replicas: int = 2, **spec: Any) -> JSON:
+        labels = {"app": name}
+        pod = {"containers": [{"name": name, "image": f"shop/{name}:1"}]}
+        template = {"metadata": {"labels": labels}, "spec": pod}
+        selector = {"matchLabels": labels}
+        return {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": name},
+            "spec": {"replicas": replicas, "selector": selector, "template": template, **spec},
+        }
+
+    return make
+
+
+@pytest.fixture
+def config_map() -> Callable[..., JSON]:
+    """Return a maker of ConfigMaps."""
+
+    def make(name: str = "settings", **data: str) -> JSON:
+        metadata = {"name": name}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    return make

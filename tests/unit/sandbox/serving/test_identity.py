@@ -1,0 +1,120 @@
+"""Who asks, and what they may."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, Client, document
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+REVIEWS = "/apis/authorization.k8s.io/v1"
+
+
+@pytest.fixture
+def dev(client: Client) -> Client:
+    """Return a user who may read Deployments of the namespace, and no more."""
+    client.cluster.add_user("dev", "dev-token")
+    rule = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
+    client.ask("POST", f"{RBAC}/roles", {"metadata": {"name": "reader"}, "rules": [rule]})
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": "reader"},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": "dev"}],
+    }
+    assert client.ask("POST", f"{RBAC}/rolebindings", binding).status == 201
+    return Client(client.cluster, client.entries, "dev-token")
+
+
+def test_an_unknown_token_is_refused(client: Client) -> None:
+    """401, as the server words it."""
+    stranger = Client(client.cluster, client.entries, "nobody")
+    answer = stranger.ask("GET", CONFIG_MAPS)
+    assert (answer.status, document(answer)["message"]) == (401, "Unauthorized")
+
+
+def test_a_renewed_token_replaces_the_one_before(client: Client) -> None:
+    """A served cluster does not know the well-known token any more."""
+    client.cluster.renew_admin_token("secret")
+    assert client.ask("GET", CONFIG_MAPS).status == 401
+    assert Client(client.cluster, client.entries, "secret").ask("GET", CONFIG_MAPS).status == 200
+
+
+def test_anonymous_requests_see_health_and_no_more(client: Client) -> None:
+    """Without a token one may ask how the server is, and for its version."""
+    nobody = Client(client.cluster, client.entries, "")
+    assert [nobody.ask("GET", path).status for path in ("/readyz", "/version", "/api")] == [
+        200,
+        200,
+        403,
+    ]
+    refused = nobody.json("GET", "/api/v1/pods")
+    assert refused["message"] == (
+        'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group ""'
+        " at the cluster scope"
+    )
+
+
+def test_a_user_may_what_the_rules_say(dev: Client) -> None:
+    """Allowed requests go through; others are refused with who, what and where."""
+    assert dev.ask("GET", DEPLOYMENTS).status == 200
+    assert dev.ask("GET", "/apis").status == 200
+    refused = dev.ask("DELETE", f"{DEPLOYMENTS}/web")
+    assert refused.status == 403
+    assert document(refused)["message"] == (
+        'deployments.apps "web" is forbidden: User "dev" cannot delete resource "deployments"'
+        ' in API group "apps" in the namespace "default"'
+    )
+    assert document(refused)["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
+    assert dev.json("GET", "/nosuch")["message"] == (
+        'forbidden: User "dev" cannot get path "/nosuch"'
+    )
+
+
+def test_what_one_may_can_be_asked(dev: Client) -> None:
+    """Reviews are answered 201 and kept by nobody."""
+    attributes = {"namespace": "default", "verb": "get", "group": "apps", "resource": "deployments"}
+    question = {"spec": {"resourceAttributes": attributes}}
+    answer = dev.ask("POST", f"{REVIEWS}/selfsubjectaccessreviews", question)
+    assert answer.status == 201
+    assert document(answer)["status"]["allowed"] is True
+    rules = dev.json(
+        "POST", f"{REVIEWS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
+    )
+    assert {"verbs": ["get", "list"], "apiGroups": ["apps"], "resources": ["deployments"]} in rules[
+        "status"
+    ]["resourceRules"]
+    me = dev.json("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})
+    assert me["status"]["userInfo"]["username"] == "dev"
+    assert dev.ask("GET", f"{REVIEWS}/selfsubjectaccessreviews").status == 403
+
+
+def test_an_administrator_may_speak_for_others(client: Client, dev: Client) -> None:
+    """Impersonation has the rights of the other, and needs a right of its own."""
+    named = {"impersonate_user": "dev"}
+    assert client.ask("GET", DEPLOYMENTS, **named).status == 200
+    assert client.ask("GET", CONFIG_MAPS, **named).status == 403
+    in_group = {**named, "impersonate_group": "system:masters"}
+    assert client.ask("GET", CONFIG_MAPS, **in_group).status == 200
+    refused = dev.json("GET", DEPLOYMENTS, impersonate_user="admin")
+    assert 'cannot impersonate resource "users"' in refused["message"]
+
+
+def test_the_audit_hears_every_request(client: Client, dev: Client) -> None:
+    """Who asked what, what was sent, and how it ended; dry runs are no writes."""
+    client.entries.clear()
+    body = {"metadata": {"name": "a"}}
+    client.ask("POST", f"{CONFIG_MAPS}?dryRun=All", body)
+    client.ask("POST", CONFIG_MAPS, body)
+    dev.ask("POST", CONFIG_MAPS, body)
+    Client(client.cluster, client.entries, "nobody").ask("GET", "/version")
+    tried, made, refused, unknown = client.entries
+    assert [entry.is_write for entry in client.entries] == [False, True, True, False]
+    assert [entry.status for entry in client.entries] == [201, 201, 403, 401]
+    assert [entry.user for entry in client.entries] == ["admin", "admin", "dev", ""]
+    assert made.request_body == b'{"metadata": {"name": "a"}}'
+    assert b'"resourceVersion"' in made.answer_body
+    assert tried.uri == f"{CONFIG_MAPS}?dryRun=All"
+    assert (refused.target.verb, refused.target.key) == ("create", "configmaps")
+    assert unknown.user_agent == "kubectl/v1.36 (linux)"
+    assert made.at == client.cluster.timers.now()

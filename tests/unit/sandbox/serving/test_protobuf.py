@@ -1,0 +1,166 @@
+"""Protobuf requests, made by hand as a typed client makes them."""
+
+from __future__ import annotations
+
+import base64
+import struct
+
+import pytest
+
+from gate.sandbox.kinds import RESOURCES
+from gate.sandbox.serving.discovery import REVIEWED
+from gate.sandbox.serving.protobuf.messages import (
+    MAGIC,
+    OPTIONS,
+    _messages,
+    from_protobuf,
+    message_name,
+)
+from gate.sandbox.serving.protobuf.wire import WireError, fields, signed
+from tests.unit.sandbox.serving.client import DEPLOYMENTS, Client, document
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+def varint(number: int) -> bytes:
+    """Return a varint, of negative numbers the two's complement."""
+    number &= (1 << 64) - 1
+    made = bytearray()
+    while number > 0x7F:
+        made.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*made, number])
+
+
+def part(number: int, value: int | str | bytes) -> bytes:
+    """Return one field."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    raw = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(raw)) + raw
+
+
+def envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+    """Return an object as it goes over the wire."""
+    meta = part(1, api_version) + part(2, kind)
+    return MAGIC + part(1, meta) + part(2, raw)
+
+
+def metadata(name: str) -> bytes:
+    """Return an ObjectMeta with an empty creation time, as typed clients send it."""
+    label = part(1, "app") + part(2, name)
+    return part(1, name) + part(8, b"") + part(11, label)
+
+
+def deployment() -> bytes:
+    """Return a Deployment."""
+    container = part(1, "web") + part(2, "shop/web:1")
+    port = part(2, part(1, 0) + part(2, 8080))
+    container += part(10, part(1, part(2, port)))
+    limits = part(1, "cpu") + part(2, part(1, "500m"))
+    container += part(8, part(1, limits))
+    volume = part(1, "config") + part(2, part(19, part(1, part(1, "settings"))))
+    pod = part(1, volume) + part(2, container)
+    template = part(1, metadata("web")) + part(2, pod)
+    selector = part(1, part(1, "app") + part(2, "web"))
+    surge = part(1, 1) + part(3, "50%")
+    strategy = part(1, "RollingUpdate") + part(2, part(2, surge))
+    spec = part(1, 3) + part(2, selector) + part(3, template) + part(4, strategy)
+    return envelope("apps/v1", "Deployment", part(1, metadata("web")) + part(2, spec))
+
+
+def test_a_deployment_is_read() -> None:
+    """Numbers become names, inline structs vanish, special types take their JSON form."""
+    body = from_protobuf(deployment(), "apps/v1", "Deployment")
+    assert (body["apiVersion"], body["kind"]) == ("apps/v1", "Deployment")
+    assert body["metadata"] == {
+        "name": "web",
+        "creationTimestamp": None,
+        "labels": {"app": "web"},
+    }
+    spec = body["spec"]
+    assert spec["replicas"] == 3
+    assert spec["strategy"]["rollingUpdate"] == {"maxSurge": "50%"}
+    pod = spec["template"]["spec"]
+    assert pod["volumes"] == [{"name": "config", "configMap": {"name": "settings"}}]
+    [container] = pod["containers"]
+    assert container["resources"] == {"limits": {"cpu": "500m"}}
+    assert container["livenessProbe"] == {"httpGet": {"port": 8080}}
+
+
+def test_a_typed_client_creates(client: Client) -> None:
+    """A protobuf body is an object like any other; the answer is JSON."""
+    answer = client.ask("POST", DEPLOYMENTS, deployment(), content_type=PROTOBUF)
+    assert answer.status == 201
+    assert document(answer)["spec"]["replicas"] == 3
+    assert document(answer)["metadata"]["creationTimestamp"] == "2026-01-01T00:00:01Z"
+
+
+def test_binary_data_and_times() -> None:
+    """Bytes become base64, times RFC 3339, whole numbers below zero stay so."""
+    entry = part(1, "token") + part(2, b"\x00\xff")
+    secret = from_protobuf(envelope("v1", "Secret", part(2, entry)), "v1", "Secret")
+    assert base64.b64decode(secret["data"]["token"]) == b"\x00\xff"
+    moment = part(1, 1_767_225_600) + part(2, 5_000)
+    spec = part(1, "me") + part(4, moment)
+    lease = envelope("coordination.k8s.io/v1", "Lease", part(2, spec))
+    found = from_protobuf(lease, "coordination.k8s.io/v1", "Lease")
+    assert found["spec"]["renewTime"] == "2026-01-01T00:00:00.000005Z"
+    assert signed(next(fields(part(1, -7)))[1]) == -7
+
+
+def test_options_of_a_deletion_belong_to_every_version() -> None:
+    """Their message is one, whatever version the envelope names."""
+    raw = envelope("apps/v1", "DeleteOptions", part(1, 0) + part(4, "Orphan"))
+    assert from_protobuf(raw, "v1", "DeleteOptions") == {
+        "kind": "DeleteOptions",
+        "apiVersion": "apps/v1",
+        "gracePeriodSeconds": 0,
+        "propagationPolicy": "Orphan",
+    }
+
+
+def test_every_kind_has_its_message() -> None:
+    """What is served can be sent as protobuf."""
+    for kind in (*RESOURCES, *REVIEWED):
+        assert message_name(kind.api_version, kind.kind) in _messages()
+    assert OPTIONS in _messages()
+
+
+def test_every_type_is_known() -> None:
+    """A field's type is a message of the data file, or one that is read by hand."""
+    from gate.sandbox.serving.protobuf.messages import _READERS
+
+    types = {kind.lstrip("[]{}") for each in _messages().values() for _, kind in each.values()}
+    assert types <= {*_messages(), *_READERS}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"{}",
+        MAGIC + b"\x0a\x7f",
+        MAGIC + b"\x0b",
+        MAGIC + b"\x80" * 11,
+        MAGIC + part(1, 5),
+        envelope("v1", "Gadget", b""),
+        envelope("v1", "Pod", part(1, 7)),
+    ],
+)
+def test_what_is_no_message_is_refused(raw: bytes) -> None:
+    """Cut, misfit and unknown messages are errors, never crashes."""
+    with pytest.raises(WireError):
+        from_protobuf(raw, "v1", "Pod")
+
+
+def test_a_broken_message_is_a_bad_request(client: Client) -> None:
+    """The client is told."""
+    answer = client.ask("POST", DEPLOYMENTS, MAGIC + b"\x0a\x7f", content_type=PROTOBUF)
+    assert answer.status == 400
+
+
+def test_floating_point_numbers() -> None:
+    """Both widths are read."""
+    wide = varint(1 << 3 | 1) + struct.pack("<d", 0.5)
+    narrow = varint(2 << 3 | 5) + struct.pack("<f", 0.25)
+    assert list(fields(wide + narrow)) == [(1, 0.5), (2, 0.25)]

@@ -1,0 +1,1 @@
+"""The controllers: what makes of Deployments ReplicaSets and of those pods, and clears up after."""

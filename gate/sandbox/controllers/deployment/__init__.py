@@ -1,0 +1,1 @@
+"""The Deployment controller: from a template to ReplicaSets, a step at a time."""

@@ -1,0 +1,1 @@
+"""The garbage collector: what belongs to something that is gone goes too."""

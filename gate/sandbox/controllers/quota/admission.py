@@ -1,0 +1,95 @@
+"""ResourceQuota at admission: a create that would exceed a quota is refused, others are counted.
+
+Rules of the apiserver's `resourcequota` plugin: the usage is written before the object is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gate.sandbox.api.admission import Admission, Operation
+from gate.sandbox.api.api import Api
+from gate.sandbox.controllers.moments import Moments
+from gate.sandbox.controllers.ownership import key_of
+from gate.sandbox.controllers.quota.usage import (
+    NOTHING,
+    Usage,
+    added,
+    matches_scopes,
+    missing_from,
+    names_of,
+    usage_of,
+)
+from gate.sandbox.controllers.writers import QUOTA_ADMISSION
+from gate.sandbox.failure import ApiError, forbidden
+from gate.sandbox.json import JSON
+from gate.sandbox.objects.quantity import Quantity, parsed
+from gate.sandbox.times import Timers
+
+RESOURCE = "resourcequotas"
+
+
+class QuotaAdmission:
+    """An admission hook: `Api.admissions` holds it."""
+
+    def __init__(self, api: Api, timers: Timers) -> None:
+        self._api = api
+        self._moments = Moments(timers)
+
+    def __call__(self, admission: Admission) -> None:
+        """Refuse with 403 what exceeds a quota of its namespace; count what does not."""
+        if admission.operation is not Operation.CREATE or admission.subresource:
+            return
+        body = admission.body
+        if body is None or not admission.namespace or admission.resource.key == "events":
+            return
+        quotas = self._api.store.items(RESOURCE, admission.namespace)
+        used = usage_of(admission.resource, body, self._moments) if quotas else {}
+        counted = [self._counted(admission, body, quota, used) for quota in quotas]
+        if not admission.dry_run:
+            self._write(quota for quota in counted if quota is not None)
+
+    def _counted(self, admission: Admission, body: JSON, quota: JSON, used: Usage) -> JSON | None:
+        """Return a quota with the object counted, None where it does not concern it."""
+        status = quota.get("status") or {}
+        hard = _quantities(status.get("hard"))
+        limited = names_of(admission.resource).intersection(hard)
+        is_pod = admission.resource.key == "pods"
+        if not limited or (is_pod and not matches_scopes(quota, body)):
+            return None
+        name = quota["metadata"]["name"]
+        lacking = missing_from(body, limited) if is_pod else ""
+        if lacking:
+            raise _refused(admission, f"failed quota: {name}: {lacking}")
+        before = _quantities(status.get("used"))
+        if not limited <= before.keys():
+            names = ",".join(sorted(limited))
+            raise _refused(admission, f"status unknown for quota: {name}, resources: {names}")
+        asked = {each: used[each] for each in limited if each in used}
+        after = added(before, asked)
+        over = [each for each in asked if after[each].nanos > hard[each].nanos]
+        if over:
+            told = f"requested: {_told(asked, over)}, used: {_told(before, over)}"
+            why = f"exceeded quota: {name}, {told}, limited: {_told(hard, over)}"
+            raise _refused(admission, why)
+        texts = {each: str(amount) for each, amount in after.items()}
+        return {**quota, "status": {**status, "used": texts}}
+
+    def _write(self, quotas: Iterable[JSON]) -> None:
+        for quota in [*quotas]:
+            key = key_of(RESOURCE, quota)
+            self._api.update(key, quota, QUOTA_ADMISSION, subresource="status")
+
+
+def _quantities(amounts: JSON | None) -> dict[str, Quantity]:
+    return {name: parsed(str(text)) for name, text in (amounts or {}).items()}
+
+
+def _told(amounts: dict[str, Quantity], names: Iterable[str]) -> str:
+    return ",".join(f"{name}={amounts.get(name, NOTHING)}" for name in sorted(names))
+
+
+def _refused(admission: Admission, why: str) -> ApiError:
+    resource = admission.resource
+    name = (admission.body or {}).get("metadata", {}).get("name") or admission.name
+    return forbidden(resource.plural, resource.group, name, why)

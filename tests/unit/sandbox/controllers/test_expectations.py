@@ -1,0 +1,70 @@
+"""What a ReplicaSet waits to see before it counts its pods again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gate.sandbox.api.api import Patch, PatchType
+from gate.sandbox.controllers import informer
+from gate.sandbox.controllers.replicaset.expectations import Expectations
+from gate.sandbox.storage.store import Change, ChangeType, Key
+from gate.sandbox.times import Timers
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, replica_set
+
+OWNER = Key("replicasets.apps", "shop", "r")
+POD = Key("pods", "shop", "p")
+
+
+@pytest.fixture
+def timers() -> Timers:
+    """Virtual time."""
+    return Timers(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_creations_are_met_when_all_were_seen(timers: Timers) -> None:
+    """Two are expected: one is not enough."""
+    expectations = Expectations(timers)
+    assert expectations.met(OWNER)
+    expectations.creations(OWNER, 2)
+    expectations.created(OWNER)
+    assert not expectations.met(OWNER)
+    expectations.created(OWNER)
+    assert expectations.met(OWNER)
+
+
+def test_a_deletion_is_seen_once(timers: Timers) -> None:
+    """It begins, and it ends: both are of the same pod."""
+    expectations = Expectations(timers)
+    expectations.deletions(OWNER, [POD, Key("pods", "shop", "q")])
+    expectations.deleted(OWNER, POD)
+    expectations.deleted(OWNER, POD)
+    assert not expectations.met(OWNER)
+    expectations.deleted(OWNER, Key("pods", "shop", "q"))
+    assert expectations.met(OWNER)
+
+
+def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> None:
+    """A ReplicaSet does not stand still for ever."""
+    expectations = Expectations(timers)
+    expectations.creations(OWNER, 1)
+    timers.run_due(300)
+    assert not expectations.met(OWNER)
+    timers.run_due(301)
+    assert expectations.met(OWNER)
+
+
+def test_a_sync_before_the_new_pods_are_seen_makes_no_more(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change from before the creation wakes the controller before what it created is cached."""
+    monkeypatch.setattr(informer, "LATENCY_SECONDS", 0.05)
+    added: list[Change] = []
+    bed.api.store.listen("pods", added.append)
+    bed.api.create("replicasets.apps", NAMESPACE, replica_set(3), TEAM)
+    bed.run(0.04)
+    touched = Patch(PatchType.MERGE, {"metadata": {"annotations": {"touched": "yes"}}})
+    bed.api.patch(bed.key("replicasets.apps", "alone"), touched, TEAM)
+    bed.run(5)
+    assert sum(change.type is ChangeType.ADDED for change in added) == 3

@@ -1,0 +1,134 @@
+"""The garbage collector: in the background, in the foreground, and leaving orphans."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.sandbox.api.api import Propagation
+from gate.sandbox.controllers.garbage.graph import FOREGROUND
+from gate.sandbox.json import JSON
+from gate.sandbox.storage.store import Change, ChangeType
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
+
+
+def gone_in_order(bed: Bed) -> list[str]:
+    """Return a list that fills with the kinds of objects as they go."""
+    order: list[str] = []
+
+    def hear(change: Change) -> None:
+        if change.type is ChangeType.DELETED:
+            order.append(change.key.resource)
+
+    for resource in ("deployments.apps", "replicasets.apps", "pods"):
+        bed.api.store.listen(resource, hear)
+    return order
+
+
+def config_map(name: str, *owners: JSON) -> JSON:
+    """Return a ConfigMap with owners."""
+    metadata = {"name": name, "ownerReferences": [*owners]}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
+def reference(body: JSON, **facts: object) -> JSON:
+    """Return an owner reference to a ConfigMap."""
+    metadata = body["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        **facts,
+    }
+
+
+def test_in_the_background_the_owner_goes_first(bed: Bed) -> None:
+    """Deployment, ReplicaSet, pods."""
+    bed.deploy(web(2))
+    order = gone_in_order(bed)
+    bed.delete("deployments.apps", "web", Propagation.BACKGROUND)
+    bed.run(5)
+    assert order == ["deployments.apps", "replicasets.apps", "pods", "pods"]
+
+
+def test_in_the_foreground_the_owner_goes_last(bed: Bed) -> None:
+    """Pods, ReplicaSet, Deployment; until then it has a deletion time and the finalizer."""
+    bed.deploy(web(2))
+    order = gone_in_order(bed)
+    bed.delete("deployments.apps", "web", Propagation.FOREGROUND)
+    assert bed.deployment["metadata"]["finalizers"] == [FOREGROUND]
+    bed.run(5)
+    assert order == ["pods", "pods", "replicasets.apps", "deployments.apps"]
+
+
+def test_orphans_stay_and_have_no_owner(bed: Bed) -> None:
+    """Only the Deployment goes."""
+    bed.deploy(web(2))
+    order = gone_in_order(bed)
+    bed.delete("deployments.apps", "web", Propagation.ORPHAN)
+    bed.run(5)
+    assert order == ["deployments.apps"]
+    assert not bed.replica_sets[0]["metadata"].get("ownerReferences")
+    assert len(bed.pods) == 2
+
+
+def test_one_living_owner_is_enough(bed: Bed) -> None:
+    """The reference to the one that is gone is dropped."""
+    first = bed.api.create("configmaps", NAMESPACE, config_map("first"), TEAM)
+    second = bed.api.create("configmaps", NAMESPACE, config_map("second"), TEAM)
+    shared = config_map("shared", reference(first), reference(second))
+    bed.api.create("configmaps", NAMESPACE, shared, TEAM)
+    bed.run(1)
+    bed.delete("configmaps", "first")
+    bed.run(2)
+    owners = bed.get("configmaps", "shared")["metadata"]["ownerReferences"]
+    assert [owner["name"] for owner in owners] == ["second"]
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Widget"])
+def test_an_object_of_an_absent_owner_goes_unless_its_kind_is_unknown(bed: Bed, kind: str) -> None:
+    """What cannot be looked up may exist."""
+    owner = {"apiVersion": "v1", "kind": kind, "name": "nobody", "uid": "none"}
+    bed.api.create("configmaps", NAMESPACE, config_map("lost", owner), TEAM)
+    bed.run(2)
+    assert (bed.api.store.get(bed.key("configmaps", "lost")) is None) == (kind == "ConfigMap")
+
+
+def test_an_owner_of_the_same_name_and_another_uid_is_absent(bed: Bed) -> None:
+    """A Deployment that was made anew does not own what the old one left."""
+    first = bed.api.create("configmaps", NAMESPACE, config_map("owner"), TEAM)
+    other = {**reference(first), "uid": "another"}
+    bed.api.create("configmaps", NAMESPACE, config_map("owned", other), TEAM)
+    bed.run(2)
+    assert bed.api.store.get(bed.key("configmaps", "owned")) is None
+
+
+def test_a_dependent_that_does_not_block_is_not_waited_for(bed: Bed) -> None:
+    """The owner goes in the foreground before a dependent that a finalizer holds."""
+    owner = bed.api.create("configmaps", NAMESPACE, config_map("owner"), TEAM)
+    held = config_map("held", reference(owner))
+    held["metadata"]["finalizers"] = ["example.org/held"]
+    bed.api.create("configmaps", NAMESPACE, held, TEAM)
+    bed.run(1)
+    bed.delete("configmaps", "owner", Propagation.FOREGROUND)
+    bed.run(2)
+    assert bed.api.store.get(bed.key("configmaps", "owner")) is None
+    assert bed.get("configmaps", "held")["metadata"]["deletionTimestamp"]
+
+
+def test_owners_that_would_wait_for_each_other_do_not(bed: Bed) -> None:
+    """Where a dependent's dependent waits too, the reference between them stops blocking."""
+    top = bed.api.create("configmaps", NAMESPACE, config_map("top"), TEAM)
+    owned = config_map("middle", reference(top, blockOwnerDeletion=True))
+    middle = bed.api.create("configmaps", NAMESPACE, owned, TEAM)
+    owned = config_map("bottom", reference(middle, blockOwnerDeletion=True))
+    bottom = bed.api.create("configmaps", NAMESPACE, owned, TEAM)
+    held = config_map("held", reference(bottom, blockOwnerDeletion=True))
+    held["metadata"]["finalizers"] = ["example.org/held"]
+    bed.api.create("configmaps", NAMESPACE, held, TEAM)
+    bed.run(1)
+    bed.delete("configmaps", "bottom", Propagation.FOREGROUND)
+    bed.delete("configmaps", "top", Propagation.FOREGROUND)
+    bed.run(2)
+    assert bed.api.store.get(bed.key("configmaps", "top")) is None
+    assert FOREGROUND in bed.get("configmaps", "middle")["metadata"]["finalizers"]

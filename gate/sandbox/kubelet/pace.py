@@ -18,11 +18,12 @@ class Pace:
 
     `back_off_seconds` from a failure to the next try (the first restart comes at once), the last
     one over and over; `seen_seconds` is how long a state stands that passes by itself: a
-    container's end, a failed pull.
+    container's end, a failed pull. `end_seconds` is how long a pod takes to go that is told to.
     """
 
     back_off_seconds: tuple[float, ...]
     seen_seconds: float
+    end_seconds: float
 
     NODE: ClassVar[Pace]
     SHORT: ClassVar[Pace]
@@ -41,8 +42,8 @@ class Pace:
         return seconds - self.seen_seconds
 
 
-Pace.NODE = Pace(tuple(map(float, NODE_BACK_OFF_SECONDS)), seen_seconds=1.0)
-Pace.SHORT = Pace((0.5, 1.0, 2.0, 4.0, 5.0), seen_seconds=0.1)
+Pace.NODE = Pace(tuple(map(float, NODE_BACK_OFF_SECONDS)), seen_seconds=1.0, end_seconds=1.0)
+Pace.SHORT = Pace((0.5, 1.0, 2.0, 4.0, 5.0), seen_seconds=0.1, end_seconds=0.03)
 
 
 def told_back_off(attempt: int) -> str:

@@ -40,6 +40,7 @@ class Pod:
         "_is_evicted",
         "_main",
         "_not_started",
+        "_scheduling",
         "_started_at",
         "due",
         "name",
@@ -60,6 +61,7 @@ class Pod:
         self._main = self._containers(spec["containers"], spec, pace, is_init=False)
         self._not_started = [*self._init, *self._main]
         self._conditions = Conditions()
+        self._scheduling = Conditions()
         self._started_at = ""
         self._evict_at = math.inf
         self._is_evicted = False
@@ -127,8 +129,8 @@ class Pod:
 
     def unschedulable(self, wall: str) -> tuple[JSON, Note]:
         """Return the status and the event of a pod for which there is no node."""
-        self._conditions.fail(wall, Why("Unschedulable", _NO_NODE), "PodScheduled")
-        status = {"phase": "Pending", "conditions": self._conditions.rendered()}
+        self._scheduling.fail(wall, Why("Unschedulable", _NO_NODE), "PodScheduled")
+        status = {"phase": "Pending", "conditions": self._scheduling.rendered()}
         return status, Note("FailedScheduling", _NO_NODE)
 
     def start(self, now: float, wall: str) -> list[Note]:
@@ -173,7 +175,10 @@ class Pod:
         self.due = min(self._evict_at, *(each.due for each in self.containers))
 
     def status(self, wall: str) -> JSON:
-        """Return the whole `status` as it is now; conditions keep their time while unchanged."""
+        """Return the `status` as it is now, but for what is the scheduler's: `PodScheduled`.
+
+        Conditions keep their time while unchanged.
+        """
         phase = self._phase()
         self._set_conditions(phase, wall)
         status: JSON = {
@@ -205,7 +210,6 @@ class Pod:
         return "Running" if all(each.has_run for each in self._main) else "Pending"
 
     def _set_conditions(self, phase: str, wall: str) -> None:
-        self._conditions.hold(wall, "PodScheduled")
         undone = [each.part.name for each in self._init if not _let_others_start(each)]
         # Once an ordinary container was started, a sidecar that restarts undoes nothing.
         if undone and any(each in self._not_started for each in self._main):

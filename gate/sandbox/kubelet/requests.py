@@ -38,7 +38,10 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class ReportStatus:
-    """Patch the pod's status: `body` is a merge patch for the subresource `status`."""
+    """Patch the pod's status: `body` is a strategic merge patch for the subresource `status`.
+
+    So conditions that it does not name stay as they are, as with a node's kubelet.
+    """
 
     pod: PodRef
     body: JSON

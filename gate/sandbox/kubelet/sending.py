@@ -12,7 +12,6 @@ from typing import Final
 
 from gate.sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Writer
 from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
 from gate.sandbox.kubelet.requests import (
     Author,
     Bind,
@@ -80,7 +79,8 @@ class Outbox:
             case Bind(pod, body):
                 self._api.bind(pod_key(pod), body, by)
             case ReportStatus(pod, body):
-                self._merge(pod_key(pod), body, by, "status")
+                patch = Patch(PatchType.STRATEGIC, body)
+                self._api.patch(pod_key(pod), patch, by, subresource="status")
             case WriteEvent():
                 self._write_event(request, by)
             case Remove(pod):
@@ -90,12 +90,9 @@ class Outbox:
     def _write_event(self, request: WriteEvent, by: Writer) -> None:
         key = Key("events", request.pod.namespace, request.event["metadata"]["name"])
         if request.again and self._api.store.get(key):
-            self._merge(key, request.count_patch, by)
+            self._api.patch(key, Patch(PatchType.MERGE, request.count_patch), by)
         else:
             self._api.create("events", key.namespace, request.event, by)
-
-    def _merge(self, key: Key, body: JSON, by: Writer, subresource: str = "") -> None:
-        self._api.patch(key, Patch(PatchType.MERGE, body), by, subresource=subresource)
 
 
 def node_writer(node: str) -> Writer:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from gate.sandbox.json import JSON
 from gate.sandbox.kubelet.behaviour import BehaviourError, Clause, Kind, behaviour_of
@@ -207,7 +208,7 @@ class PodWorkers:
         if not worker.is_ending:
             worker.is_ending = True
             grace_seconds = worker.item["metadata"].get("deletionGracePeriodSeconds", 0)
-            seconds = min(worker.slow_seconds, grace_seconds)
+            seconds = min(max(worker.slow_seconds, self._pace.end_seconds), grace_seconds)
             self._timers.call_later(seconds, lambda: self._send(Remove(worker.ref), worker.node))
 
     # What is told
@@ -215,7 +216,9 @@ class PodWorkers:
     def _report(self, worker: _Worker, status: JSON, author: Author) -> None:
         if status != worker.reported:
             worker.reported = status
-            body = {"metadata": {"uid": worker.ref.uid}, "status": status}
+            conditions = [{**_NOTHING_TOLD, **each} for each in status["conditions"]]
+            told = {**status, "conditions": conditions}
+            body = {"metadata": {"uid": worker.ref.uid}, "status": told}
             self._send(ReportStatus(worker.ref, body, author), worker.node)
 
     def _say(self, worker: _Worker, note: Note) -> None:
@@ -228,6 +231,10 @@ class PodWorkers:
     def _next_address(self) -> str:
         number = next(self._addresses) % 2**16
         return f"10.244.{number >> 8}.{number & 255}"
+
+
+_NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}
+"""A condition that holds takes back what it told while it did not."""
 
 
 def _annotations(item: JSON) -> JSON | None:

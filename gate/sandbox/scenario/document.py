@@ -13,6 +13,7 @@ from gate.errors import UsageError
 T = TypeVar("T")
 
 MOST_CHARACTERS: Final = 256 * 1024
+MOST_DEPTH: Final = 10
 _STAR: Final = "put quotes around what begins with *"
 _QUOTES: Final = ("'", '"')
 
@@ -125,11 +126,9 @@ def root(text: str, report: Report) -> Node | None:
         report.add(None, f"is longer than {MOST_CHARACTERS} characters")
         return None
     try:
-        # Aliases would let a small file say very much.
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                report.add(event.start_mark, f"an alias; {_STAR}")
-                return None
+        if (refused := _monstrous(text)) is not None:
+            report.add(*refused)
+            return None
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         hint = f"; {_STAR}" if error.context == "while scanning an alias" else ""
@@ -148,6 +147,19 @@ def root(text: str, report: Report) -> Node | None:
 def _printable(message: str) -> str:
     """Return a message without what a terminal would obey."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+
+
+def _monstrous(text: str) -> tuple[_Mark | None, str] | None:
+    """Return what would let a small file say very much, or take very long; parsed lazily."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            return event.start_mark, f"an alias; {_STAR}"
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEPTH:
+            return event.start_mark, f"nested deeper than {MOST_DEPTH} levels"
+    return None
 
 
 def _in_one_line(error: Exception) -> str:

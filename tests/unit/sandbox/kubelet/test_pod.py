@@ -84,10 +84,20 @@ def test_an_init_container_that_fails_for_good_fails_the_pod() -> None:
 
 
 def test_a_condition_keeps_its_time_while_it_stays() -> None:
-    """Ready turns at 2 s and at no other time; PodScheduled never."""
+    """Ready turns at 2 s and at no other time; PodScheduled is the scheduler's to tell."""
     stage = Stage().run(pod(asked="ready=2"), seconds=5)
     assert condition(stage.status(), "Ready")["lastTransitionTime"] == "2026-01-01T00:00:02Z"
-    assert condition(stage.status(), "PodScheduled")["lastTransitionTime"] == "2026-01-01T00:00:00Z"
+    told = {each["type"] for each in stage.status()["conditions"]}
+    assert told == {"Initialized", "ContainersReady", "Ready"}
+
+
+def test_a_condition_that_holds_takes_its_reason_back() -> None:
+    """Why a pod was not ready is told while it is not, and taken back when it is."""
+    before, after = (
+        status for _, status in Stage().run(pod(asked="ready=2"), seconds=5).statuses()
+    )
+    assert condition(before, "Ready")["reason"] == "ContainersNotReady"
+    assert condition(after, "Ready")["reason"] is condition(after, "Ready")["message"] is None
 
 
 def test_a_restart_tells_the_end_before_it() -> None:

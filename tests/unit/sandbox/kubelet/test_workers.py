@@ -41,7 +41,12 @@ def test_only_the_first_pods_of_a_replicaset_suffer() -> None:
 
 @pytest.mark.parametrize(
     ("asked", "grace_seconds", "at"),
-    [("", 30, 5.0), ("slow-termination=3", 30, 8.0), ("slow-termination=3m", 30, 35.0)],
+    [
+        ("", 30, 5.03),
+        ("", 0, 5.0),
+        ("slow-termination=3", 30, 8.0),
+        ("slow-termination=3m", 30, 35.0),
+    ],
 )
 def test_a_deleted_pod_takes_its_time_within_its_grace(
     asked: str, grace_seconds: int, at: float

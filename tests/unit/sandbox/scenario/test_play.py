@@ -139,7 +139,7 @@ events: {1s: supersede web shop/web:2, 5s: delete-pod web 1}
 """
     theatre = Theatre(text).at(4)
     before = {pod["metadata"]["uid"]: pod for pod in theatre.pods()}
-    after = {pod["metadata"]["uid"] for pod in theatre.at(5).pods()}
+    after = {pod["metadata"]["uid"] for pod in theatre.at(6).pods()}
     [gone] = [pod for uid, pod in before.items() if uid not in after]
     assert gone["spec"]["containers"][0]["image"] == "shop/web:2"
 

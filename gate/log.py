@@ -10,7 +10,8 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 _RANKS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -23,6 +24,7 @@ _LONGEST: Final = 2_000
 """Characters of one value; an error of a library can quote a whole answer."""
 
 Line = MutableMapping[str, Any]
+Wall = Callable[[], datetime]
 
 
 class _Log:
@@ -32,6 +34,7 @@ class _Log:
         self.least = _RANKS["info"]
         self.as_json = False
         self.stream: TextIO | None = None
+        self.wall: Wall = _now
         self.logger: Any = None
 
     def write(self, level: str, event: str, facts: dict[str, object]) -> None:
@@ -46,8 +49,11 @@ class _Log:
     def _opened(self) -> Any:
         import structlog
 
-        stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="at")
-        shape = [stamp, structlog.processors.JSONRenderer()] if self.as_json else [_console_line]
+        shape = (
+            [self._stamped, structlog.processors.JSONRenderer()]
+            if self.as_json
+            else [_console_line]
+        )
         return structlog.wrap_logger(
             structlog.WriteLogger(self.stream or sys.stderr),
             processors=[structlog.processors.add_log_level, _masked, *shape],
@@ -55,18 +61,34 @@ class _Log:
             cache_logger_on_first_use=False,
         )
 
+    def _stamped(self, _logger: object, _method: str, line: Line) -> Line:
+        line["at"] = self.wall().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return line
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
 
 _log: Final = _Log()
 
 
-def configure(form: str, level: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+def configure(
+    form: str,
+    level: str,
+    *,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+    wall: Wall = _now,
+) -> None:
     """Write lines of `level` and above to `stream` (stderr), `form` being console or json.
 
-    `quiet` is errors alone.
+    `quiet` is errors alone; `wall` says what time it is, in UTC.
     """
     _log.as_json = form == "json"
     _log.least = _RANKS["error" if quiet else level]
     _log.stream = stream
+    _log.wall = wall
     _log.logger = None
 
 

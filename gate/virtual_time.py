@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -28,7 +28,7 @@ class Schedule(Protocol):
 
 
 class Abandoned(BaseException):
-    """Raised where a thread waits, when its time ends: nobody will ever wake it."""
+    """Raised where a thread waits, when its group is ended: nobody will ever wake it."""
 
 
 class Turn:
@@ -43,35 +43,124 @@ class Turn:
         self.go = threading.Semaphore(0)
 
 
-class VirtualClock:
-    """Time for threads that it started, and for the one that made it; others are not waited for."""
+class Turns:
+    """What all who share one time have in common: what time it is, and whose turn."""
 
-    def __init__(
-        self, now: float = 0.0, schedule: Schedule | None = None, started: datetime | None = None
-    ) -> None:
-        """Begin at `now` seconds, which is `started` on the wall; `schedule` shares the time."""
-        self._now = now
-        self._schedule = schedule
-        self._epoch = (started or datetime.now(UTC)) - timedelta(seconds=now)
-        self._waiting: list[Turn] = []
-        self._calls: dict[int, list[Callable[[], None]]] = {}
-        self._ended = False
+    def __init__(self, now: float, schedule: Schedule | None, started: datetime) -> None:
+        self.now = now
+        self.schedule = schedule
+        self.epoch = started - timedelta(seconds=now)
+        self.waiting: list[Turn] = []
+        self.calls: dict[int, list[Callable[[], None]]] = {}
+        self._maker = threading.get_ident()
+        self._broken: Exception | None = None
 
-    def now(self) -> float:
-        """Return the seconds that have passed."""
-        return self._now
-
-    def wall(self) -> datetime:
-        """Return the date and time that it is now."""
-        return self._epoch + timedelta(seconds=self._now)
+    def wait_until(
+        self, ready: Callable[[], bool], due_at: float, ended: Callable[[], bool]
+    ) -> bool:
+        """Let others take their turns until `ready`; False at `due_at`, Abandoned once `ended`."""
+        owner = threading.get_ident()
+        while True:
+            for call in self.calls.pop(owner, ()):
+                call()
+            if ended():
+                raise Abandoned
+            if ready():
+                return True
+            if self.now >= due_at:
+                return False
+            self._pass_on(Turn(owner, lambda: ended() or ready(), due_at))
 
     def advance_to(self, now: float) -> None:
         """Move forward to `now`; going back is a mistake of the caller."""
-        if now < self._now:
-            raise ValueError(f"time does not go back: {now} < {self._now}")
-        self._now = now
-        if self._schedule is not None:
-            self._schedule.run_due(now)
+        if now < self.now:
+            raise ValueError(f"time does not go back: {now} < {self.now}")
+        self.now = now
+        if self.schedule is not None:
+            self.schedule.run_due(now)
+
+    def leave(self) -> None:
+        """Let the next thread run, when one has come to its end."""
+        if self.waiting:
+            self._following().go.release()
+
+    def _pass_on(self, mine: Turn) -> None:
+        """Let another thread run until it is this one's turn again."""
+        self.waiting.append(mine)
+        try:
+            following = self._following()
+            if following is not mine:
+                following.go.release()
+                mine.go.acquire()
+        finally:
+            if mine in self.waiting:  # Ctrl-C, of the machine
+                self.waiting.remove(mine)
+        if self._broken is not None and mine.owner == self._maker:
+            broken, self._broken = self._broken, None
+            raise broken
+
+    def _following(self) -> Turn:
+        """Return whose turn it is, moving time where nobody can go on now."""
+        while True:
+            for turn in self.waiting:
+                if turn.owner in self.calls or turn.due_at <= self.now or turn.ready():
+                    self.waiting.remove(turn)
+                    return turn
+            try:
+                self._move()
+            except Exception as error:  # noqa: BLE001 - raised again in the maker's thread
+                return self._told(error)
+
+    def _move(self) -> None:
+        at = min(turn.due_at for turn in self.waiting)
+        if self.schedule is not None:
+            at = min(at, self.schedule.due_at())
+        if math.isinf(at):
+            names = {thread.ident: thread.name for thread in threading.enumerate()}
+            waiting = ", ".join(str(names.get(turn.owner)) for turn in self.waiting)
+            raise RuntimeError(f"nothing will ever happen: {waiting} wait for each other")
+        self.advance_to(max(at, self.now))
+
+    def _told(self, error: Exception) -> Turn:
+        """Return the turn of the thread that made the clock: it is told what broke the time.
+
+        Raised where time happened to be moved, it would end that thread, and nobody else.
+        """
+        for turn in self.waiting:
+            if turn.owner == self._maker:
+                self.waiting.remove(turn)
+                self._broken = error
+                return turn
+        raise error
+
+
+class Group:
+    """A clock for threads that end together; others of the same time go on."""
+
+    def __init__(self, turns: Turns, within: Group | None = None) -> None:
+        """Share the time of `turns`; where `within` ends, this ends too."""
+        self._turns = turns
+        self._within = within
+        self._ended = False
+        self._threads: list[tuple[threading.Thread, threading.Event]] = []
+        self._groups: list[Group] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether its threads have no more time."""
+        return self._ended or (self._within is not None and self._within.ended)
+
+    def group(self) -> Group:
+        """Return a clock of the same time whose threads can be ended alone, as a process can."""
+        return Group(self._turns, self)
+
+    def now(self) -> float:
+        """Return the seconds that have passed."""
+        return self._turns.now
+
+    def wall(self) -> datetime:
+        """Return the date and time that it is now."""
+        return self._turns.epoch + timedelta(seconds=self._turns.now)
 
     # -- waiting -------------------------------------------------------------------------------
 
@@ -90,48 +179,12 @@ class VirtualClock:
     def wait_until(self, ready: Callable[[], bool], seconds: float = math.inf) -> bool:
         """Wait for a condition that another turn brings about; return whether it came in time.
 
-        Raises what `interrupt` called for in this thread, and `Abandoned` after `end`. A wait
-        without end for what nobody can bring about raises RuntimeError.
+        Raises what `interrupt` called for in this thread, and `Abandoned` after `end`. The thread
+        that made the clock gets what the schedule raised, and RuntimeError where all wait without
+        end for what nobody can bring about.
         """
-        due_at = self._now + max(0.0, seconds)
-        owner = threading.get_ident()
-        while True:
-            for call in self._calls.pop(owner, ()):
-                call()
-            if self._ended:
-                raise Abandoned
-            if ready():
-                return True
-            if self._now >= due_at:
-                return False
-            self._pass_on(Turn(owner, ready, due_at))
-
-    def _pass_on(self, mine: Turn) -> None:
-        """Let another thread run until it is this one's turn again."""
-        self._waiting.append(mine)
-        following = self._following()
-        if following is not mine:
-            following.go.release()
-            mine.go.acquire()
-
-    def _following(self) -> Turn:
-        """Return whose turn it is, moving time where nobody can go on now."""
-        while True:
-            for turn in self._waiting:
-                if turn.owner in self._calls or turn.due_at <= self._now or turn.ready():
-                    self._waiting.remove(turn)
-                    return turn
-            self._move()
-
-    def _move(self) -> None:
-        at = min(turn.due_at for turn in self._waiting)
-        if self._schedule is not None:
-            at = min(at, self._schedule.due_at())
-        if math.isinf(at):
-            names = {thread.ident: thread.name for thread in threading.enumerate()}
-            waiting = ", ".join(str(names.get(turn.owner)) for turn in self._waiting)
-            raise RuntimeError(f"nothing will ever happen: {waiting} wait for each other")
-        self.advance_to(max(at, self._now))
+        due_at = self._turns.now + max(0.0, seconds)
+        return self._turns.wait_until(ready, due_at, lambda: self.ended)
 
     # -- threads -------------------------------------------------------------------------------
 
@@ -143,30 +196,78 @@ class VirtualClock:
         def run() -> None:
             first.go.acquire()
             try:
-                if not self._ended:
+                if not self.ended:
                     work()
             except Abandoned:
                 pass
+            except Exception as error:  # noqa: BLE001 - told before the next has its turn
+                _tell(error)
             finally:
                 ended.set()
-                if not self._ended and self._waiting:
-                    self._following().go.release()
+                self._turns.leave()
 
         thread = threading.Thread(target=run, name=name, daemon=True)
+        self._threads = [*(each for each in self._threads if each[0].is_alive()), (thread, ended)]
+        if self._within is not None:
+            self._within.hold(self)
         thread.start()
-        self._waiting.append(first)
+        self._turns.waiting.append(first)
         return ended
 
     def interrupt(self, thread: int, call: Callable[[], None]) -> None:
         """Have `call` called in a thread that waits, as a signal's handler is; it may raise."""
-        self._calls.setdefault(thread, []).append(call)
+        self._turns.calls.setdefault(thread, []).append(call)
+
+    def hold(self, group: Group) -> None:
+        """Know a group within that has threads, and forget those whose threads have ended."""
+        others = (each for each in self._groups if each is not group and each.is_alive())
+        self._groups = [*others, group]
+        if self._within is not None:
+            self._within.hold(self)
+
+    def threads(self) -> Iterator[tuple[threading.Thread, threading.Event]]:
+        """Yield each thread that may not have ended, groups within included, with its event."""
+        yield from self._threads
+        for group in self._groups:
+            yield from group.threads()
+
+    def is_alive(self) -> bool:
+        """Return whether one of its threads has not ended."""
+        return any(not ended.is_set() for _, ended in self.threads())
 
     def end(self) -> None:
-        """End the time: each thread that waits ends by `Abandoned`, as after a kill."""
+        """End each thread, and each group within, by `Abandoned` where it waits, as a kill does.
+
+        Called by one of these threads, it raises Abandoned there; else it returns when all have
+        ended. No time passes.
+        """
         self._ended = True
-        for turn in self._waiting:
-            turn.go.release()
-        self._waiting.clear()
+        me = threading.current_thread()
+        if any(thread is me for thread, _ in self.threads()):
+            raise Abandoned
+        self._turns.wait_until(lambda: not self.is_alive(), math.inf, _never)
+        for thread, _ in self.threads():
+            thread.join()  # from its last turn to its end it takes a moment
+
+
+class VirtualClock(Group):
+    """Time for threads that it started, and for the one that made it; others are not waited for."""
+
+    def __init__(
+        self, now: float = 0.0, schedule: Schedule | None = None, started: datetime | None = None
+    ) -> None:
+        """Begin at `now` seconds, which is `started` on the wall; `schedule` shares the time."""
+        super().__init__(Turns(now, schedule, started or datetime.now(UTC)))
+
+    def advance_to(self, now: float) -> None:
+        """Move forward to `now`; going back is a mistake of the caller."""
+        self._turns.advance_to(now)
+
+
+def _tell(error: Exception) -> None:
+    """Hand what ended a thread to the hook, as the interpreter does."""
+    about = (type(error), error, error.__traceback__, threading.current_thread())
+    threading.excepthook(threading.ExceptHookArgs(about))
 
 
 def _never() -> bool:

@@ -73,7 +73,13 @@ def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
     placed = _placed(session, settings, manifest)
     wanted = {*_needs(session, settings, placed), *_wished(placed)}
-    return role_yaml(wanted, Access(session.client).subject())
+    return role_yaml(arrival.role_name(_about(manifest)), wanted, Access(session.client).subject())
+
+
+def _about(manifest: Manifest) -> str:
+    """Return the name by which people know the manifest: that of its first Deployment."""
+    named = (*manifest.deployments, *manifest.objects)
+    return named[0].name if named else "nothing"
 
 
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
@@ -124,7 +130,7 @@ def _surroundings(
     try:
         return preflight.surroundings(session, manifest, console.warn)
     except Forbidden:
-        arrival.check_access(session, _needs(session, settings, manifest))
+        arrival.check_access(session, _about(manifest), _needs(session, settings, manifest))
         raise
 
 
@@ -137,7 +143,9 @@ def _check_access(
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
     deletes = new if _may_delete(settings) else ()
-    arrival.check_access(session, needed(session.resources, refs, creates=new, deletes=deletes))
+    arrival.check_access(
+        session, _about(manifest), needed(session.resources, refs, creates=new, deletes=deletes)
+    )
 
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:

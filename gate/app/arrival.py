@@ -77,15 +77,24 @@ def _check_namespace(terminating: Fact[bool], name: str, *, may_be_made: bool) -
         )
 
 
-def check_access(session: Session, needs: Iterable[Permission]) -> None:
-    """Refuse where a right is missing that the attempt or its rollback may need, all at once."""
+def role_name(about: str) -> str:
+    """Return the name of the Role for what is about an object: each has its own."""
+    return f"rollout-gate-{about}"
+
+
+def check_access(session: Session, about: str, needs: Iterable[Permission]) -> None:
+    """Refuse where a right is missing that the attempt or its rollback may need, all at once.
+
+    The Role of the hint adds to others: it has a name of its own.
+    """
     access = Access(session.client)
     missing = access.missing(needs)
     if not missing:
         return
+    name = f"{role_name(about)}-missing"
     listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
     raise RefusedError(
         f"not allowed: {listed}",
         reason=Reason.FORBIDDEN,
-        hint=f"this Role grants what is missing:\n{role_yaml(missing, access.subject())}",
+        hint=f"this Role grants what is missing:\n{role_yaml(name, missing, access.subject())}",
     )

@@ -103,9 +103,9 @@ def _arrived(session: Session, settings: Settings, name: str, console: Console) 
     try:
         live = read_live(session, name)
     except Forbidden:
-        arrival.check_access(session, needs)
+        arrival.check_access(session, name, needs)
         raise
-    arrival.check_access(session, needs)
+    arrival.check_access(session, name, needs)
     if not settings.allow_managed:
         refuse_managed([live.object])
     return live

@@ -8,45 +8,28 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from gate.app.console import Console
 from gate.app.finishing import Passed, Run, concluded
 from gate.app.world import World
 from gate.config import Settings, policy
 
-if TYPE_CHECKING:
-    from gate.app.session import Session
-    from gate.kube.client import Heard
-
 
 def apply(world: World, settings: Settings) -> int:
     """Apply a manifest, follow it, judge it, roll back where it fails."""
-    from gate.app import apply as applying
-    from gate.app.recording import taped
-    from gate.app.running import run
+    from gate.app import attempting
 
-    def prepare(console: Console, stack: ExitStack) -> Run | Passed:
-        manifest = applying.read_manifest(settings, world.stdin)
-        count = len(manifest.deployments)
-        tape = stack.enter_context(taped(settings, console.clock, count, console.warn))
-        heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
-        session = _session(world, settings, console, stack, heard)
-        ready = applying.prepare_attempt(session, settings, manifest, console, line)
-        if settings.dry_run:
-            return Passed("a dry run: nothing was written")
-        return partial(run, ready, console)
-
-    return concluded(world, "apply", settings, prepare)
+    return attempting.apply(world, settings)
 
 
 def preflight(world: World, settings: Settings) -> int:
     """Do everything that precedes the first write; with `--rbac` print the Role instead."""
     from gate.app import apply as applying
+    from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> Passed | int:
         manifest = applying.read_manifest(settings, world.stdin)
-        session = _session(world, settings, console, stack)
+        session = opened(world, settings, stack)
         if settings.rbac:
             console.write(applying.role(session, settings, manifest))
             return 0
@@ -60,9 +43,10 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out."""
     from gate.app import verify as verifying
     from gate.app.running import run
+    from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> Run:
-        session = _session(world, settings, console, stack)
+        session = opened(world, settings, stack)
         return partial(run, verifying.verify(session, settings, names, console), console)
 
     return concluded(world, "verify", settings, prepare)
@@ -71,9 +55,10 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 def status(world: World, settings: Settings, name: str) -> int:
     """Show a Deployment and why each pod is as it is."""
     from gate.app import inspection
+    from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = _session(world, settings, console, stack)
+        session = opened(world, settings, stack)
         return inspection.status(session, settings, name, console)
 
     return concluded(world, "status", settings, prepare)
@@ -82,9 +67,10 @@ def status(world: World, settings: Settings, name: str) -> int:
 def history(world: World, settings: Settings, name: str) -> int:
     """Show the revisions of a Deployment."""
     from gate.app import inspection
+    from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = _session(world, settings, console, stack)
+        session = opened(world, settings, stack)
         return inspection.history(session, settings, name, console)
 
     return concluded(world, "history", settings, prepare)
@@ -125,22 +111,35 @@ def replay(world: World, settings: Settings, file: str) -> int:
     return concluded(world, "replay", settings, prepare)
 
 
+def rehearse(world: World, settings: Settings) -> int:
+    """Try a manifest and its gate against failures, in a sandbox."""
+    from gate.app.rehearsal import rehearse as rehearsing
+
+    return rehearsing.rehearse(world, settings)
+
+
+def demo(world: World, settings: Settings, name: str) -> int:
+    """Show a failure and its end, in a sandbox."""
+    from gate.app.rehearsal import demo as showing
+
+    return showing.demo(world, settings, name)
+
+
+def sandbox(world: World, settings: Settings) -> int:
+    """Run a sandbox until a signal."""
+    from gate.app.rehearsal import serve
+
+    return serve.sandbox(world, settings)
+
+
 def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app import changing
     from gate.app.running import run
+    from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> Run:
-        session = _session(world, settings, console, stack)
+        session = opened(world, settings, stack)
         ready = changing.COMMANDS[command](session, settings, name, console)
         return partial(run, ready, console)
 
     return concluded(world, command, settings, prepare)
-
-
-def _session(
-    world: World, settings: Settings, console: Console, stack: ExitStack, heard: Heard | None = None
-) -> Session:
-    """Connect until the end of the command."""
-    from gate.app.session import connected
-
-    return stack.enter_context(connected(settings, console.clock, world.connect, heard))

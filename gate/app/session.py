@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from gate.app.world import Connect
+from gate.app.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
@@ -61,6 +61,13 @@ def connected(
         stack.callback(stopping.set)
         resources = Resources(client)
         yield Session(clock, connection, client, resources, inbox, namespace, stack.callback)
+
+
+def opened(
+    world: World, settings: Settings, stack: ExitStack, heard: Heard | None = None
+) -> Session:
+    """Connect to the world's cluster for as long as the stack is open."""
+    return stack.enter_context(connected(settings, world.clock, world.connect, heard))
 
 
 def _options(settings: Settings) -> Options:

@@ -28,7 +28,7 @@ def verify(session: Session, settings: Settings, names: tuple[str, ...], console
     """Prepare to follow Deployments as they are to their verdict."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
-    arrival.check_access(session, following(session.namespace))
+    arrival.check_access(session, "verify", following(session.namespace))
     refs = _refs(session, settings, names)
     watching = Watching(session, {ref: selector_of(read_object(session, ref)) for ref in refs})
     watching.start()

@@ -1,10 +1,12 @@
-"""One call of the program: what was typed, and the settings once they are known."""
+"""One call of the program: what was typed and where it writes; the settings once they are known."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.catalog import COMMANDS, PROGRAM
 
@@ -21,6 +23,27 @@ class Call:
     environ: Mapping[str, str]
     world: World | None = None
     settings: Settings | None = None
+
+    @property
+    def stdout(self) -> TextIO:
+        """Where results go."""
+        return self.world.stdout if self.world is not None else sys.stdout
+
+    @property
+    def stderr(self) -> TextIO:
+        """Where everything else goes."""
+        return self.world.stderr if self.world is not None else sys.stderr
+
+    def wall(self) -> datetime:
+        """Return the date and time, in UTC."""
+        return self.world.clock.wall() if self.world is not None else datetime.now(UTC)
+
+    def configure_log(self, form: str, level: str, *, quiet: bool = False) -> None:
+        """Let the log write in this call's surroundings."""
+        from gate import log  # `--help` has nothing to log
+
+        stream = self.world.stderr if self.world is not None else None
+        log.configure(form, level, quiet=quiet, stream=stream, wall=self.wall)
 
     @property
     def command_path(self) -> str:

@@ -17,6 +17,9 @@ COMMANDS: Final = {
     "resume": "Resume the rollout and follow it.",
     "restart": "Restart the pods as a rollout and follow it.",
     "replay": "Judge a recording.",
+    "rehearse": "Try a manifest and its gate against failures, in a sandbox.",
+    "demo": "Watch a bad version being caught and undone, in a sandbox.",
+    "sandbox": "Run a cluster in this process, for kubectl and for the gate.",
     "schema": "Print the JSON Schema of the configuration or of the result.",
     "version": "Print the version.",
 }

@@ -47,14 +47,12 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
         def run(**given: Any) -> int:
             told = {item.name: given.pop(item.name) for item in mine}
             flags = {option: value for option, value in told.items() if value not in (None, ())}
-            settings = load(name, flags, environ=os.environ)
-            call = click.get_current_context().find_object(Call)
-            if call is not None:
-                call.settings = settings
-            log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
-            for line in unknown_variables(os.environ):
+            call = click.get_current_context().find_object(Call) or Call((), os.environ)
+            settings = call.settings = load(name, flags, environ=call.environ)
+            call.configure_log(settings.log_format, settings.log_level, quiet=settings.quiet)
+            for line in unknown_variables(call.environ):
                 log.warning(line)
-            return function(_world_of(call), settings, **given)
+            return function(call.world or _outside(), settings, **given)
 
         params = [*arguments, *map(_option, mine)]
         text = f"{COMMANDS[name]}\n\n{function.__doc__ or ''}"
@@ -63,10 +61,10 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
     return made
 
 
-def _world_of(call: Call | None) -> World:
+def _outside() -> World:
     from gate.app.world import outside
 
-    return call.world if call is not None and call.world is not None else outside()
+    return outside()
 
 
 def row(item: Setting) -> tuple[str, str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -33,16 +31,16 @@ class Failure:
 def concluded(error: BaseException, call: Call) -> int:
     """Say on stderr, and as a document where one is expected, what happened; return the code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        sys.stderr.write(f"{error.format_message()}\n")
+        call.stderr.write(f"{error.format_message()}\n")
         return EXIT_CODES[Outcome.USAGE]
     trace = traceback.format_exception(error) if call.wants_traceback else []
     failure = failure_of(error, call)
     if call.wants_json_lines:
-        _log(failure, trace)
+        _log(failure, trace, call)
     else:
-        _print(failure, trace)
+        _print(failure, trace, call)
     if call.wants_document:
-        sys.stdout.write(_document(failure))
+        call.stdout.write(_document(failure, call))
     return failure.exit_code
 
 
@@ -82,28 +80,28 @@ def _bug(error: BaseException) -> Failure:
     return Failure(Outcome.INTERNAL_ERROR, code, Reason.INTERNAL_ERROR, (problem,), hint)
 
 
-def _print(failure: Failure, trace: list[str]) -> None:
+def _print(failure: Failure, trace: list[str], call: Call) -> None:
     lines = [f"error: {_one_line(problem)}" for problem in failure.problems]
     lines += [f"hint: {failure.hint}"] if failure.hint else []
-    sys.stderr.write("".join([*trace, *(f"{line}\n" for line in lines)]))
+    call.stderr.write("".join([*trace, *(f"{line}\n" for line in lines)]))
 
 
-def _log(failure: Failure, trace: list[str]) -> None:
-    log.configure("json", "debug")
+def _log(failure: Failure, trace: list[str], call: Call) -> None:
+    call.configure_log("json", "debug")
     for line in "".join(trace).splitlines():
         log.debug(line)
     for problem in failure.problems:
         log.error(problem, reason=failure.reason.value, hint=failure.hint)
 
 
-def _document(failure: Failure) -> str:
+def _document(failure: Failure, call: Call) -> str:
     """Return the result document of a run that came to no attempt."""
     from gate.report.document import minimal
     from gate.report.run import Run
     from gate.report.sinks import json_text
 
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    run = Run(__version__, "", "", started_at=now, clock_start=0.0, clock_end=0.0)
+    started_at = call.wall().isoformat(timespec="milliseconds")
+    run = Run(__version__, "", "", started_at=started_at, clock_start=0.0, clock_end=0.0)
     message = "; ".join(failure.problems)
     return json_text(minimal(failure.outcome, failure.exit_code, failure.reason, message, run))
 

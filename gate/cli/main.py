@@ -9,8 +9,8 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -18,6 +18,9 @@ from gate import __version__
 from gate.cli import streams
 from gate.cli.call import Call
 from gate.cli.catalog import COMMANDS, PROGRAM
+
+if TYPE_CHECKING:
+    from gate.app.world import World
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -69,9 +72,16 @@ def rollout_gate() -> None:
     """
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code; nothing but SystemExit leaves it."""
-    call = Call(tuple(arguments), os.environ)
+def run(
+    arguments: Sequence[str],
+    world: World | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> int:
+    """Run one command and return its exit code; nothing but SystemExit leaves it.
+
+    `world` is what the command meets outside of itself, the process's own where it is None.
+    """
+    call = Call(tuple(arguments), environ, world)
     try:
         # Not click's own `main`: it takes a broken pipe, of a socket too, for exit 1.
         with rollout_gate.make_context(PROGRAM, list(arguments), obj=call) as context:

@@ -97,6 +97,7 @@ def _help(item: Setting) -> str:
     notes = (
         "; repeatable" if item.repeated else "",
         "" if item.option.in_file else "; not in a file",
+        "" if item.option.in_environment else "; no variable",
     )
     return _cell(item.option.help + "".join(notes))
 

@@ -105,6 +105,19 @@ Revision = Annotated[
     _schema("integer", minimum=1),
 ]
 
+Port = Annotated[
+    int,
+    Form("N"),
+    _taken_by(parsing.parse_port),
+    _schema("integer", minimum=0, maximum=65535),
+]
+Speed = Annotated[
+    float,
+    Form("N"),
+    _taken_by(parsing.parse_speed),
+    _schema("number", exclusiveMinimum=0),
+]
+
 FailFastChanges = Annotated[
     FailFast,
     Form("KIND=VALUE", repeated=True),

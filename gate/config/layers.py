@@ -103,7 +103,7 @@ def _variables(environ: Mapping[str, str]) -> Layer:
     return {
         item.name: Entry(environ[item.variable], item.variable)
         for item in declared().values()
-        if environ.get(item.variable, "").strip()
+        if item.option.in_environment and environ.get(item.variable, "").strip()
     }
 
 

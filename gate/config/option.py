@@ -18,6 +18,7 @@ class Group(enum.StrEnum):
     VERDICT = "Verdict"
     FAILURE = "Failure"
     OWNERSHIP = "Ownership"
+    SANDBOX = "Sandbox"
     OUTPUT = "Output"
 
 
@@ -44,6 +45,7 @@ class Option:
     short: str = ""
     default: str = ""
     in_file: bool = True
+    in_environment: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Setting:
     @property
     def key(self) -> str:
         """The key in a configuration file."""
-        return self.name.replace("_", "-")
+        return self.name.rstrip("_").replace("_", "-")
 
     @property
     def flag(self) -> str:
@@ -74,7 +76,7 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable."""
-        return VARIABLE_PREFIX + self.name.upper()
+        return VARIABLE_PREFIX + self.name.rstrip("_").upper()
 
     @property
     def shown_default(self) -> str:

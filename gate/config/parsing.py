@@ -25,6 +25,10 @@ MIN_AVAILABLE: Final = "min-available"
 _REVISION: Final = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 """The Deployment controller parses revisions as int64."""
 
+_PORT: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
+_HIGHEST_PORT: Final = 65_535
+_SLOWEST, _FASTEST = 0.01, 1000.0
+
 T = TypeVar("T")
 
 
@@ -113,6 +117,26 @@ def parse_revision(value: object) -> int:
     if isinstance(value, bool) or not _REVISION.fullmatch(str(value)):
         raise UsageError(f"not a revision: {_shown(value)}", hint="as in 3; see history")
     return int(str(value))
+
+
+def parse_port(value: object) -> int:
+    """Take a port; 0 is any that is free."""
+    text = str(value)
+    if isinstance(value, bool) or not _PORT.fullmatch(text) or int(text) > _HIGHEST_PORT:
+        raise UsageError(f"not a port: {_shown(value)}", hint=f"0 to {_HIGHEST_PORT}, as in 6443")
+    return int(text)
+
+
+def parse_speed(value: object) -> float:
+    """Take how many seconds pass in one."""
+    try:
+        speed = float("nan") if isinstance(value, bool) else float(str(value))
+    except ValueError:
+        speed = float("nan")
+    if not _SLOWEST <= speed <= _FASTEST:
+        hint = f"from {_SLOWEST:g} to {_FASTEST:g}, as in 10"
+        raise UsageError(f"not a speed: {_shown(value)}", hint=hint)
+    return speed
 
 
 def parse_fail_fast(value: object) -> FailFast:

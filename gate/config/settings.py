@@ -19,10 +19,12 @@ from gate.config.kinds import (
     FailFastChanges,
     Images,
     Limit,
+    Port,
     Reports,
     Required,
     Revision,
     Silenced,
+    Speed,
     Text,
     Texts,
     Tolerated,
@@ -37,16 +39,21 @@ VERIFY: Final = frozenset({"verify"})
 STATUS: Final = frozenset({"status"})
 PREFLIGHT: Final = frozenset({"preflight"})
 REPLAY: Final = frozenset({"replay"})
+REHEARSE: Final = frozenset({"rehearse"})
+SANDBOX: Final = frozenset({"sandbox"})
+PLANNED: Final = MANIFEST | REHEARSE
 RETREATING: Final = MANIFEST | {"undo", "resume", "restart"}
-REACTING: Final = RETREATING | REPLAY
-CHANGING: Final = MANIFEST | REPLAY
+REACTING: Final = RETREATING | REPLAY | REHEARSE
+CHANGING: Final = PLANNED | REPLAY
 CLAIMING: Final = MANIFEST | UNDO
 FOLLOWING: Final = RETREATING | VERIFY
-JUDGING: Final = FOLLOWING | REPLAY
+JUDGING: Final = FOLLOWING | REPLAY | REHEARSE
 WRITING: Final = RETREATING | {"pause"}
 GUARDED: Final = WRITING | VERIFY
 CONNECTING: Final = GUARDED | STATUS | {"history"}
-ALL: Final = CONNECTING | REPLAY
+PLAYED: Final = REHEARSE | SANDBOX
+ANSWERING: Final = CONNECTING | REPLAY | REHEARSE
+ALL: Final = ANSWERING | SANDBOX | {"demo"}
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory where no other configuration is named."""
@@ -61,7 +68,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        alias_generator=lambda name: name.replace("_", "-"),
+        alias_generator=lambda name: name.rstrip("_").replace("_", "-"),
         validate_by_name=True,
         validate_by_alias=True,
     )
@@ -70,25 +77,29 @@ class Settings(BaseModel):
         Texts,
         Option(
             Group.MANIFEST,
-            MANIFEST,
+            PLANNED,
             "what to apply: a file, a folder, or - for stdin",
             "PATH",
             short="-f",
         ),
     ] = ()
     image: Annotated[
-        Images, Option(Group.MANIFEST, MANIFEST, "use this image in the containers of that name")
+        Images, Option(Group.MANIFEST, PLANNED, "use this image in the containers of that name")
     ] = ()
     allow_kind: Annotated[
-        Texts, Option(Group.MANIFEST, MANIFEST, "admit a kind beyond the usual workloads", "KIND")
+        Texts, Option(Group.MANIFEST, PLANNED, "admit a kind beyond the usual workloads", "KIND")
     ] = ()
     silence: Annotated[
-        Silenced, Option(Group.MANIFEST, MANIFEST, "do not warn of this; all: of nothing at all")
+        Silenced, Option(Group.MANIFEST, PLANNED, "do not warn of this; all: of nothing at all")
     ] = frozenset()
     namespace: Annotated[
         Text,
         Option(
-            Group.CLUSTER, CONNECTING, "the namespace, instead of the context's", "NAME", short="-n"
+            Group.CLUSTER,
+            CONNECTING | REHEARSE,
+            "the namespace, instead of the context's",
+            "NAME",
+            short="-n",
         ),
     ] = None
     context: Annotated[
@@ -104,13 +115,14 @@ class Settings(BaseModel):
         Text,
         Option(
             Group.CLUSTER,
-            CONNECTING,
-            "the kubeconfig, instead of the one kubectl would take",
+            CONNECTING | SANDBOX,
+            "the kubeconfig, instead of the one kubectl would take; sandbox writes it",
             "FILE",
         ),
     ] = None
     connect_timeout: Annotated[
         Limit,
+        Port,
         Option(Group.CLUSTER, CONNECTING, "how long to try to reach the server", default="15s"),
     ] = 15.0
     expect_cluster_uid: Annotated[
@@ -149,7 +161,7 @@ class Settings(BaseModel):
         ),
     ] = None
     require_pods: Annotated[
-        bool, Option(Group.VERDICT, MANIFEST, "refuse a Deployment without replicas")
+        bool, Option(Group.VERDICT, PLANNED, "refuse a Deployment without replicas")
     ] = False
     wait_for_termination: Annotated[
         bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
@@ -178,7 +190,7 @@ class Settings(BaseModel):
         Option(Group.FAILURE, REACTING, "the budget of the rollback", default="as --timeout"),
     ] = None
     prune_created: Annotated[
-        bool, Option(Group.FAILURE, MANIFEST, "let a rollback delete what the run created")
+        bool, Option(Group.FAILURE, PLANNED, "let a rollback delete what the run created")
     ] = False
     observe: Annotated[
         bool, Option(Group.FAILURE, CHANGING, "only report what a failure would do, and exit 0")
@@ -200,15 +212,57 @@ class Settings(BaseModel):
     dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
         False
     )
+    with_: Annotated[
+        Text,
+        Option(
+            Group.SANDBOX,
+            REHEARSE,
+            "what goes wrong, from second T of the rollout on",
+            "KIND[@T]",
+            in_file=False,
+        ),
+    ] = None
+    all_: Annotated[
+        bool,
+        Option(Group.SANDBOX, REHEARSE, "rehearse everything that can go wrong", in_file=False),
+    ] = False
+    scenario: Annotated[
+        Text,
+        Option(
+            Group.SANDBOX, PLAYED, "how pods behave and what else happens", "FILE", in_file=False
+        ),
+    ] = None
+    port: Annotated[
+        Port,
+        Option(
+            Group.SANDBOX,
+            SANDBOX,
+            "the port on loopback",
+            default="any that is free",
+            in_file=False,
+            # For a Service named rollout-gate the kubelet sets ROLLOUT_GATE_PORT in every pod.
+            in_environment=False,
+        ),
+    ] = 0
+    speed: Annotated[
+        Speed,
+        Option(
+            Group.SANDBOX,
+            SANDBOX,
+            "how fast the sandbox's time passes",
+            default="1",
+            in_file=False,
+        ),
+    ] = 1.0
     rbac: Annotated[
         bool, Option(Group.OUTPUT, PREFLIGHT, "print the Role that the manifest needs")
     ] = False
     watch: Annotated[
         bool, Option(Group.OUTPUT, STATUS, "follow the rollout to its end", short="-w")
     ] = False
-    output: Annotated[OutputFormat, Option(Group.OUTPUT, ALL, "the form of stdout", short="-o")] = (
-        OutputFormat.TEXT
-    )
+    output: Annotated[
+        OutputFormat, Option(Group.OUTPUT, ANSWERING, "the form of stdout", short="-o")
+    ] = OutputFormat.TEXT
     report: Annotated[
         Reports, Option(Group.OUTPUT, FOLLOWING, "write the result into a file, as json or text")
     ] = ()

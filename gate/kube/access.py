@@ -158,8 +158,8 @@ def _grants(rule: Mapping[str, Any], need: Permission) -> bool:
     )
 
 
-def role_yaml(permissions: Iterable[Permission], subject: str = "") -> str:
-    """Return Roles that grant the permissions, each with its binding, as YAML for kubectl.
+def role_yaml(name: str, permissions: Iterable[Permission], subject: str = "") -> str:
+    """Return Roles of that name that grant the permissions, with bindings, as YAML for kubectl.
 
     `subject` is the name that the server knows us by; without one a service account
     `rollout-gate` of the same namespace stands in its place. Names of objects are left out.
@@ -168,7 +168,7 @@ def role_yaml(permissions: Iterable[Permission], subject: str = "") -> str:
     documents: list[Mapping[str, Any]] = []
     for namespace in sorted({permission.namespace for permission in wanted}):
         here = {permission for permission in wanted if permission.namespace == namespace}
-        documents += _role_and_binding(namespace, _rules_of(here), subject)
+        documents += _role_and_binding(name, namespace, _rules_of(here), subject)
     return yaml.safe_dump_all(documents, sort_keys=False, default_flow_style=None)
 
 
@@ -187,11 +187,11 @@ def _rules_of(permissions: set[Permission]) -> list[dict[str, list[str]]]:
 
 
 def _role_and_binding(
-    namespace: str, rules: list[dict[str, list[str]]], subject: str
+    name: str, namespace: str, rules: list[dict[str, list[str]]], subject: str
 ) -> list[Mapping[str, Any]]:
     prefix = "" if namespace else "Cluster"
     version = "rbac.authorization.k8s.io/v1"
-    metadata = {"name": "rollout-gate"} | ({"namespace": namespace} if namespace else {})
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     role = {"apiVersion": version, "kind": f"{prefix}Role", "metadata": metadata, "rules": rules}
     binding = {
         "apiVersion": version,
@@ -200,7 +200,7 @@ def _role_and_binding(
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io",
             "kind": f"{prefix}Role",
-            "name": "rollout-gate",
+            "name": name,
         },
         "subjects": [_subject(namespace, subject)],
     }

@@ -8,7 +8,6 @@ imports and forty times the decoding, and an unknown field would make them fail.
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -72,7 +71,7 @@ class Client:
         stopping: threading.Event | None = None,
         heard: Heard | None = None,
     ) -> None:
-        """Share `contact` with the watches; `jitter` of the pauses gives 0 to 1.
+        """Share `contact` with the watches.
 
         `heard` is told of each answer as it came: method, path, query and body. It is called
         from the thread that asked.
@@ -81,7 +80,7 @@ class Client:
         self.limits = limits or Limits()
         self.contact = contact
         self._clock = clock
-        self.jitter: Callable[[], float] = random.random
+        self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
         self._heard = heard

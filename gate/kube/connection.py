@@ -9,7 +9,8 @@ token file once, and leave keys in the temporary folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ class Api(ApiClient):
 class Connection:
     """A server and who we are there; `plugin` is the program that proves it, "" without one.
 
-    `insecure` where the server was not verified, which has to be said loudly.
+    `insecure` where the server was not verified, which has to be said loudly. `jitter` gives 0 to
+    1, for pauses that not all clients make alike.
     """
 
     api: Api
@@ -90,6 +92,7 @@ class Connection:
     user: str
     plugin: str = ""
     insecure: bool = False
+    jitter: Callable[[], float] = random.random
 
     def renew(self, generation: int) -> bool:
         """Take fresh credentials after a 401; False where there are no others."""

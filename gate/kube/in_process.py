@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -35,9 +36,17 @@ class Body(Protocol):
 class Reply(Protocol):
     """What a server answers."""
 
-    status: int
-    headers: Mapping[str, str]
-    body: Body
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Names of any case."""
+
+    @property
+    def body(self) -> Body:
+        """What is to be read."""
 
 
 Serve = Callable[[str, str, Mapping[str, str], bytes], Reply]
@@ -70,7 +79,11 @@ class Pool:
         content = body.encode() if isinstance(body, str) else body or b""
         parts = urlsplit(url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        reply = self._serve(method, target, sent, content)
+        try:
+            reply = self._serve(method, target, sent, content)
+        except ConnectionRefusedError as error:
+            # As urllib3 tells what never reached a server from what broke on the way.
+            raise urllib3.exceptions.NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]
         seconds = timeout.read_timeout if timeout is not None else None
         stream = _Stream(reply.body, self._wait_until, seconds or math.inf)
         return urllib3.HTTPResponse(
@@ -79,6 +92,7 @@ class Pool:
             status=reply.status,
             preload_content=False,
             request_method=method,
+            connection=stream,  # type: ignore[arg-type]  # something to be closed and shut down
             sock_shutdown=lambda _: stream.shut(),
         )
 
@@ -131,18 +145,32 @@ class _Stream(io.RawIOBase):
         return bool(self._rest) or self._shut or self._body.ended
 
 
-def connection_to(
-    serve: Serve, wait_until: WaitUntil, clock: Clock, *, token: str, server: str, context: str
-) -> Connection:
-    """Return a connection to a server in this process, as the user that `token` proves.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a connection leads, and what proves who we are there.
 
     `server` and `context` are names for people; nothing is looked up by them.
     """
-    credential = Credential(f"Bearer {token}")
-    configuration = configuration_of(server)
+
+    server: str
+    context: str
+    namespace: str
+    token: str = field(repr=False)
+
+
+def connection_to(serve: Serve, wait_until: WaitUntil, clock: Clock, place: Place) -> Connection:
+    """Return a connection to a server in this process."""
+    credential = Credential(f"Bearer {place.token}")
+    configuration = configuration_of(place.server)
     configuration.api_key["BearerToken"] = credential.authorization
     api = Api(configuration, [])
     api.rest_client.pool_manager = Pool(serve, wait_until)  # type: ignore[assignment]
     return Connection(
-        api, Credentials(Fixed(credential), clock), server, context, "default", "sandbox"
+        api,
+        Credentials(Fixed(credential), clock),
+        place.server,
+        place.context,
+        place.namespace,
+        user=place.context,
+        jitter=lambda: 0.5,  # the same run makes the same pauses
     )

@@ -369,7 +369,7 @@ def test_missing_rights_come_as_a_role_that_grants_them(
         "get deployments.apps",
         "list deployments.apps",
     }
-    for document in yaml.safe_load_all(role_yaml(missing, access.subject())):
+    for document in yaml.safe_load_all(role_yaml("rollout-gate", missing, access.subject())):
         objects.create(f"{document['kind'].lower()}s", document)
     granted = threading.Event()
     for _ in range(100):

@@ -15,9 +15,7 @@ CLOCK = SystemClock()
 @pytest.mark.parametrize("count", [0, 1, 2, 500])
 def test_answers_come_in_the_order_of_the_items(count: int) -> None:
     """However many there are, and whoever is first."""
-    assert each(CLOCK, lambda number: number * 2, range(count)) == [
-        n * 2 for n in range(count)
-    ]
+    assert each(CLOCK, lambda number: number * 2, range(count)) == [n * 2 for n in range(count)]
 
 
 def test_a_few_are_under_way_at_once() -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from queue import SimpleQueue
 
 import pytest
 
-from gate.virtual_time import VirtualClock
+from gate.clock import Clock
+from gate.virtual_time import Abandoned, VirtualClock
+
+
+def sleep(clock: Clock) -> None:
+    """Wait for what does not come."""
+    clock.wait(1e9)
 
 
 def test_threads_take_turns_at_the_times_that_they_wait_for() -> None:
@@ -167,3 +175,80 @@ def test_a_thread_that_fails_gives_its_turn_on(monkeypatch: pytest.MonkeyPatch) 
         if thread.name == "failing":
             thread.join(10)
     assert heard == [LookupError]
+
+
+def test_what_breaks_the_schedule_is_told_to_who_made_the_clock() -> None:
+    """Whoever moved the time meets nothing of it: the test, or the rehearsal, ends at once."""
+
+    class Broken(Bell):
+        def run_due(self, now: float) -> None:
+            raise LookupError(now)
+
+    clock = VirtualClock(schedule=Broken(3.0))
+    ended = clock.start(partial(sleep, clock), "bystander")
+    with pytest.raises(LookupError):
+        clock.wait(math.inf, ended)
+    assert clock.now() == 3.0
+    clock.end()
+
+
+def test_a_group_ends_alone() -> None:
+    """Its threads, and those of groups within, end; others and the time go on."""
+    clock = VirtualClock()
+    seen: list[str] = []
+
+    def work(own: Clock, name: str) -> None:
+        try:
+            while not own.wait(1.0):
+                seen.append(name)
+        finally:
+            seen.append(f"end of {name}")
+
+    doomed = clock.group()
+    ends = [
+        own.start(partial(work, own, name), name)
+        for own, name in ((doomed, "a"), (doomed.group(), "b"), (clock.group(), "c"))
+    ]
+    clock.wait(1.5)
+    before = set(threading.enumerate())
+    doomed.end()
+    assert clock.now() == 1.5
+    assert [end.is_set() for end in ends] == [True, True, False]
+    assert {thread.name for thread in before - set(threading.enumerate())} == {"a", "b"}
+    clock.wait(1.0)
+    assert seen == ["a", "b", "c", "end of a", "end of b", "c"]
+    clock.end()
+    assert ends[2].is_set()
+    assert not {"a", "b", "c"} & {thread.name for thread in threading.enumerate()}
+
+
+def test_a_group_ends_by_one_of_its_own_threads() -> None:
+    """Whoever ends it comes no further, nor does any other of them; no new one begins."""
+    clock = VirtualClock()
+    group, seen = clock.group(), list[str]()
+
+    def last() -> None:
+        clock.wait(1.0)
+        group.start(lambda: seen.append("too late"), "late")
+        group.end()
+        seen.append("further")
+
+    ends = [group.start(partial(sleep, group), "other"), group.start(last, "last")]
+    assert all(clock.wait(5.0, end) for end in ends)
+    assert (seen, clock.now()) == ([], 1.0)
+    with pytest.raises(Abandoned):
+        group.wait(0.0)
+    assert not clock.wait(0.0)
+    clock.end()
+
+
+def test_threads_that_ended_by_themselves_are_forgotten() -> None:
+    """An hour of short-lived threads holds none of them."""
+    clock = VirtualClock()
+    group = clock.group()
+    for _ in range(20):
+        clock.wait(1.0, clock.group().start(lambda: None, "short"))
+        clock.wait(1.0, group.start(lambda: None, "short"))
+    clock.end()
+    assert not group.is_alive()
+    assert len(group._threads) + len(clock._groups) < 10

@@ -23,6 +23,9 @@ LINES = {
     "resume": (["web"], ("web",)),
     "restart": (["web"], ("web",)),
     "replay": (["trace.jsonl"], ("trace.jsonl",)),
+    "rehearse": (["-f", "web.yaml"], ()),
+    "demo": (["crash-loop"], ("crash-loop",)),
+    "sandbox": (["--kubeconfig", "sandbox.kubeconfig"], ()),
 }
 
 
@@ -42,7 +45,7 @@ def test_every_command_of_the_catalogue_is_tested_here() -> None:
     assert set(COMMANDS) == {*LINES, "schema", "version"}
 
 
-@pytest.mark.parametrize("command", ["apply", "preflight"])
+@pytest.mark.parametrize("command", ["apply", "preflight", "rehearse"])
 def test_without_a_manifest_there_is_an_example(
     command: str, app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:

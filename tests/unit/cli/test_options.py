@@ -73,7 +73,7 @@ def test_flag_variable_and_key_of_an_option_say_the_same(
     assert values[0] == values[1] == values[2] != item.default
 
 
-@by_name([item for item in SETTINGS if item.opposite])
+@by_name([item for item in IN_FILES if item.opposite])
 def test_a_switch_that_a_file_turns_on_is_turned_off_by_its_opposite(
     item: Setting, app: App
 ) -> None:
@@ -137,14 +137,17 @@ def test_flags_and_short_flags_are_unique() -> None:
 
 def test_no_variable_is_one_that_the_kubelet_sets() -> None:
     """For a Service named rollout-gate every pod of the namespace has ROLLOUT_GATE_PORT."""
-    names = {item.variable.removeprefix("ROLLOUT_GATE_") for item in SETTINGS}
+    told = [item for item in SETTINGS if item.option.in_environment]
+    names = {item.variable.removeprefix("ROLLOUT_GATE_") for item in told}
     assert not {name for name in names if name.startswith(("PORT", "SERVICE"))}
 
 
 def test_the_schema_has_a_key_for_each_option() -> None:
-    """All but --config, which a file cannot hold."""
+    """All but --config, which a file cannot hold, and what one rehearsal is about."""
     assert set(schema()["properties"]) == {item.key for item in IN_FILES}
-    assert {item.name for item in SETTINGS} - {item.name for item in IN_FILES} == {"config"}
+    of_one_run = {"with_", "all_", "scenario", "port", "speed"}
+    left_out = {item.name for item in SETTINGS} - {item.name for item in IN_FILES}
+    assert left_out == {"config"} | of_one_run
 
 
 def test_the_flags_of_preflight_are_those_of_apply() -> None:

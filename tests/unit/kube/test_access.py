@@ -155,7 +155,7 @@ def test_who_we_are(client: Client, server: ScriptedServer) -> None:
 @pytest.mark.contract("B2", "B200")
 def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
     """The Role has one rule for each set of verbs, and is bound to a service account."""
-    role, binding = yaml.safe_load_all(role_yaml(needed(resources, [WEB, CONFIG])))
+    role, binding = yaml.safe_load_all(role_yaml("rollout-gate", needed(resources, [WEB, CONFIG])))
     assert role["kind"] == "Role"
     assert role["metadata"] == {"name": "rollout-gate", "namespace": "shop"}
     assert role["rules"] == [
@@ -187,12 +187,13 @@ def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
 )
 def test_a_role_is_bound_to_whom_it_is_for(subject: str, bound: dict[str, str]) -> None:
     """A user is bound as a user, a service account as that of its namespace."""
-    _, binding = yaml.safe_load_all(role_yaml([LOGS], subject))
+    _, binding = yaml.safe_load_all(role_yaml("rollout-gate", [LOGS], subject))
     assert binding["subjects"] == [bound]
 
 
 def test_cluster_scoped_kinds_need_a_cluster_role() -> None:
     """Without a namespace the role is the cluster's."""
-    role, binding = yaml.safe_load_all(role_yaml([Permission("", "", "namespaces", "get")]))
+    needs = [Permission("", "", "namespaces", "get")]
+    role, binding = yaml.safe_load_all(role_yaml("rollout-gate", needs))
     assert (role["kind"], binding["kind"]) == ("ClusterRole", "ClusterRoleBinding")
     assert "namespace" not in role["metadata"]

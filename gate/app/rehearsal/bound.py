@@ -1,0 +1,28 @@
+"""How long a run may take at worst, before anything is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from gate.config import Settings
+from gate.core.progress import longest_legal_seconds
+from gate.sandbox.json import JSON
+from gate.wire import decode
+
+MARGIN_SECONDS: Final = 10.0
+"""What reports and a last read may take beyond the budgets (contract, section 6)."""
+
+
+def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
+    """Return the sum of the budgets, for Deployments as the server stores them."""
+    legal = max((_legal_seconds(body) for body in deployments), default=0.0)
+    timeout = settings.timeout if settings.timeout is not None else legal
+    back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout
+    return timeout + settings.bake + back + MARGIN_SECONDS
+
+
+def _legal_seconds(body: JSON) -> float:
+    live = decode.live_object(json.dumps(body).encode()).deployment
+    return longest_legal_seconds(live) if live is not None else 0.0

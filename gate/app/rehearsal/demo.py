@@ -1,0 +1,115 @@
+"""`demo`: the first minute with the gate, on this terminal and in this process alone."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Final
+
+import yaml
+
+from gate.app.console import Console
+from gate.app.finishing import concluded
+from gate.app.played import Played
+from gate.app.rehearsal.paced import Paced
+from gate.app.rehearsal.stage import Actor, Stage
+from gate.app.rehearsal.trouble import Before, Trouble, asked_for
+from gate.app.world import World
+from gate.config import Settings
+from gate.core.outcome import EXIT_CODES, Outcome
+from gate.manifests.lint import LintCode
+from gate.sandbox.cluster import Cluster
+from gate.sandbox.json import JSON
+from gate.sandbox.storage.store import Key
+from gate.sandbox.times import Names, Timers
+from gate.signals import SIGNAL_BASE
+from gate.virtual_time import VirtualClock
+
+SPEED: Final = 10.0
+USUAL: Final = "crash"
+GOOD, BAD = "1.4.0", "1.5.0"
+
+
+def demo(world: World, settings: Settings, name: str) -> int:
+    """Play one scenario; 0 where the gate did what it is for."""
+
+    def prepare(console: Console, stack: ExitStack) -> int:
+        trouble = asked_for(name or USUAL)
+        timers = Timers()
+        clock = VirtualClock(schedule=Paced(timers, world.clock, SPEED), started=timers.started)
+        stack.callback(clock.end)
+        show = _Show(console, world, settings, Played(Cluster(timers, Names()), clock))
+        return show.play(trouble)
+
+    return concluded(world, "demo", settings, prepare)
+
+
+class _Show:
+    """One sandbox, and what is played in it."""
+
+    def __init__(self, console: Console, world: World, settings: Settings, played: Played) -> None:
+        silent = {"file": ("-",), "silence": frozenset(LintCode), "output": "text"}
+        self._settings = settings.model_copy(update=silent)
+        self._console = console
+        self._world = world
+        web = Actor(Key("deployments.apps", "default", "web"), _web(BAD))
+        self._stage = Stage(played, [web])
+
+    def play(self, trouble: Trouble) -> int:
+        """Deploy the good version, then the one that has the trouble."""
+        self._say(f"A cluster in this process; its time passes {SPEED:g} times as fast as yours.")
+        if trouble.before is not Before.NOTHING:
+            self._say("A good version first:")
+            code = self._deploy(GOOD)
+            if code:
+                return code
+        if trouble.before is Before.TIMED_OUT:
+            self._say("Then a version that times out, rolled out by somebody without a gate.")
+            self._stage.time_out()
+        self._say(f"Now a version with this trouble: {trouble.says}.")
+        self._stage.play_out(trouble)
+        return self._judged(trouble, self._deploy(BAD))
+
+    def _deploy(self, version: str) -> int:
+        command = "rollout-gate apply -f web.yaml"
+        if version != GOOD:
+            command = f"sed s/{GOOD}/{version}/ web.yaml | rollout-gate apply -f -"
+        self._say(f"$ {command}")
+        manifest = yaml.safe_dump(_web(version), sort_keys=False).encode()
+        world = self._world
+        code = self._stage.run(
+            self._settings, manifest, world.stdout, world.stderr, world.delivered
+        )
+        self._console.write(f"$ echo $?\n{code}\n")
+        return code
+
+    def _judged(self, trouble: Trouble, code: int) -> int:
+        """Return 0 where a failure was caught and a good version was let through."""
+        if code >= SIGNAL_BASE:
+            return code
+        fine = (code == EXIT_CODES[Outcome.VERIFIED]) is trouble.harmless
+        return EXIT_CODES[Outcome.VERIFIED if fine else Outcome.FAILED]
+
+    def _say(self, line: str) -> None:
+        self._console.write(f"\n{line}\n")
+
+
+def _web(version: str) -> JSON:
+    container = {
+        "name": "web",
+        "image": f"shop/web:{version}",
+        "ports": [{"containerPort": 8080}],
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}},
+    }
+    labels = {"app": "web"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 4,
+            "minReadySeconds": 5,
+            "progressDeadlineSeconds": 60,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }

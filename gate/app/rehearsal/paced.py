@@ -1,0 +1,26 @@
+"""Virtual time that people can follow: each jump of the clock takes a share of its seconds."""
+
+from __future__ import annotations
+
+from gate.clock import Clock
+from gate.virtual_time import Schedule
+
+
+class Paced:
+    """A schedule that lets real time pass, too: `speed` of its seconds in one of the clock's."""
+
+    def __init__(self, schedule: Schedule, clock: Clock, speed: float) -> None:
+        self._schedule = schedule
+        self._clock = clock
+        self._speed = speed
+        self._now = 0.0
+
+    def due_at(self) -> float:
+        """Return when something is due next."""
+        return self._schedule.due_at()
+
+    def run_due(self, now: float) -> None:
+        """Wait as long as it takes, then let happen what is due."""
+        self._clock.wait((now - self._now) / self._speed)
+        self._now = now
+        self._schedule.run_due(now)

@@ -1,0 +1,36 @@
+"""`sandbox`: the cluster on loopback, for kubectl and for the gate, until a signal."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from gate.app.console import Console
+from gate.app.finishing import concluded
+from gate.app.world import World
+from gate.config import Settings
+from gate.sandbox.cluster import Cluster
+from gate.sandbox.scenario import scenario as scenarios
+from gate.sandbox.scenario.play import Play
+from gate.sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
+from gate.sandbox.times import Names, Timers
+
+
+def sandbox(world: World, settings: Settings) -> int:
+    """Serve until a signal, which is how it ends well: exit 0."""
+    path = Path(settings.kubeconfig or "")
+
+    def prepare(console: Console, _stack: ExitStack) -> int:
+        cluster = Cluster(Timers(), Names())
+        if settings.scenario:
+            Play(scenarios.load(settings.scenario), cluster.api, cluster.kubelet).start()
+
+        def ready(endpoint: Endpoint) -> None:
+            console.note("sandbox", f"listens on {endpoint.server}, time x {settings.speed:g}")
+            console.write(f"export KUBECONFIG={path.resolve()}\n")
+
+        options = ServeOptions(settings.port, settings.speed, path)
+        serve_until_signalled(cluster, ready, options)
+        return 0
+
+    return concluded(world, "sandbox", settings, prepare)

@@ -1,0 +1,100 @@
+"""What can go wrong with a rollout, by name: each a scenario for a sandbox."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.duration import format_seconds, parse_seconds
+from gate.errors import UsageError
+from gate.sandbox.kubelet import behaviour
+from gate.sandbox.scenario import actions
+from gate.sandbox.scenario.images import ImageRule, Images
+from gate.sandbox.scenario.scenario import Event, Scenario
+from gate.sandbox.scenario.series import Series
+
+
+class Before(enum.Enum):
+    """What a Deployment was like before the gate came."""
+
+    SERVES = "a version serves"
+    NOTHING = "it was never deployed"
+    TIMED_OUT = "a version beside it had timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that can go wrong.
+
+    `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
+    is the Deployment, `{pods}` what runs before). `harmless` ones are to be verified all the same.
+    `at` is the second of the rollout from which on.
+    """
+
+    name: str
+    says: str
+    pods: str = ""
+    event: str = ""
+    before: Before = Before.SERVES
+    harmless: bool = False
+    at: float = 0.0
+
+    def __str__(self) -> str:
+        """Return how it is asked for."""
+        return f"{self.name}@{format_seconds(self.at)}" if self.at else self.name
+
+    def scenario(self, images: tuple[str, ...], deployment: str, pods: int) -> Scenario:
+        """Return it for the first of these images, the new version's, and one Deployment."""
+        rules: list[ImageRule] = []
+        events: list[Event] = []
+        if self.pods and images:
+            what = Series(((self.at, behaviour.parse(self.pods)),))
+            rules.append(ImageRule(images[0], what))
+        if self.event:
+            text = self.event.format(name=deployment, pods=pods)
+            events.append(Event(self.at, text, actions.parse(text)))
+        return Scenario(Images(tuple(rules)), events=tuple(events))
+
+
+_ALL: Final = (
+    Trouble("good", "nothing: the new version is fine", harmless=True),
+    Trouble("slow-start", "new pods take a minute to get ready", pods="ready=60", harmless=True),
+    Trouble("restart-once", "a new container ends once, then runs", "restart-once", harmless=True),
+    Trouble("crash", "new containers end whenever they start", pods="crash"),
+    Trouble("oom", "new containers are out of memory", pods="oom"),
+    Trouble("image-pull", "the image is not there", pods="image-pull"),
+    Trouble("image-denied", "the registry does not give the image", pods="image-pull;why=denied"),
+    Trouble("config-error", "a Secret that the pods need is missing", pods="config-error"),
+    Trouble("never-ready", "new pods run and never get ready", pods="never-ready"),
+    Trouble("flapping", "new pods get ready and not ready in turn", pods="flapping=5"),
+    Trouble("unschedulable", "no node has room for the new pods", pods="unschedulable"),
+    Trouble("quota", "a quota leaves no room for a new pod", event="quota pods={pods}"),
+    Trouble("superseded", "somebody sets another image", event="supersede {name} other:1"),
+    Trouble("paused", "somebody pauses the rollout", event="pause {name}"),
+    Trouble("deleted", "somebody deletes the Deployment", event="delete {name}"),
+    Trouble(
+        "stale-deadline",
+        "the deadline condition of a failed version before still stands",
+        before=Before.TIMED_OUT,
+        harmless=True,
+    ),
+    Trouble(
+        "first-deployment", "the first version ever crashes", pods="crash", before=Before.NOTHING
+    ),
+)
+TROUBLES: Final = {trouble.name: trouble for trouble in _ALL}
+
+
+def asked_for(text: str) -> Trouble:
+    """Return what `KIND[@T]` names; UsageError says what there is."""
+    name, given, second = text.partition("@")
+    if name not in TROUBLES:
+        hint = f"there are {', '.join(TROUBLES)}"
+        raise UsageError(f"no such kind of trouble: {name!r}", hint=hint)
+    found = TROUBLES[name]
+    if not given:
+        return found
+    if not found.pods and not found.event:
+        raise UsageError(f"{name} does not begin at a second", hint=f"as in --with {name}")
+    return replace(found, at=parse_seconds(second))

@@ -1,0 +1,19 @@
+"""`rollout-gate sandbox --kubeconfig FILE`."""
+
+from __future__ import annotations
+
+from gate.app.world import World
+from gate.cli.command import command
+from gate.config import Settings
+from gate.errors import UsageError
+
+
+@command()
+def sandbox(world: World, settings: Settings) -> int:
+    """On loopback, until a signal; its kubeconfig goes with it."""
+    if not settings.kubeconfig:
+        hint = "as in: rollout-gate sandbox --kubeconfig sandbox.kubeconfig"
+        raise UsageError("rollout-gate sandbox: no kubeconfig to write", hint=hint)
+    from gate.app import commands
+
+    return commands.sandbox(world, settings)

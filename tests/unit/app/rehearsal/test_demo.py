@@ -1,0 +1,69 @@
+"""`demo`: what a person sees in the first minute."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+from gate.app.rehearsal.demo import demo
+from gate.config import load
+from tests.unit.app.rehearsal.conftest import Played
+
+SCENARIOS = {
+    "": 4,
+    "good": 0,
+    "crash": 4,
+    "image-pull": 4,
+    "never-ready": 4,
+    "superseded": 8,
+    "stale-deadline": 0,
+    "first-deployment": 6,
+}
+
+
+@pytest.mark.parametrize(("name", "code"), SCENARIOS.items())
+def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: int) -> None:
+    """A good version first, then the one with the trouble; 0 where the gate did its work."""
+    assert demo(played.world, load("demo", {}, environ={}), name) == 0
+    said = played.out.getvalue()
+    assert said.rstrip().endswith(f"$ echo $?\n{code}")
+    runs = 1 if name == "first-deployment" else 2
+    assert said.count("$ echo $?") == runs
+    assert "rollout-gate apply -f" in said
+
+
+def test_the_demo_takes_less_than_half_a_minute(played: Played) -> None:
+    """Of the world's time: the cluster's goes ten times as fast."""
+    for name in SCENARIOS:
+        before = played.world.clock.now()
+        demo(played.world, load("demo", {}, environ={}), name)
+        assert 0 < played.world.clock.now() - before < 30
+
+
+def test_the_demo_opens_no_socket_and_leaves_no_thread(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing listens, on no address; what it started ends with it."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    before = set(threading.enumerate())
+    assert demo(played.world, load("demo", {}, environ={}), "crash") == 0
+    started = set(threading.enumerate()) - before
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
+
+
+def test_an_unknown_scenario_is_one_line_with_those_there_are(played: Played) -> None:
+    """Exit 2."""
+    assert demo(played.world, load("demo", {}, environ={}), "crush") == 2
+    said = played.err.getvalue()
+    assert "no such kind of trouble: 'crush'" in said
+    assert "first-deployment" in said

@@ -32,16 +32,20 @@ help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: control-plane ## show a failed rollout and its rollback, on a real control plane
-	$(WITH_TOOLS) $(BIN)/python -m tests.cluster.demo
+demo: $(INSTALLED) ## show a failed rollout and its rollback, in a sandbox
+	$(BIN)/rollout-gate demo
 
 .PHONY: test
-test: $(INSTALLED) ## run the fast tests, with coverage of branches
-	$(BIN)/python -m pytest --cov -n auto $(PYTEST_ARGS)
+test: $(INSTALLED) ## run the fast tests, all scenarios in virtual time among them
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+.PHONY: coverage
+coverage: $(INSTALLED) ## run the unit tests alone, and hold their coverage of branches
+	$(BIN)/python -m pytest tests/unit --cov -n auto $(PYTEST_ARGS)
 
 .PHONY: e2e
-e2e: control-plane ## run the end-to-end tests, on a real control plane
-	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e $(PYTEST_ARGS)
+e2e: control-plane ## run the end-to-end tests and the scenarios, on a real control plane
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane $(PYTEST_ARGS)
 
 .PHONY: bench
 bench: control-plane ## measure latency, requests, memory and start-up, next to kubectl

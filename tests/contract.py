@@ -2,7 +2,8 @@
 
 A test says which rows it shows with `@pytest.mark.contract("B40", ...)`; an id that no row has ends
 the collection. The reverse, rows that no test shows, is read from the tests' source, so that the
-fast tier sees the end-to-end tests without running them.
+fast tier sees the end-to-end tests without running them. What scenarios show is shown in the fast
+tier itself, on the sandbox.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTRACT = ROOT / "docs" / "contract.md"
-TIERS = (ROOT / "tests" / "unit", ROOT / "tests" / "e2e")
+TIERS = (ROOT / "tests" / "unit", ROOT / "tests" / "scenarios", ROOT / "tests" / "e2e")
 
 _ROW = re.compile(r"^\| (B\d+) \| (.+?) \|", re.MULTILINE)
 
@@ -50,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def shown_by_tests(folders: Iterable[Path] = TIERS) -> dict[str, list[str]]:
-    """Return for each id the test files that show it, read from the source of both tiers."""
+    """Return for each id the test files that show it, read from the source of all tiers."""
     shown: dict[str, list[str]] = {}
     for folder in folders:
         for path in sorted(folder.rglob("test_*.py")):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import yaml
 
@@ -246,11 +247,21 @@ def _request(event: JSON) -> Request:
     )
 
 
+class Log(Protocol):
+    """What a server is asked, as `AuditLog` has it of a real one."""
+
+    def mark(self) -> Mark:
+        """Return the place that follows everything that was answered so far."""
+
+    def since(self, mark: Mark, user_agent: str = GATE_AGENT) -> Requests:
+        """Return what came in after `mark` from user agents that start with `user_agent`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """What one test has asked of the API server."""
 
-    log: AuditLog
+    log: Log
     mark: Mark
 
     def requests(self, user_agent: str = GATE_AGENT) -> Requests:

@@ -1,7 +1,8 @@
 """The control plane's binaries: found where somebody has them, else built once and kept.
 
-Run it as `python -m tests.cluster.build`: it prints the folder of each binary. The versions are
-those of `go.mod` and `go.sum` beside this file, whose hash names the folder in the cache.
+Run it as `python -m tests.cluster.build`: it prints where each binary is. The versions are those
+of `go.mod` and `go.sum` beside this file, whose hash names the folder in the cache; those of the
+folder `kubectl` pin a kubectl of an earlier minor version.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ MODULE = Path(__file__).parent
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 KUBERNETES_COMMANDS = "k8s.io/kubernetes/cmd/"
 ETCD_PACKAGE = "go.etcd.io/etcd/server/v3"
+EARLIER = MODULE / "kubectl"
+EARLIER_KUBECTL = "kubectl-earlier"
 
 
 class BuildError(Exception):
@@ -55,14 +58,21 @@ def binaries() -> Binaries:
     return Binaries(**{name.replace("-", "_"): path.absolute() for name, path in found.items()})
 
 
-def cache_folder() -> Path:
+def earlier_kubectl() -> Path:
+    """Return a kubectl of an earlier minor version than the control plane's, built where needed."""
+    folder = cache_folder(EARLIER)
+    _build_once(folder, [EARLIER_KUBECTL])
+    return (folder / EARLIER_KUBECTL).absolute()
+
+
+def cache_folder(module: Path = MODULE) -> Path:
     """Return the folder that holds the binaries of exactly these module files."""
     if chosen := os.environ.get("ROLLOUT_GATE_CLUSTER_BIN"):
         return Path(chosen)
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
-        digest.update((MODULE / name).read_bytes())
+        digest.update((module / name).read_bytes())
     return base / "rollout-gate" / "cluster" / digest.hexdigest()[:16]
 
 
@@ -91,14 +101,18 @@ def _build(folder: Path, names: Sequence[str]) -> None:
     """Compile `names` in a folder of their own and move them in whole, one rename each."""
     _check_toolchain()
     print(
-        f"building {', '.join(names)} {kubernetes_version()} into {folder}: the first time this"
+        f"building {', '.join(names)} into {folder}: the first time a whole control plane"
         " takes about five minutes on two cores and 4 GB of Go's caches",
         file=sys.stderr,
         flush=True,
     )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".build-") as workplace:
         for name in names:
-            _go("build", "-trimpath", *_build_arguments(name, Path(workplace) / name))
+            output = Path(workplace) / name
+            if name == EARLIER_KUBECTL:
+                _go(EARLIER, "build", "-trimpath", *_stamped(EARLIER, output), ".")
+            else:
+                _go(MODULE, "build", "-trimpath", *_build_arguments(name, output))
         folder.mkdir(exist_ok=True)
         for name in names:
             (Path(workplace) / name).rename(folder / name)
@@ -107,26 +121,27 @@ def _build(folder: Path, names: Sequence[str]) -> None:
 def _build_arguments(name: str, output: Path) -> list[str]:
     if name == "etcd":
         return ["-o", str(output), ETCD_PACKAGE]
-    return ["-ldflags", _version_flags(), "-o", str(output), KUBERNETES_COMMANDS + name]
+    return [*_stamped(MODULE, output), KUBERNETES_COMMANDS + name]
 
 
-def _version_flags() -> str:
-    """Return the linker's flags without which the server calls itself v0.0.0-master."""
-    version = kubernetes_version()
+def _stamped(module: Path, output: Path) -> list[str]:
+    """Return the linker's flags without which a program calls itself v0.0.0-master."""
+    version = kubernetes_version(module)
     major, minor, _ = version.removeprefix("v").split(".", 2)
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
-    return " ".join(f"-X k8s.io/component-base/version.{key}={val}" for key, val in stamps.items())
+    flags = (f"-X k8s.io/component-base/version.{key}={val}" for key, val in stamps.items())
+    return ["-ldflags", " ".join(flags), "-o", str(output)]
 
 
-def kubernetes_version() -> str:
-    """Return the version that `go.mod` pins, like `v1.36.3`."""
-    return _pinned(r"^\s*k8s\.io/kubernetes (v\S+)")
+def kubernetes_version(module: Path = MODULE) -> str:
+    """Return the version that `go.mod` pins, like `v1.36.3`; its libraries are `v0.36.3`."""
+    return _pinned(r"^\s*k8s\.io/component-base.* v0(\.\S+)$", module).replace(".", "v1.", 1)
 
 
-def _pinned(pattern: str) -> str:
-    match = re.search(pattern, (MODULE / "go.mod").read_text(), re.MULTILINE)
+def _pinned(pattern: str, module: Path = MODULE) -> str:
+    match = re.search(pattern, (module / "go.mod").read_text(), re.MULTILINE)
     if match is None:
-        raise BuildError(f"{MODULE / 'go.mod'} has no line like {pattern}")
+        raise BuildError(f"{module / 'go.mod'} has no line like {pattern}")
     return match[1]
 
 
@@ -153,10 +168,10 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text)[:3])
 
 
-def _go(*arguments: str) -> None:
+def _go(module: Path, *arguments: str) -> None:
     environment = os.environ | {"CGO_ENABLED": "0"}
     command = ["go", *arguments]
-    if subprocess.run(command, cwd=MODULE, env=environment, check=False).returncode != 0:
+    if subprocess.run(command, cwd=module, env=environment, check=False).returncode != 0:
         raise BuildError(f"`{' '.join(command)}` failed; its own words stand above")
 
 
@@ -164,10 +179,12 @@ def main() -> int:
     """Build what is missing and print where each program stands."""
     try:
         found = binaries()
+        extra = [] if os.environ.get("KUBEBUILDER_ASSETS") else [earlier_kubectl()]
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    for path in (found.etcd, found.kube_apiserver, found.kube_controller_manager, found.kubectl):
+    servers = (found.etcd, found.kube_apiserver, found.kube_controller_manager)
+    for path in (*servers, found.kubectl, *extra):
         print(path)
     return 0
 

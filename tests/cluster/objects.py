@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from tests.cluster.kubelet.api import JSON, MERGE_PATCH, Api, ApiError
+from tests.cluster.kubelet.api import JSON, MERGE_PATCH, WATCH_IDLE_SECONDS, ApiError
 
 WAIT_SECONDS = 30.0
 
@@ -26,13 +27,40 @@ _PREFIXES = {resource: prefix for prefix, names in _GROUPS.items() for resource 
 _CLUSTER_SCOPED = {"namespaces": "/api/v1", "nodes": "/api/v1"}
 
 
+class Client(Protocol):
+    """One user's way to an API server, as `tests.cluster.kubelet.api.Api` has it."""
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        body: JSON | list[JSON] | None = None,
+        content_type: str = "application/json",
+    ) -> JSON:
+        """Send one request and return the object of the answer; `ApiError` from 400 on."""
+
+    def text(
+        self,
+        method: str,
+        path: str,
+        body: JSON | list[JSON] | None = None,
+        content_type: str = "application/json",
+    ) -> str:
+        """Send one request and return the answer's text."""
+
+    def lines(
+        self, path: str, idle_seconds: float = WATCH_IDLE_SECONDS
+    ) -> AbstractContextManager[Iterator[bytes]]:
+        """Open a watch; silence of `idle_seconds` raises `TimeoutError`."""
+
+
 class Objects:
     """Reads and writes as the administrator; resources by their plural, as in `deployments`.
 
     Errors are those of `Api.json`. Cluster-scoped resources are there too, whatever the namespace.
     """
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Client, namespace: str) -> None:
         self.namespace = namespace
         self._api = api
 
@@ -58,6 +86,15 @@ class Objects:
     def create(self, resource: str, body: JSON) -> JSON:
         """Create an object and return what the server made of it."""
         return self._api.json("POST", self.path(resource), body)
+
+    def bind(self, user: str, rules: Sequence[JSON]) -> None:
+        """Give a user a Role and a RoleBinding of its name, with these rules."""
+        self.create("roles", {"metadata": {"name": user}, "rules": [*rules]})
+        group = "rbac.authorization.k8s.io"
+        reference = {"apiGroup": group, "kind": "Role", "name": user}
+        subjects = [{"apiGroup": group, "kind": "User", "name": user}]
+        binding = {"metadata": {"name": user}, "roleRef": reference, "subjects": subjects}
+        self.create("rolebindings", binding)
 
     def patch(
         self,

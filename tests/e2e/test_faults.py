@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
+from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.kubelet.api import JSON
-from tests.e2e.checked_gate import CheckedGate
-from tests.e2e.expectations import assert_ended, assert_runs, assert_verified, images
-from tests.e2e.scene import Scene, web
 
 AWAY_SECONDS = 4.0
-"""How long an outage lasts: the fault itself, which nothing ends sooner."""
 
 
 @pytest.mark.contract("B164")
@@ -79,61 +74,3 @@ def test_a_controller_that_does_not_act_is_the_cause(scene: Scene, plane: Contro
         result = scene.apply(web(2, progress_deadline_seconds=120), flags=flags)
     assert_ended(result, 5, "rollback-failed", "Timeout", cause="ControllerNotObserving")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-
-
-def rules(*verbs_of_deployments: str) -> list[JSON]:
-    """Return what an apply of a Deployment needs, with these verbs on Deployments."""
-
-    def rule(group: str, verbs: tuple[str, ...], *resources: str) -> JSON:
-        return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
-
-    watching = ("get", "list", "watch")
-    return [
-        rule("apps", verbs_of_deployments, "deployments"),
-        rule("apps", watching, "replicasets"),
-        rule("", watching, "pods", "events", "pods/log"),
-    ]
-
-
-READING = ("get", "list", "watch")
-
-
-@pytest.mark.contract("B33")
-def test_reads_that_become_forbidden_are_lost_contact(
-    scene: Scene,
-    gate_with: Callable[[Path], CheckedGate],
-    kubeconfig_with_rules: Callable[[Sequence[JSON]], Path],
-) -> None:
-    """Rights that are taken away after the write leave nothing to judge by: 9."""
-    scene.serve(web())
-    gate = gate_with(kubeconfig_with_rules(rules(*READING, "create", "patch")))
-    path = scene.manifest(web(2, behaviour="crash=0.5"))
-    with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("applied +deployment/web changed")
-        [binding] = scene.objects.list_all("rolebindings")
-        scene.objects.delete("rolebindings", binding["metadata"]["name"])
-        result = running.wait()
-    ended = (result.exit_code, result.document["outcome"])
-    assert ended == (9, "lost-contact"), str(result)
-    assert "is forbidden" in result.document["message"]
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-
-
-@pytest.mark.contract("B25")
-def test_a_rollback_that_became_forbidden_names_the_missing_rule(
-    scene: Scene,
-    gate_with: Callable[[Path], CheckedGate],
-    kubeconfig_with_rules: Callable[[Sequence[JSON]], Path],
-) -> None:
-    """The right to write is taken away in mid-flight: 5, and the report says which one."""
-    scene.serve(web())
-    gate = gate_with(kubeconfig_with_rules(rules(*READING, "create", "patch")))
-    path = scene.manifest(web(2, behaviour="crash=0.5"))
-    with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("applied +deployment/web changed")
-        [role] = scene.objects.list_all("roles")
-        scene.objects.patch("roles", role["metadata"]["name"], {"rules": rules(*READING)})
-        result = running.wait()
-    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
-    assert any("patch" in cause["message"] for cause in ended["causes"])
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

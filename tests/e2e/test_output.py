@@ -1,78 +1,13 @@
-"""What comes out: lines, the verdict, logs, reports, and which options decide."""
+"""What the program prints without a cluster."""
 
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
-from tests.e2e.expectations import (
-    assert_refused,
-    assert_rolled_back,
-    assert_verified,
-)
-from tests.e2e.invariants import CANARY, RESULT_SCHEMA
-from tests.e2e.scene import Scene, secret, web
-
-JSON_OUTPUT = ("--output", "json")
-
-
-@pytest.mark.contract("B174", "B252")
-def test_logs_are_one_object_a_line(scene: Scene) -> None:
-    """With --log-format json every line of stderr is one JSON object; secrets are in none."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour="crash=0.1"), secret(), flags=["--log-format", "json"])
-    assert result.exit_code == 4, str(result)
-    lines = [json.loads(line) for line in result.stderr.splitlines()]
-    assert len(lines) > 3
-    assert result.document["outcome"] == "rolled-back"
-
-
-@pytest.mark.contract("B170", "B172")
-def test_the_verdict_stands_last_for_people(scene: Scene) -> None:
-    """In text, each change is a line with its time; causes and evidence follow in the verdict."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour="crash=0.1;code=9"))
-    result = scene.gate("apply", "-f", path)
-    assert result.exit_code == 4, str(result)
-    timed = re.compile(r"^ *\d+\.\d+s  \S+ +\S")
-    assert all(timed.match(line) for line in result.stderr.splitlines()), str(result)
-    verdict = result.stdout
-    assert "ROLLED BACK" in verdict.splitlines()[0]
-    order = [verdict.index(word) for word in ("CrashLoop", "exit code 9", "cannot start")]
-    assert order == sorted(order)
-
-
-@pytest.mark.contract("B252")
-def test_reports_hold_no_secret(scene: Scene) -> None:
-    """Reports are written where they are asked for; changes of secrets show in none of them."""
-    scene.serve(web(), secret("before"))
-    files = ["--report", "json=report.json", "--report", "text=report.txt"]
-    bad = web(2, env={"PASSWORD": f"{CANARY}-two"}, behaviour="crash=0.1")
-    result = scene.apply(bad, secret(), flags=[*files, "--log-level", "debug"])
-    assert_rolled_back(result, "CrashLoop")
-    assert json.loads((scene.folder / "report.json").read_text()) == result.document
-    assert "CrashLoop" in (scene.folder / "report.txt").read_text()
-
-
-@pytest.mark.contract("B176")
-def test_text_from_pods_is_cleaned(scene: Scene) -> None:
-    """Escape sequences, control characters and bidi marks of a log reach no output."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour="crash=0.1", log="hostile"))
-    ended = assert_rolled_back(result, "CrashLoop")
-    logs = "".join(piece["text"] for piece in ended["evidence"])
-    assert "red and cleared" in logs
-    assert not set(logs + result.stderr) & set("\x1b\x00\x07\x9b\u202e\r")
-
-
-@pytest.mark.contract("B177")
-def test_a_report_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
-    """A report in a folder that does not exist is a warning."""
-    result = scene.apply(web(), flags=["--report", "json=nowhere/report.json"])
-    assert_verified(result)
-    assert "nowhere/report.json" in result.stderr
+from tests.bed.invariants import RESULT_SCHEMA
+from tests.bed.scene import Scene
 
 
 @pytest.mark.contract("B187")
@@ -80,16 +15,3 @@ def test_the_printed_schema_is_the_published_one(scene: Scene) -> None:
     """`schema result` prints what every document of these tests is held to."""
     printed = scene.gate("schema", "result", check=True)
     assert json.loads(printed.stdout) == json.loads(RESULT_SCHEMA.read_text())
-
-
-@pytest.mark.contract("B183", "B184")
-def test_options_come_from_everywhere(scene: Scene) -> None:
-    """A flag wins over the environment, and that over the configuration file."""
-    config = "timeout: 1s\nbake: 1s\nrequire-pods: true\n"
-    (scene.folder / "rollout-gate.yaml").write_text(config)
-    path = scene.manifest(web(behaviour="ready=1.5"))
-    environment = {"ROLLOUT_GATE_TIMEOUT": "2m", "ROLLOUT_GATE_BAKE": "2s"}
-    result = scene.gate("apply", "-f", path, "--bake", "0s", *JSON_OUTPUT, env=environment)
-    assert_verified(result)
-    assert "baking" not in {each["event"] for each in result.document["timeline"]}
-    assert_refused(scene.apply(web(name="api", replicas=0)), "Vacuous", "api")

@@ -1,4 +1,4 @@
-"""Signals: what a cancelled job leaves behind."""
+"""Signals that need a process: a plugin that hangs, a server that is held, nohup."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cluster.audit import Trail
+from tests.bed.checked_gate import CheckedRun
+from tests.bed.expectations import assert_ended
+from tests.bed.scene import Scene, web
 from tests.cluster.command import LINE_SECONDS, Result
 from tests.cluster.control_plane import ControlPlane
-from tests.e2e.checked_gate import CheckedGate, CheckedRun
-from tests.e2e.expectations import assert_ended, images
-from tests.e2e.scene import Scene, web
+from tests.e2e.conftest import GateWith, WriteKubeconfig
 
 END_SECONDS = 5.0
 ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -34,50 +34,6 @@ def interrupted(
     result = running.wait(END_SECONDS)
     assert_ended(result, code, "interrupted", "Interrupted")
     return result
-
-
-@pytest.mark.contract("B29", "B151", "B153")
-@pytest.mark.parametrize(("number", "code"), ENDING)
-def test_without_evidence_the_rollout_is_left_alone(
-    scene: Scene, number: signal.Signals, code: int
-) -> None:
-    """A signal while all may still be well ends the gate in 5 s and leaves the new version."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=30")) as running:
-        result = interrupted(running, UNDER_WAY, number, code)
-    assert result.document["rollback"] is None
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-
-
-@pytest.mark.contract("B29", "B151", "B153")
-def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> None:
-    """A signal after a crash writes the way back, once, and waits for nothing."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.1")) as running:
-        result = interrupted(running, CRASHED)
-    assert result.document["rollback"]["verified"] is False
-    assert len(audit.requests().rollbacks(scene.objects.namespace, "web")) == 1
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-    scene.objects.wait_complete("web")
-
-
-@pytest.mark.contract("B151")
-@pytest.mark.parametrize(
-    ("policy", "behaviour", "line", "image"),
-    [
-        ("rollback", "ready=30", UNDER_WAY, "shop/web:1"),
-        ("keep", "crash=0.1", CRASHED, "shop/web:2"),
-    ],
-)
-def test_a_policy_does_not_look_at_the_evidence(
-    scene: Scene, policy: str, behaviour: str, line: str, image: str
-) -> None:
-    """--on-interrupt rollback goes back in any case, keep in none."""
-    scene.serve(web())
-    flags = ["--on-interrupt", policy]
-    with scene.applying(web(2, behaviour=behaviour), flags=flags) as running:
-        interrupted(running, line)
-    assert images(scene.objects.get("deployments", "web")) == [image]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +66,7 @@ def hanging_plugin(write_kubeconfig: Callable[[], Path]) -> Iterator[HangingPlug
 @pytest.mark.parametrize(("number", "code"), ENDING)
 def test_before_the_first_write_nothing_is_left(
     scene: Scene,
-    gate_with: Callable[[Path], CheckedGate],
+    gate_with: GateWith,
     hanging_plugin: HangingPlugin,
     number: signal.Signals,
     code: int,
@@ -143,10 +99,12 @@ def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> N
 
 
 @pytest.mark.contract("B155")
-def test_a_signal_that_the_parent_ignored_is_heard(scene: Scene) -> None:
+def test_a_signal_that_the_parent_ignored_is_heard(
+    scene: Scene, gate_with: GateWith, write_kubeconfig: WriteKubeconfig
+) -> None:
     """Under nohup, SIGHUP is handled all the same."""
     scene.serve(web())
     path = scene.manifest(web(2, behaviour="ready=30"))
-    gate = scene.gate.wrapped("nohup")
+    gate = gate_with(write_kubeconfig(), "nohup")
     with gate.start("apply", "-f", path, "--output", "json") as running:
         interrupted(running, UNDER_WAY, signal.SIGHUP, 129)

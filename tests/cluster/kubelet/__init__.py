@@ -1,5 +1,5 @@
-"""A scripted kubelet and scheduler: pods behave as an annotation of their template asks.
+"""The scripted kubelet of `gate.sandbox.kubelet`, speaking to a real API server over HTTPS.
 
-It speaks only the Kubernetes API and knows nothing of tests or of the gate, so that any API server
-with Deployments can be given pods by it. `behaviour` has the annotation's grammar.
+It knows nothing of tests or of the gate, so that any API server with Deployments can be given pods
+by it. What pods do stands in the sandbox alone; here are the watch, the requests and the logs.
 """

@@ -38,7 +38,7 @@ def _play(api: Api, arguments: argparse.Namespace) -> None:
     kubelet = Kubelet(api, arguments.node, arguments.scheduler_name)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: kubelet.stop())
-    with LogServer(arguments.certificate, arguments.key, kubelet.find_log) as log_server:
+    with LogServer(arguments.certificate, arguments.key, kubelet.read_log) as log_server:
         threading.Thread(target=log_server.serve_forever, name="logs", daemon=True).start()
         shares_cluster = bool(arguments.scheduler_name)
         node = Node(api, arguments.node, log_server.port, tainted=shares_cluster)

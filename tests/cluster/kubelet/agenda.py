@@ -1,47 +1,65 @@
-"""The clock of one thread: messages as they come, actions when they are due."""
+"""The clock of one thread: messages as they come, timers when they are due."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import queue
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from concurrent.futures import Future
+from typing import TypeVar
+
+from gate.sandbox.times import Timers
 
 T = TypeVar("T")
+ANSWER_SECONDS = 5.0
+IDLE_SECONDS = 60.0
+"""A queue cannot wait for ever with a figure."""
 
 
-class Agenda(Generic[T]):
-    """`put` and `stop` are for any thread, the rest for the one that calls `run`."""
+class Agenda:
+    """`put`, `ask` and `stop` are for any thread; all else happens in the one that calls `run`."""
 
     def __init__(self) -> None:
-        self._inbox: queue.SimpleQueue[T | None] = queue.SimpleQueue()
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = itertools.count()
+        self.timers = Timers()
+        self._began_at = time.monotonic()
+        self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
-    def put(self, message: T) -> None:
-        """Hand in a message."""
-        self._inbox.put(message)
+    def put(self, do: Callable[[], None]) -> None:
+        """Have `do` called."""
+        self._inbox.put(do)
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """Return what `question` returns there, or raise what it raises."""
+        answer: Future[T] = Future()
+
+        def reply() -> None:
+            try:
+                answer.set_result(question())
+            except Exception as error:  # noqa: BLE001 - it is raised where it was asked
+                answer.set_exception(error)
+
+        self.put(reply)
+        return answer.result(ANSWER_SECONDS)
 
     def stop(self) -> None:
-        """Let `run` return when it has taken what was put before."""
+        """Let `run` return when it has done what was put before."""
         self._inbox.put(None)
 
-    def at(self, due: float, action: Callable[[], None]) -> None:
-        """Call `action` at `due` on `time.monotonic`; at the same time in the order of asking."""
-        heapq.heappush(self._due, (due, next(self._numbers), action))
-
-    def run(self, take: Callable[[T], None]) -> None:
-        """Call `take` with each message and every action at its time, until `stop`."""
+    def run(self) -> None:
+        """Do what is put and every timer at its time, until `stop`."""
         while True:
-            while self._due and self._due[0][0] <= time.monotonic():
-                heapq.heappop(self._due)[2]()
-            timeout = max(0.0, self._due[0][0] - time.monotonic()) if self._due else None
+            self.timers.run_due(self._elapsed())
             try:
-                message = self._inbox.get(timeout=timeout)
+                do = self._inbox.get(timeout=self._idle_seconds())
             except queue.Empty:
                 continue
-            if message is None:
+            if do is None:
                 return
-            take(message)
+            self.timers.run_due(self._elapsed())
+            do()
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began_at
+
+    def _idle_seconds(self) -> float:
+        return min(max(0.0, self.timers.due_at() - self._elapsed()), IDLE_SECONDS)

@@ -20,6 +20,7 @@ import yaml
 JSON = dict[str, Any]
 
 MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 REQUEST_SECONDS = 10.0
 # Bookmarks come about once a minute; a watch without even these is dead.
 WATCH_IDLE_SECONDS = 120.0

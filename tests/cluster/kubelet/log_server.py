@@ -1,7 +1,7 @@
 """The part of a kubelet's own API that `kubectl logs` needs, over HTTPS on loopback.
 
-`GET /containerLogs/NAMESPACE/POD/CONTAINER?previous=&tailLines=&limitBytes=&timestamps=`; other
-options (`follow` among them) are taken and change nothing.
+`GET /containerLogs/NAMESPACE/POD/CONTAINER` with the options of `pods/log`; `follow` is taken and
+changes nothing.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.cluster.kubelet.logs import LogState, NoLogError
+from gate.sandbox.kubelet.logs import LogOptions, NoLogError
 
-LINE_TIME = "2006-01-02T15:04:05.000000000Z"
+_NUMBERS = ("tailLines", "limitBytes", "sinceSeconds")
 
-FindLog = Callable[[str, str, str], LogState | None]
+ReadLog = Callable[[str, str, str, LogOptions], bytes | None]
+"""Returns the log of a namespace's pod's container, None where there is none; `NoLogError`."""
 
 
 class LogServer(ThreadingHTTPServer):
-    """Serves the logs that `find(namespace, pod, container)` knows, on a free port."""
+    """Serves the logs that `read` knows, on a free port."""
 
     daemon_threads = True
 
-    def __init__(self, certificate: Path, key: Path, find: FindLog) -> None:
+    def __init__(self, certificate: Path, key: Path, read: ReadLog) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.find = find
+        self.read = read
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._context.load_cert_chain(certificate, key)
 
@@ -62,14 +63,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _log(
         self, namespace: str, pod: str, container: str, options: dict[str, str]
     ) -> tuple[HTTPStatus, bytes]:
-        state = self.server.find(namespace, pod, container)
-        if state is None:
-            return HTTPStatus.NOT_FOUND, f'pod "{pod}" not found'.encode()
         try:
-            lines = state.lines(previous=options.get("previous") == "true")
+            log = self.server.read(namespace, pod, container, _options(options))
         except NoLogError as error:
             return HTTPStatus.BAD_REQUEST, str(error).encode()
-        return HTTPStatus.OK, _rendered(lines, options)
+        if log is None:
+            return HTTPStatus.NOT_FOUND, f'pod "{pod}" not found'.encode()
+        return HTTPStatus.OK, log
 
     def _answer(self, status: HTTPStatus, body: bytes) -> None:
         self.send_response(status)
@@ -82,11 +82,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the requests are in the API server's audit log."""
 
 
-def _rendered(lines: list[str], options: dict[str, str]) -> bytes:
-    if "tailLines" in options:
-        count = int(options["tailLines"])
-        lines = lines[-count:] if count else []
-    if options.get("timestamps") == "true":
-        lines = [f"{LINE_TIME} {line}" for line in lines]
-    body = "".join(f"{line}\n" for line in lines).encode()
-    return body[: int(options["limitBytes"])] if "limitBytes" in options else body
+def _options(query: dict[str, str]) -> LogOptions:
+    numbers = {name: int(query[name]) for name in _NUMBERS if name in query}
+    return LogOptions(
+        previous=query.get("previous") == "true",
+        tail_lines=numbers.get("tailLines"),
+        limit_bytes=numbers.get("limitBytes"),
+        since_seconds=numbers.get("sinceSeconds"),
+        since_time=query.get("sinceTime", ""),
+        timestamps=query.get("timestamps") == "true",
+    )

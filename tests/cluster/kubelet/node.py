@@ -5,14 +5,14 @@ from __future__ import annotations
 import http
 from datetime import UTC, datetime
 
-from tests.cluster.kubelet.api import JSON, MERGE_PATCH, Api, ApiError
-from tests.cluster.kubelet.pod import NODE_IP
+from gate.sandbox.kubelet.node import node, node_status
+from tests.cluster.kubelet.api import MERGE_PATCH, Api, ApiError
 
 LEASE_SECONDS = 40
 RENEW_SECONDS = 10.0
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-_TAINT = {"key": "rollout-gate.test/scripted", "value": "true", "effect": "NoSchedule"}
+_TAINT = {"key": "sandbox.rollout-gate.dev/scripted", "value": "true", "effect": "NoSchedule"}
 
 
 class Node:
@@ -30,17 +30,17 @@ class Node:
 
     def register(self) -> None:
         """Create the node, or take over the one that is there, and report it ready."""
-        body: JSON = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": self.name}}
-        body["metadata"]["labels"] = {"kubernetes.io/hostname": self.name}
         try:
-            self._api.json("POST", "/api/v1/nodes", body)
+            self._api.json("POST", "/api/v1/nodes", node(self.name))
         except ApiError as error:
             if error.status != http.HTTPStatus.CONFLICT:
                 raise
         path = f"/api/v1/nodes/{self.name}"
         # Admission taints every new node as not ready.
         self._api.json("PATCH", path, {"spec": {"taints": self._taints}}, MERGE_PATCH)
-        self._api.json("PATCH", f"{path}/status", {"status": self._status()}, MERGE_PATCH)
+        wall = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        status = node_status(wall, self._log_port)
+        self._api.json("PATCH", f"{path}/status", {"status": status}, MERGE_PATCH)
 
     def renew(self) -> None:
         """Renew the node's lease, by which a node controller knows that it lives."""
@@ -65,31 +65,3 @@ class Node:
     def remove(self) -> None:
         """Delete the node object."""
         self._api.json("DELETE", f"/api/v1/nodes/{self.name}")
-
-    def _status(self) -> JSON:
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        ready = {
-            "type": "Ready",
-            "status": "True",
-            "reason": "KubeletReady",
-            "message": "the scripted kubelet is ready",
-            "lastHeartbeatTime": now,
-            "lastTransitionTime": now,
-        }
-        resources = {"cpu": "1000", "memory": "1000Gi", "pods": "10000"}
-        return {
-            "conditions": [ready],
-            # A Hostname would be tried first, and it resolves nowhere.
-            "addresses": [{"type": "InternalIP", "address": NODE_IP}],
-            "daemonEndpoints": {"kubeletEndpoint": {"Port": self._log_port}},
-            "capacity": resources,
-            "allocatable": resources,
-            "nodeInfo": _node_info(),
-        }
-
-
-def _node_info() -> dict[str, str]:
-    fields = ("machineID", "systemUUID", "bootID", "kernelVersion", "osImage")
-    unknown = dict.fromkeys((*fields, "kubeletVersion", "kubeProxyVersion"), "scripted")
-    known = {"containerRuntimeVersion": "scripted://0", "operatingSystem": "linux"}
-    return unknown | known | {"architecture": "amd64"}

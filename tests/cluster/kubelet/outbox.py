@@ -11,7 +11,9 @@ import zlib
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from tests.cluster.kubelet.api import JSON, Api, ApiError
+from gate.sandbox.kubelet.requests import Author, Bind, Remove, ReportStatus, WriteEvent
+from gate.sandbox.kubelet.requests import Request as PodRequest
+from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, Api, ApiError
 
 LANES = 4
 CONFLICT_ATTEMPTS = 5
@@ -28,6 +30,34 @@ class Request:
     path: str
     body: JSON
     content_type: str = "application/json"
+
+
+def as_http(asked: PodRequest) -> Request:
+    """Return a request of the kubelet as the API server takes it."""
+    pods = f"/api/v1/namespaces/{asked.pod.namespace}/pods/{asked.pod.name}"
+    match asked:
+        case Bind(_, body):
+            return Request("POST", f"{pods}/binding", body)
+        case ReportStatus(_, body, author):
+            return Request("PATCH", f"{pods}/status{_by(author)}", body, STRATEGIC_PATCH)
+        case WriteEvent():
+            return _event(asked)
+        case Remove(pod):
+            return Request(
+                "DELETE", pods, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid}}
+            )
+
+
+def _event(asked: WriteEvent) -> Request:
+    path = f"/api/v1/namespaces/{asked.pod.namespace}/events"
+    if asked.again:
+        named = f"{path}/{asked.event['metadata']['name']}{_by(asked.author)}"
+        return Request("PATCH", named, asked.count_patch, MERGE_PATCH)
+    return Request("POST", f"{path}{_by(asked.author)}", asked.event)
+
+
+def _by(author: Author) -> str:
+    return f"?fieldManager={author.value}"
 
 
 class Outbox:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from tests.bed.expectations import assert_verified
+from tests.bed.invariants import CANARY
+from tests.bed.scene import Scene, secret, web
 from tests.cluster.kubelet.api import JSON
-from tests.e2e.expectations import assert_verified
-from tests.e2e.invariants import CANARY
-from tests.e2e.scene import Scene, secret, web
 
 RECORD = ("--record", "run.jsonl")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, images
+from tests.bed.scene import Scene, quota, secret, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
-from tests.e2e.expectations import assert_ended, assert_rolled_back, assert_runs, images
-from tests.e2e.scene import Scene, quota, secret, service, settings, web
 
 CRASH = "crash=0.1"
 

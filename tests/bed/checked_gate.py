@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
-import re
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,44 +13,44 @@ from typing import Self
 
 import yaml
 
-from tests.cluster.audit import Trail
-from tests.cluster.cluster import Cluster
-from tests.cluster.command import END_SECONDS, LINE_SECONDS, Program, Result, Running
+from tests.bed.bed import Bed, RunningProgram, Startable
+from tests.bed.history import History
+from tests.bed.invariants import Run, hold
+from tests.cluster.audit import Log, Trail
+from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result
 from tests.cluster.kubelet.api import JSON
-from tests.e2e.history import History
-from tests.e2e.invariants import Run, hold
+from tests.cluster.objects import Objects
 
 _READABLE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run takes place: its cluster and its namespace."""
+    """Where a run takes place: the objects of its namespace, and what is known of them."""
 
-    cluster: Cluster
-    namespace: str
+    objects: Objects
     history: History
+    audit: Log | None
+
+    @classmethod
+    def of(cls, bed: Bed) -> Place:
+        """Return the place of a test's runs."""
+        return cls(bed.objects, bed.history, bed.audit)
 
 
 class CheckedGate:
     """The gate's program with the same calls; runs of one test do not overlap."""
 
-    def __init__(self, program: Program, place: Place) -> None:
+    def __init__(self, program: Startable, place: Place, secrets: tuple[str, ...] = ()) -> None:
+        """Take what is run, where, and what it must not say."""
         self._program = program
         self._place = place
-        text = Path(program.env["KUBECONFIG"]).read_text()
-        users = (yaml.safe_load(text) or {}).get("users", [])
-        self._tokens = tuple(each["user"]["token"] for each in users if "token" in each["user"])
+        self._secrets = secrets
 
     @property
     def cwd(self) -> Path:
         """The folder that it runs in."""
         return self._program.cwd
-
-    def wrapped(self, *words: str) -> CheckedGate:
-        """Return the same gate, started by another program, as in `nohup`."""
-        program = dataclasses.replace(self._program, words=(*words, *self._program.words))
-        return CheckedGate(program, self._place)
 
     def __call__(
         self,
@@ -74,22 +72,21 @@ class CheckedGate:
         """Start a command and return at once."""
         words = tuple(map(str, arguments))
         manifest = tuple(self._manifest(words, stdin))
-        audit = self._place.cluster.audit
+        audit = self._place.audit
         trail = Trail(audit, audit.mark()) if audit else None
 
         def check(result: Result) -> None:
             run = Run(
                 arguments=words,
                 manifest=manifest,
-                namespace=self._place.namespace,
+                namespace=self._place.objects.namespace,
                 result=result,
                 document=_document(result),
                 requests=trail.requests() if trail else None,
                 written=tuple(self._written(words)),
-                secrets=self._tokens,
+                secrets=self._secrets,
             )
-            objects = self._place.cluster.objects(self._place.namespace)
-            hold(run, objects, self._place.history)
+            hold(run, self._place.objects, self._place.history)
 
         return CheckedRun(self._program.start(*arguments, stdin=stdin, env=env), check)
 
@@ -115,7 +112,7 @@ class CheckedGate:
 class CheckedRun:
     """A run that goes on; `wait` returns only what has kept the invariants."""
 
-    def __init__(self, running: Running, check: Callable[[Result], None]) -> None:
+    def __init__(self, running: RunningProgram, check: Callable[[Result], None]) -> None:
         self._running = running
         self._check = check
 
@@ -132,14 +129,9 @@ class CheckedRun:
         """Kill the gate unless it has ended."""
         self._running.kill()
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._running.pid
-
-    def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> re.Match[str]:
-        """Return the first match of `pattern` in what it says, as soon as it says it."""
-        return self._running.wait_for_line(pattern, timeout_seconds)
+    def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> None:
+        """Return as soon as it says a line that `pattern` matches."""
+        self._running.wait_for_line(pattern, timeout_seconds)
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""

@@ -7,9 +7,7 @@ import re
 
 import pytest
 
-from tests.cluster.audit import Trail
-from tests.cluster.kubelet.api import JSON
-from tests.e2e.expectations import (
+from tests.bed.expectations import (
     assert_ended,
     assert_refused,
     assert_rolled_back,
@@ -17,8 +15,10 @@ from tests.e2e.expectations import (
     assert_verified,
     images,
 )
-from tests.e2e.invariants import CANARY
-from tests.e2e.scene import OURS, Scene, settings, template_annotation, web
+from tests.bed.invariants import CANARY
+from tests.bed.scene import OURS, Scene, settings, template_annotation, web
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
 
 JSON_OUTPUT = ("--output", "json")
 

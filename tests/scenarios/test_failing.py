@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
+from tests.bed.policies import Policies, with_image
+from tests.bed.scene import Scene, quota, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
-from tests.e2e.expectations import assert_rolled_back, assert_runs, assert_verified
-from tests.e2e.policies import Policies
-from tests.e2e.scene import Scene, quota, web
 
 NOW = "--fail-fast"
 FATAL_RESTARTS = 3
@@ -170,8 +170,7 @@ def _enforce(objects: Objects, body: JSON) -> None:
 def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> None:
     """Pods that an admission policy denies fail after its grace, with the policy's message."""
     scene.serve(web())
-    when = "object.spec.containers[0].image == 'shop/web:2'"
-    with policies.denying("pods", "images need a signature", when):
+    with policies.denying("pods", "images need a signature", with_image("shop/web:2")):
         result = scene.apply(web(2), flags=[NOW, "pod-create=1s"])
     ended = assert_rolled_back(result, "PodCreateDenied")
     assert "images need a signature" in ended["causes"][0]["message"]
@@ -245,7 +244,7 @@ def test_crashing_old_pods_are_no_evidence(scene: Scene) -> None:
     """Pods of the version before that crash meanwhile do not fail the new one."""
     scene.serve(web(replicas=4))
     for pod in scene.objects.list_all("pods")[:1]:
-        behaviour = {"rollout-gate.test/behaviour": "crash=0.1"}
+        behaviour = {"sandbox.rollout-gate.dev/behaviour": "crash=0.1"}
         scene.objects.patch(
             "pods", pod["metadata"]["name"], {"metadata": {"annotations": behaviour}}
         )

@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from tests.cluster.audit import Trail
-from tests.cluster.kubelet.api import JSON
-from tests.e2e.expectations import (
+from tests.bed.expectations import (
     assert_refused,
     assert_rolled_back,
     assert_runs,
@@ -16,7 +14,9 @@ from tests.e2e.expectations import (
     images,
     warned,
 )
-from tests.e2e.scene import OURS, Scene, autoscaler, secret, web
+from tests.bed.scene import OURS, Scene, autoscaler, secret, web
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
 
 JSON_OUTPUT = ("--output", "json")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -1,4 +1,4 @@
-"""Admission policies of one namespace, in CEL: what a cluster's policy engine does to a test."""
+"""Admission policies of a real cluster, in CEL, for the objects of one namespace."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.cluster.cluster import Cluster
+from tests.bed.policies import ANY, SIDECAR, When
 from tests.cluster.kubelet.api import JSON, ApiError
-from tests.cluster.objects import Objects
+from tests.cluster.objects import Client, Objects
 
 EFFECT_SECONDS = 30.0
 
@@ -21,21 +21,21 @@ _VALID: dict[str, JSON] = {
 }
 _SIDECAR = (
     "Object{spec: Object.spec{containers: [Object.spec.containers{"
-    'name: "sidecar", image: "mesh/proxy:1"}]}}'
+    f'name: "{SIDECAR["name"]}", image: "{SIDECAR["image"]}"}}]}}}}'
 )
 
 
-class Policies:
-    """Makes policies that hold for the objects of one namespace, and within a block alone."""
+class CelPolicies:
+    """Policies of `admissionregistration.k8s.io`; each block waits until its own is in effect."""
 
-    def __init__(self, cluster: Cluster, objects: Objects) -> None:
-        self._api = cluster.api
+    def __init__(self, client: Client, objects: Objects) -> None:
+        self._api = client
         self._objects = objects
 
     @contextmanager
-    def denying(self, resource: str, message: str, when: str = "true") -> Iterator[None]:
-        """Within the block, core objects of `resource` for which `when` (CEL) holds are denied."""
-        denied = f"object.metadata.name == '{_PROBE}' || ({when})"
+    def denying(self, resource: str, message: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, core objects of `resource` for which `when` holds are denied."""
+        denied = f"object.metadata.name == '{_PROBE}' || ({when.cel})"
         spec = {
             "failurePolicy": "Fail",
             "matchConstraints": _matching(resource, "CREATE", "UPDATE"),

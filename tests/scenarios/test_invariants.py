@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.bed import invariants
+from tests.bed.invariants import CANARY, Run
+from tests.bed.scene import settings, web
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.e2e import invariants
-from tests.e2e.invariants import CANARY, Run
-from tests.e2e.scene import settings, web
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GUARD = {"uid": "1", "resourceVersion": "7"}

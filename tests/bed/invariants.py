@@ -18,11 +18,11 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from tests.bed.history import History, version_of
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects, is_complete
-from tests.e2e.history import History, version_of
 
 CANARY = "sesame-8d1f2c7a90"
 """What every secret that a test plants has in it; base64 of it is told apart, too."""

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from tests.bed.expectations import assert_runs, assert_verified, images
+from tests.bed.policies import IN_EARNEST, Policies
+from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
-from tests.e2e.expectations import assert_runs, assert_verified, images
-from tests.e2e.policies import Policies
-from tests.e2e.scene import Scene, service, settings, web
 
 JSON_OUTPUT = ("--output", "json")
 
@@ -98,7 +98,7 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
 ) -> None:
     """What was written before an object is rejected goes back: ApplyRejected, exit 4."""
     scene.serve(web(), settings("one"), service())
-    with policies.denying("services", "not today", "request.dryRun != true"):
+    with policies.denying("services", "not today", IN_EARNEST):
         result = scene.apply(settings("two"), service(8080), web(2))
     assert whole(result) == (4, "rolled-back", "ApplyRejected"), str(result)
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}

@@ -1,4 +1,4 @@
-"""The scene of a test: its cluster and programs, and a Deployment `web` that carries a secret."""
+"""The scene of a test: its objects and programs, and a Deployment `web` that carries a secret."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bed.bed import Program
+from tests.bed.checked_gate import CheckedGate, CheckedRun
+from tests.bed.history import History
+from tests.bed.invariants import CANARY, key_of
 from tests.cluster import manifests
-from tests.cluster.cluster import Cluster
-from tests.cluster.command import Program, Result
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects
-from tests.e2e.checked_gate import CheckedGate, CheckedRun
-from tests.e2e.history import History
-from tests.e2e.invariants import CANARY, key_of
+from tests.cluster.objects import Client, Objects
 
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
@@ -25,12 +25,13 @@ OURS = "rollout-gate"
 class Scene:
     """What a test plays with; `folder` is where its programs run."""
 
-    cluster: Cluster
+    client: Client
     objects: Objects
     history: History
     gate: CheckedGate
     kubectl: Program
     folder: Path
+    scheduler_name: str = ""
 
     def apply(self, *bodies: JSON, flags: Sequence[str] = ()) -> Result:
         """Apply objects with the gate, to the end, with a result document on stdout."""
@@ -59,12 +60,12 @@ class Scene:
         """Apply an object under a field manager's name, by force; return what is live."""
         key = key_of(body, self.objects.namespace)
         path = f"{self.objects.path(key.resource, key.name)}?fieldManager={manager}&force=true"
-        return self.cluster.api.json("PATCH", path, self._scheduled(body), APPLY_PATCH)
+        return self.client.json("PATCH", path, self._scheduled(body), APPLY_PATCH)
 
     def change_as(self, manager: str, patch: JSON, subresource: str = "") -> JSON:
         """Merge a patch into the Deployment `web` under a field manager's name."""
         path = self.objects.path("deployments", "web") + (f"/{subresource}" if subresource else "")
-        return self.cluster.api.json("PATCH", f"{path}?fieldManager={manager}", patch, MERGE_PATCH)
+        return self.client.json("PATCH", f"{path}?fieldManager={manager}", patch, MERGE_PATCH)
 
     def change(self, body: JSON) -> JSON:
         """Replace the spec of a Deployment, as somebody who is not the gate."""
@@ -73,11 +74,10 @@ class Scene:
 
     def _scheduled(self, body: JSON) -> JSON:
         """Ask for the scripted kubelet where the cluster has other nodes."""
-        scheduler = self.cluster.scheduler_name
-        if not scheduler or body["kind"] != "Deployment":
+        if not self.scheduler_name or body["kind"] != "Deployment":
             return body
         asking = deepcopy(body)
-        asking["spec"]["template"]["spec"]["schedulerName"] = scheduler
+        asking["spec"]["template"]["spec"]["schedulerName"] = self.scheduler_name
         return asking
 
 

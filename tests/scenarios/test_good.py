@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified, is_going, warned
+from tests.bed.history import version_of
+from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Requests, Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_complete
-from tests.e2e.expectations import assert_refused, assert_runs, assert_verified, is_going, warned
-from tests.e2e.history import version_of
-from tests.e2e.scene import Scene, service, settings, template_annotation, web
 
 MOST_REQUESTS = 25
 
@@ -147,7 +147,12 @@ def test_a_part_of_the_pods_may_suffice(scene: Scene) -> None:
     """With --require, the version is verified although a pod never gets ready."""
     result = scene.apply(web(behaviour="never-ready;only=1"), flags=["--require", "50%"])
     assert_verified(result)
-    assert scene.objects.get("deployments", "web")["status"]["availableReplicas"] == 1
+    scene.objects.wait_for("deployments", "web", lambda live: _available(live) == 1)
+
+
+def _available(live: JSON) -> int:
+    """Return how many pods the controller, which counts after the kubelet, says are available."""
+    return int(live["status"].get("availableReplicas", 0))
 
 
 @pytest.mark.contract("B113")
@@ -156,7 +161,7 @@ def test_failed_pods_may_be_tolerated(scene: Scene) -> None:
     body = web(replicas=4, behaviour="crash=0.1;only=2")
     result = scene.apply(body, flags=["--tolerate", "2", "--require", "50%"])
     assert_verified(result)
-    assert scene.objects.get("deployments", "web")["status"]["availableReplicas"] == 2
+    scene.objects.wait_for("deployments", "web", lambda live: _available(live) == 2)
 
 
 @pytest.mark.contract("B87")

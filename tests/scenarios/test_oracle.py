@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.bed.expectations import REVISION, assert_rolled_back, assert_runs, assert_verified
+from tests.bed.invariants import CANARY
+from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import container
-from tests.e2e.expectations import REVISION, assert_rolled_back, assert_runs, assert_verified
-from tests.e2e.invariants import CANARY
-from tests.e2e.scene import Scene, web
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _VOLATILE = ("creationTimestamp", "generation", "namespace", "resourceVersion", "uid")

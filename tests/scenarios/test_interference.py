@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects
-from tests.e2e.expectations import (
+from tests.bed.expectations import (
     assert_ended,
     assert_refused,
     assert_rolled_back,
@@ -14,8 +12,10 @@ from tests.e2e.expectations import (
     assert_verified,
     images,
 )
-from tests.e2e.history import version_of
-from tests.e2e.scene import Scene, template_annotation, web
+from tests.bed.history import version_of
+from tests.bed.scene import Scene, template_annotation, web
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
 
 
 def seen(objects: Objects, image: str = "shop/web:2") -> JSON:

@@ -1,9 +1,10 @@
-"""Every version that the Deployments of the cluster went through: one watch for the whole run."""
+"""Every version that the Deployments of a cluster went through."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from typing import Protocol
 
 from tests.cluster.kubelet.api import JSON, Api
 from tests.cluster.kubelet.watch import Change, Watch
@@ -11,8 +12,15 @@ from tests.cluster.kubelet.watch import Change, Watch
 SEEN_SECONDS = 10.0
 
 
-class History:
-    """What the watch has brought, by namespace and name; a deletion is one more version."""
+class History(Protocol):
+    """The versions of Deployments; a deletion is one more."""
+
+    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+        """Return the versions so far, resource version `until` and all before it among them."""
+
+
+class WatchedHistory:
+    """What one watch for the whole run has brought."""
 
     def __init__(self, api: Api) -> None:
         self._versions: dict[tuple[str, str], list[JSON]] = defaultdict(list)

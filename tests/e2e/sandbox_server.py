@@ -1,0 +1,46 @@
+"""A sandbox in real time for programs of others: in a thread of its own, on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gate.sandbox.cluster import Cluster, ClusterOptions
+from gate.sandbox.kubelet.pace import Pace
+from gate.sandbox.serving.http import Endpoint, ServeOptions, serve
+
+START_SECONDS = 30.0
+
+
+@contextmanager
+def sandbox_server(options: ServeOptions | None = None) -> Iterator[Endpoint]:
+    """Serve a sandbox as long as the block runs; raises what ends it before."""
+    told: queue.SimpleQueue[Endpoint | BaseException] = queue.SimpleQueue()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+    cluster = Cluster(options=ClusterOptions(pace=Pace.SHORT))
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(serve(cluster, stop, told.put, options))
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
+            told.put(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=run, name="sandbox")
+    thread.start()
+    try:
+        first = told.get(timeout=START_SECONDS)
+        if isinstance(first, BaseException):
+            raise first
+        yield first
+    finally:
+        if thread.is_alive():
+            loop.call_soon_threadsafe(stop.set)
+        thread.join(START_SECONDS)
+    if not told.empty():
+        raise RuntimeError(f"the sandbox has broken: {told.get()!r}")

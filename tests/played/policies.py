@@ -1,0 +1,63 @@
+"""Admission policies of a sandbox: hooks, with the words of a real server's policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gate.sandbox.api.admission import Admission, Admit, Operation
+from gate.sandbox.api.api import Api
+from gate.sandbox.failure import ApiError
+from tests.bed.policies import ANY, SIDECAR, When
+
+
+class PlayedPolicies:
+    """Hooks into the writes of one namespace, within a block alone."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        """Add no hook yet."""
+        self._api = api
+        self._namespace = namespace
+
+    @contextmanager
+    def denying(self, resource: str, message: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, core objects of `resource` for which `when` holds are denied."""
+
+        def deny(write: Admission) -> None:
+            if self._concerns(write, resource) and when.holds(write.body or {}, write.dry_run):
+                raise self._denied(write, message)
+
+        with _hooked(self._api.admissions, deny):
+            yield
+
+    @contextmanager
+    def injecting_a_sidecar(self) -> Iterator[None]:
+        """Within the block, every pod that is made gets `SIDECAR` beside its own containers."""
+
+        def inject(write: Admission) -> None:
+            if self._concerns(write, "pods") and write.operation is Operation.CREATE and write.body:
+                write.body["spec"]["containers"].append(dict(SIDECAR))
+
+        with _hooked(self._api.mutations, inject):
+            yield
+
+    def _concerns(self, write: Admission, resource: str) -> bool:
+        """Whether a write makes or changes an object of the namespace."""
+        is_meant = (write.resource.key, write.namespace) == (resource, self._namespace)
+        return is_meant and not write.subresource and write.operation is not Operation.DELETE
+
+    def _denied(self, write: Admission, message: str) -> ApiError:
+        """Return the refusal of a ValidatingAdmissionPolicy, in a real server's words."""
+        policy = f"ValidatingAdmissionPolicy '{self._namespace}' with binding '{self._namespace}'"
+        name = write.name or ((write.body or {}).get("metadata") or {}).get("name", "")
+        what = f'{write.resource.plural} "{name}" is forbidden'
+        return ApiError(422, "Invalid", f"{what}: {policy} denied request: {message}")
+
+
+@contextmanager
+def _hooked(hooks: list[Admit], hook: Admit) -> Iterator[None]:
+    hooks.append(hook)
+    try:
+        yield
+    finally:
+        hooks.remove(hook)

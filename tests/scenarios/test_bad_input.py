@@ -1,0 +1,227 @@
+"""Bad input: one clear line with file and line where there is one, exit 2 or 3, nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.bed.checked_gate import CheckedGate
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage, assert_verified
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.manifests import yaml_text
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n"
+BOMB = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" if before else f"{name}: &{name} [x]\n"
+    for before, name in zip(("", *"abcdefgh"), "abcdefghi", strict=True)
+)
+HUGE_BYTES = 100_000_000
+
+Given = Callable[[str], Path]
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Given:
+    """Return a writer of a manifest `web.yaml` with any text."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "web.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.contract("B1", "B22", "B212", "B213", "B215")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["web.yaml"]),
+        ("---\n# nothing\n---\n", ["web.yaml"]),
+        (CONFIG + "data: {a: b\n", ["web.yaml:6"]),
+        (CONFIG + "data:\n  a: b\n  a: c\n", ["web.yaml:7", '"a"', "line 6"]),
+        (f"{CONFIG}---\n{CONFIG}", ["web.yaml:6", "settings", "web.yaml:1"]),
+        (CONFIG + BOMB, ["web.yaml", "values"]),
+        ("just a text\n", ["web.yaml:1"]),
+        ("kind: ConfigMap\nmetadata: {name: x}\n", ["web.yaml:1", "apiVersion"]),
+    ],
+    ids=[
+        "empty",
+        "only comments",
+        "no YAML",
+        "duplicate key",
+        "two of one name",
+        "alias bomb",
+        "text",
+        "no version",
+    ],
+)
+def test_a_manifest_that_is_wrong_is_named_with_its_line(
+    scene: Scene, given: Given, text: str, words: list[str]
+) -> None:
+    """What is wrong in a manifest is one line with file and line, before any request."""
+    assert_usage(scene.gate("apply", "-f", given(text).name), *words)
+
+
+@pytest.mark.contract("B1")
+def test_a_wrong_manifest_asks_the_server_nothing(scene: Scene, given: Given, audit: Trail) -> None:
+    """Manifests are read before the first request."""
+    assert scene.gate("apply", "-f", given("a: [").name).exit_code == 2
+    assert not audit.requests()
+
+
+@pytest.mark.contract("B215")
+def test_a_huge_file_is_not_read_whole(scene: Scene, tmp_path: Path) -> None:
+    """A file of 100 MB is refused by its size."""
+    with (tmp_path / "huge.yaml").open("wb") as huge:
+        huge.truncate(HUGE_BYTES)
+    assert_usage(scene.gate("apply", "-f", "huge.yaml"), "huge.yaml", "MiB")
+
+
+@pytest.mark.contract("B218")
+def test_what_cannot_be_read_is_named(scene: Scene, tmp_path: Path) -> None:
+    """A file that is missing, a link to nothing, and a URL are named."""
+    (tmp_path / "dangling.yaml").symlink_to("nowhere.yaml")
+    for path in ("missing.yaml", "dangling.yaml", "https://example.test/web.yaml"):
+        assert_usage(scene.gate("apply", "-f", path), path)
+
+
+@pytest.mark.contract("B218")
+def test_a_link_out_of_the_folder_is_refused(scene: Scene, tmp_path: Path) -> None:
+    """A link in a folder of manifests that leads out of it is not followed."""
+    (tmp_path / "outside.yaml").write_text(CONFIG)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to("../outside.yaml")
+    result = scene.gate("apply", "-f", "shop")
+    assert_usage(result, "shop/link.yaml", "leads out of")
+
+
+@pytest.mark.contract("B221")
+def test_kinds_beyond_workloads_are_named_at_once(scene: Scene) -> None:
+    """Every kind that is not usual is named, with the flags that admit them all."""
+    role: JSON = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "all"},
+        "rules": [],
+    }
+    widget = {"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "one"}}
+    result = scene.apply(web(), role, widget)
+    assert_usage(result, "ClusterRole", "Widget")
+    assert "--allow-kind ClusterRole --allow-kind Widget.example.test" in result.stderr
+
+
+@pytest.mark.contract("B223")
+def test_a_kind_that_the_server_does_not_serve_is_refused(scene: Scene) -> None:
+    """A custom kind without its definition is exit 3, and the Deployment beside it is not made."""
+    widget = {"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "one"}}
+    result = scene.apply(web(), widget, flags=["--allow-kind", "Widget.example.test"])
+    assert_refused(result, "NotFound", "Widget", "example.test/v1")
+
+
+@pytest.mark.contract("B231")
+def test_a_namespace_that_does_not_exist_is_refused(scene: Scene) -> None:
+    """A namespace that is not there is exit 3 and named."""
+    result = scene.apply(web(), flags=["-n", "nowhere-at-all"])
+    assert_refused(result, "NotFound", "nowhere-at-all")
+
+
+@pytest.mark.contract("B231")
+def test_two_namespaces_are_a_contradiction(scene: Scene) -> None:
+    """A manifest that names another namespace than --namespace is exit 2."""
+    result = scene.apply(web(namespace="shop"), flags=["-n", "other"])
+    assert_usage(result, "shop", "other")
+
+
+@pytest.mark.contract("B5", "B23", "B232")
+def test_what_the_server_finds_invalid_is_shown(scene: Scene) -> None:
+    """The server's field errors are shown, all of them; nothing was written."""
+    body = web(strategy={"type": "Blue"}, env={"not a name=": "x"})
+    result = scene.apply(settings(), body)
+    field = "spec.template.spec.containers[0].env[0].name"
+    assert_refused(result, "Rejected", "web", "spec.strategy", field)
+    assert scene.objects.find("configmaps", "settings") is None
+
+
+@pytest.mark.contract("B5", "B232")
+def test_a_field_that_does_not_exist_is_refused(scene: Scene) -> None:
+    """A misspelt field is refused, not dropped."""
+    result = scene.apply(web(replcas=3))
+    assert_refused(result, "Rejected", "web", "replcas")
+
+
+@pytest.mark.contract("B246")
+@pytest.mark.parametrize("flag", ["--expect-cluster-uid", "--protected-namespace"])
+def test_the_wrong_place_is_refused(scene: Scene, flag: str) -> None:
+    """Another cluster than the one that is expected, and a protected namespace, are refused."""
+    result = scene.apply(web(), flags=[flag, scene.objects.namespace])
+    assert_refused(result, "Protected", scene.objects.namespace)
+
+
+@pytest.mark.contract("B246")
+def test_the_expected_cluster_is_accepted(scene: Scene) -> None:
+    """The uid of the namespace kube-system names a cluster."""
+    uid = scene.objects.get("namespaces", "kube-system")["metadata"]["uid"]
+    result = scene.apply(web(), flags=["--expect-cluster-uid", uid])
+    assert_verified(result)
+    assert result.document["cluster_uid"] == uid
+
+
+READ_DEPLOYMENTS: JSON = {
+    "apiGroups": ["apps"],
+    "resources": ["deployments"],
+    "verbs": ["get", "list", "watch"],
+}
+
+
+@pytest.mark.contract("B2", "B23", "B200")
+def test_missing_rights_are_named_at_once_as_a_role_that_works(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+) -> None:
+    """All missing rights come in one refusal; the Role that it prints is enough for a rollback."""
+    scene.serve(web(), settings())
+    gate = gate_with_rules([READ_DEPLOYMENTS])
+    path = scene.manifest(web(2, behaviour="crash=0.1"), settings("two"))
+    refused = gate("apply", "-f", path)
+    missing = ["patch deployments.apps", "list replicasets.apps", "get pods/log", "list events"]
+    assert_refused(refused, "Forbidden", *missing, "patch configmaps")
+    printed = gate("preflight", "-f", path, "--rbac")
+    assert [each["kind"] for each in _documents(printed.stdout)] == ["Role", "RoleBinding"]
+    scene.kubectl("apply", "-f", "-", stdin=yaml_text(*_documents(refused.stderr)), check=True)
+    assert gate("apply", "-f", path).exit_code == 4
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+def _documents(text: str) -> list[JSON]:
+    """Return the RBAC objects at the end of a text."""
+    return list(yaml.safe_load_all(text[text.index("apiVersion: rbac") :]))
+
+
+@pytest.mark.contract("B181")
+@pytest.mark.parametrize("value", ["soon", "-5", "10x", "1h-3", "nan", ""])
+def test_a_timeout_that_is_none_is_named(scene: Scene, value: str) -> None:
+    """A budget that is no duration is exit 2 and names the flag."""
+    result = scene.apply(web(), flags=[f"--timeout={value}"])
+    assert_usage(result, "--timeout")
+
+
+@pytest.mark.contract("B227")
+def test_an_image_for_no_container_is_refused(scene: Scene) -> None:
+    """--image for a container that no object has is exit 2."""
+    result = scene.apply(web(), flags=["--image", "wbe=shop/web:2"])
+    assert_usage(result, "wbe")
+
+
+@pytest.mark.contract("B224")
+def test_a_hook_that_is_no_test_is_refused(scene: Scene) -> None:
+    """A chart's hook would not run as Helm runs it: it is named and refused."""
+    hook = web(name="migrate", annotations={"helm.sh/hook": "pre-upgrade"})
+    result = scene.apply(web(), hook)
+    assert_usage(result, "migrate", "pre-upgrade")

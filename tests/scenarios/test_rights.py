@@ -1,0 +1,68 @@
+"""Rights that are taken away in mid-flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.bed.checked_gate import CheckedGate
+from tests.bed.expectations import assert_ended, images
+from tests.bed.scene import Scene, web
+from tests.cluster.kubelet.api import JSON
+
+
+def rules(*verbs_of_deployments: str) -> list[JSON]:
+    """Return what an apply of a Deployment needs, with these verbs on Deployments."""
+
+    def rule(group: str, verbs: tuple[str, ...], *resources: str) -> JSON:
+        return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
+
+    watching = ("get", "list", "watch")
+    return [
+        rule("apps", verbs_of_deployments, "deployments"),
+        rule("apps", watching, "replicasets"),
+        rule("", watching, "pods", "events", "pods/log"),
+    ]
+
+
+READING = ("get", "list", "watch")
+
+
+@pytest.mark.contract("B33")
+def test_reads_that_become_forbidden_are_lost_contact(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+) -> None:
+    """Rights that are taken away after the write leave nothing to judge by: 9."""
+    scene.serve(web())
+    gate = gate_with_rules(rules(*READING, "create", "patch"))
+    path = scene.manifest(web(2, behaviour="crash=0.5"))
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        [binding] = scene.objects.list_all("rolebindings")
+        scene.objects.delete("rolebindings", binding["metadata"]["name"])
+        result = running.wait()
+    ended = (result.exit_code, result.document["outcome"])
+    assert ended == (9, "lost-contact"), str(result)
+    assert "is forbidden" in result.document["message"]
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B25")
+def test_a_rollback_that_became_forbidden_names_the_missing_rule(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+) -> None:
+    """The right to write is taken away in mid-flight: 5, and the report says which one."""
+    scene.serve(web())
+    gate = gate_with_rules(rules(*READING, "create", "patch"))
+    path = scene.manifest(web(2, behaviour="crash=0.5"))
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        [role] = scene.objects.list_all("roles")
+        scene.objects.patch("roles", role["metadata"]["name"], {"rules": rules(*READING)})
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+    assert any("patch" in cause["message"] for cause in ended["causes"])
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

@@ -1,0 +1,85 @@
+"""Signals: what a cancelled job leaves behind."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.bed.checked_gate import CheckedRun
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
+from tests.bed.scene import Scene, web
+from tests.cluster.audit import Trail
+from tests.cluster.command import Result
+
+END_SECONDS = 5.0
+ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
+UNDER_WAY = "applied +deployment/web changed"
+CRASHED = "pod/.*CrashLoop"
+
+
+def interrupted(
+    running: CheckedRun, line: str, number: signal.Signals = signal.SIGTERM, code: int = 143
+) -> Result:
+    """Send a signal to a run once it says `line`; return its result, which comes in time."""
+    running.wait_for_line(line)
+    running.send(number)
+    result = running.wait(END_SECONDS)
+    assert_ended(result, code, "interrupted", "Interrupted")
+    return result
+
+
+@pytest.mark.contract("B29", "B151", "B153")
+@pytest.mark.parametrize(("number", "code"), ENDING)
+def test_without_evidence_the_rollout_is_left_alone(
+    scene: Scene, number: signal.Signals, code: int
+) -> None:
+    """A signal while all may still be well ends the gate in 5 s and leaves the new version."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=30")) as running:
+        result = interrupted(running, UNDER_WAY, number, code)
+    assert result.document["rollback"] is None
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B29", "B151", "B153")
+def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> None:
+    """A signal after a crash writes the way back, once, and waits for nothing."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.1")) as running:
+        result = interrupted(running, CRASHED)
+    assert result.document["rollback"]["verified"] is False
+    assert len(audit.requests().rollbacks(scene.objects.namespace, "web")) == 1
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    scene.objects.wait_complete("web")
+
+
+@pytest.mark.contract("B151")
+@pytest.mark.parametrize(
+    ("policy", "behaviour", "line", "image"),
+    [
+        ("rollback", "ready=30", UNDER_WAY, "shop/web:1"),
+        ("keep", "crash=0.1", CRASHED, "shop/web:2"),
+    ],
+)
+def test_a_policy_does_not_look_at_the_evidence(
+    scene: Scene, policy: str, behaviour: str, line: str, image: str
+) -> None:
+    """--on-interrupt rollback goes back in any case, keep in none."""
+    scene.serve(web())
+    flags = ["--on-interrupt", policy]
+    with scene.applying(web(2, behaviour=behaviour), flags=flags) as running:
+        interrupted(running, line)
+    assert images(scene.objects.get("deployments", "web")) == [image]
+
+
+@pytest.mark.parametrize("behaviour", ["ready=30", "crash=0.1"])
+def test_after_a_kill_the_next_run_begins_clean(scene: Scene, behaviour: str) -> None:
+    """A gate that vanishes in mid-flight leaves its version as it is; the next one is judged."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour=behaviour)) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert_verified(scene.apply(web(3)))
+    assert_runs(scene.objects, "shop/web:3")

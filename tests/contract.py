@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTRACT = ROOT / "docs" / "contract.md"
-TIERS = (ROOT / "tests" / "unit", ROOT / "tests" / "scenarios", ROOT / "tests" / "e2e")
+TIERS = tuple(ROOT / "tests" / tier for tier in ("unit", "scenarios", "conformance", "e2e"))
 
 _ROW = re.compile(r"^\| (B\d+) \| (.+?) \|", re.MULTILINE)
 

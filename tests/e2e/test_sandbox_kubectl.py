@@ -83,6 +83,7 @@ def outcomes(beds: Beds) -> Mapping[str, Mapping[str, Said]]:
     }
 
 
+@pytest.mark.contract("B302")
 @pytest.mark.parametrize("step", SCRIPT, ids=lambda step: step.name)
 def test_kubectl_says_the_same(outcomes: Mapping[str, Mapping[str, Said]], step: Step) -> None:
     """A command has the same exit code and says the same about both clusters."""

@@ -32,6 +32,7 @@ def played(folder: Path, behaviour: str, flags: tuple[str, ...]) -> tuple[str, l
     return ATTEMPT.sub("", result.stdout) + result.stderr, requests
 
 
+@pytest.mark.contract("B312")
 @pytest.mark.parametrize(
     ("behaviour", "flags"),
     [

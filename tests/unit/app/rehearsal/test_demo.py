@@ -24,6 +24,7 @@ SCENARIOS = {
 }
 
 
+@pytest.mark.contract("B310")
 @pytest.mark.parametrize(("name", "code"), SCENARIOS.items())
 def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: int) -> None:
     """A good version first, then the one with the trouble; 0 where the gate did its work."""
@@ -43,6 +44,7 @@ def test_the_demo_takes_less_than_half_a_minute(played: Played) -> None:
         assert 0 < played.world.clock.now() - before < 30
 
 
+@pytest.mark.contract("B310")
 def test_the_demo_opens_no_socket_and_leaves_no_thread(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:

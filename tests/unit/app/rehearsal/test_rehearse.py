@@ -45,6 +45,7 @@ ENDS = {
 }
 
 
+@pytest.mark.contract("B305", "B306")
 def test_every_trouble_ends_as_the_contract_says(played: Played, manifest: Write) -> None:
     """All of them in one run, which is fine where each failure was caught."""
     code, found = rows(played, manifest(), all_=True)
@@ -59,6 +60,7 @@ def test_every_trouble_ends_as_the_contract_says(played: Played, manifest: Write
     assert code == 0
 
 
+@pytest.mark.contract("B305")
 def test_when_it_is_decided_is_told_in_the_clusters_time(played: Played, manifest: Write) -> None:
     """A third restart comes after 10 and 20 s of back-off, a deadline after its 2 minutes."""
     assert 30 < rows(played, manifest(), with_="crash")[1][0]["decided_at_seconds"] < 35
@@ -69,11 +71,13 @@ def test_when_it_is_decided_is_told_in_the_clusters_time(played: Played, manifes
     assert row["duration_seconds"] > row["decided_at_seconds"], "the way back is verified"
 
 
+@pytest.mark.contract("B305")
 def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None:
     """Of a single rehearsal; the policy that is rehearsed is the user's."""
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.contract("B306")
 def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write) -> None:
     """One restart that recovers fails nothing, or this gate is too strict: exit 6 of --all."""
     code, found = rows(played, manifest(), all_=True, fail_fast=["crash=1"])
@@ -81,6 +85,7 @@ def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write)
     assert code == 6
 
 
+@pytest.mark.contract("B307")
 def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manifest: Write) -> None:
     """The advice is what would have seen it, and it does."""
     file = manifest()
@@ -102,6 +107,7 @@ def test_the_longest_run_is_the_sum_of_its_budgets(played: Played, manifest: Wri
     assert "a run takes 7m10s" in played.out.getvalue()
 
 
+@pytest.mark.contract("B307")
 def test_inconsistent_limits_are_warned_of(played: Played, manifest: Write) -> None:
     """A timeout that ends before the progress deadline can."""
     flags = {"file": [manifest()], "timeout": "60"}
@@ -117,6 +123,7 @@ def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_
     assert (code, row["why"].partition(":")[0]) == (4, "OutOfMemory")
 
 
+@pytest.mark.contract("B308")
 @pytest.mark.parametrize(
     ("told", "words"),
     [
@@ -135,6 +142,7 @@ def test_what_is_asked_for_wrongly_is_one_line(
     assert words in played.err.getvalue()
 
 
+@pytest.mark.contract("B308")
 def test_a_kind_that_the_sandbox_does_not_have_is_named(played: Played, manifest: Write) -> None:
     """With its place, and the list of those that it has."""
     other = "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"

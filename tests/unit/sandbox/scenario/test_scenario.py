@@ -111,6 +111,7 @@ def test_a_mistake_is_told_with_its_place(text: str, said: str) -> None:
     assert raised.value.exit_code == 2
 
 
+@pytest.mark.contract("B308")
 def test_every_mistake_is_told_at_once_in_the_order_of_the_file() -> None:
     """Four mistakes are four problems."""
     text = "events: {soon: pause}\nimages: {a: crush}\nlog: {}\n"

@@ -105,6 +105,7 @@ async def _running(
     return waiting.result(), stop.set, task
 
 
+@pytest.mark.contract("B303")
 def test_a_request_reaches_the_cluster_over_tls(tmp_path: Path) -> None:
     """Method, decoded path, query, body and token arrive; the kubeconfig is all that one needs."""
     path = tmp_path / "config"
@@ -144,6 +145,7 @@ def test_a_body_is_read_up_to_the_limit() -> None:
     assert asyncio.run(scene()) > MOST_BODY_BYTES
 
 
+@pytest.mark.contract("B303")
 def test_a_signal_ends_it(tmp_path: Path) -> None:
     """SIGTERM is an orderly end."""
     path = tmp_path / "config"

@@ -32,6 +32,7 @@ def test_the_text_reaches_the_sandbox() -> None:
     assert document["contexts"][0]["context"]["namespace"] == "default"
 
 
+@pytest.mark.contract("B303")
 def test_a_file_is_written_for_the_user_alone_and_removed(tmp_path: Path) -> None:
     """Mode 0600 whatever the umask, no other file beside it, and gone afterwards."""
     path = tmp_path / "config"

@@ -35,6 +35,7 @@ def verify(session: Session, settings: Settings, names: tuple[str, ...], console
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
     targets = tuple(watching.target(ref) for ref in refs)
+    console.note("following", f"{', '.join(map(str, refs))}: nothing is written")
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
     return Ready(session, plan, watching.selectors)
 

@@ -98,8 +98,8 @@ class Watching:
         match event:
             case Listed(_, kind, about, _):
                 self._listed.add((about, kind))
-            case ContactLost(_, why, final) if final:
-                raise RefusedError(why, reason=Reason.FORBIDDEN)
+            case ContactLost(_, why, Reason() as refused):
+                raise RefusedError(why, reason=refused)
             case ContactLost(_, why, _):
                 self._why_not = why
             case _:

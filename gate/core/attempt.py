@@ -130,7 +130,7 @@ class Attempt:
     refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
     dropped_paths: tuple[str, ...] = ()
     contact_lost: str | None = None
-    contact_gone: bool = False
+    contact_refused: Reason | None = None
     signal_number: int | None = None
     interrupted_at: float = math.inf
     first_sent_at: float | None = None

@@ -94,14 +94,15 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trigger is Trigger.REJECTED:
         return _rejected(attempt)
     why = CleanText(attempt.contact_lost or "its budget ended while an answer was awaited")
+    reason = attempt.contact_refused or Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
-        return Ending(Outcome.REFUSED, Reason.UNREACHABLE, why)
+        return Ending(Outcome.REFUSED, reason, why)
     failure = _failure(attempt, ref)
     if attempt.leg is Leg.FORWARD:
-        return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, why)
+        return Ending(Outcome.LOST_CONTACT, reason, why)
     if attempt.contact_lost is None:
         return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
-    return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, why, failure.causes)
+    return Ending(Outcome.LOST_CONTACT, reason, why, failure.causes)
 
 
 def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:

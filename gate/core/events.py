@@ -74,11 +74,14 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class ContactLost:
-    """Nothing of the API server can be had; `final` where trying again is no use (403, 401)."""
+    """Nothing of the API server can be had.
+
+    `refused` says how it refuses us, where trying again is no use: Forbidden, Unauthorized.
+    """
 
     at: float
     why: str
-    final: bool = False
+    refused: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,9 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             return attempt
         case Interrupted(_, signal_number):
             return _interrupted(attempt, signal_number)
-        case ContactLost(_, why, final):
-            return replace(attempt, contact_lost=why, contact_gone=attempt.contact_gone or final)
+        case ContactLost(_, why, refused):
+            refused = attempt.contact_refused or refused
+            return replace(attempt, contact_lost=why, contact_refused=refused)
         case ContactRestored():
             return replace(attempt, contact_lost=None)
         case LeaseLost(_, holder):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gate.clock import Clock
 from gate.core.events import ContactLost, ContactRestored
+from gate.core.outcome import Reason
 
 PATIENCE_SECONDS = 15.0
 
@@ -44,6 +45,6 @@ class Contact:
             self._lost = True
             self._put(ContactLost(now, why))
 
-    def ended(self, why: str) -> None:
+    def ended(self, why: str, refused: Reason) -> None:
         """Note that the server answers, but not us: trying again is no use (401, 403)."""
-        self._put(ContactLost(self._clock.now(), why, final=True))
+        self._put(ContactLost(self._clock.now(), why, refused))

@@ -118,7 +118,7 @@ class Reader:
 
     def _noted(self, error: ApiError) -> None:
         if self._client.contact is not None and isinstance(error, Forbidden | Unauthorized):
-            self._client.contact.ended(error.message)
+            self._client.contact.ended(error.message, error.reason)
 
     def autoscalers(self, namespace: str) -> Fact[tuple[Autoscaler, ...]]:
         """Return what scales in a namespace: HorizontalPodAutoscalers and KEDA's ScaledObjects.

@@ -134,7 +134,7 @@ class Watch:
     def _refused(self, error: ApiError) -> None:
         dispensable = self._scope.kind is Kind.EVENT and isinstance(error, Forbidden)
         if self._client.contact is not None and not dispensable:
-            self._client.contact.ended(error.message)
+            self._client.contact.ended(error.message, error.reason)
 
     # -- a position ----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from gate.config import load
 from gate.core.events import ContactLost, Kind, Listed, Observed
 from gate.core.fact import Absent, Known
 from gate.core.objects import deployment_ref
+from gate.core.outcome import Reason
 from gate.errors import RefusedError
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
@@ -90,7 +91,7 @@ def test_a_right_that_is_missing_is_a_refusal_at_once(
     session: Session, watching: Watching, clock: VirtualClock
 ) -> None:
     """Trying again is no use."""
-    session.inbox.put(ContactLost(100.0, "pods is forbidden", final=True))
+    session.inbox.put(ContactLost(100.0, "pods is forbidden", Reason.FORBIDDEN))
     with pytest.raises(RefusedError, match="pods is forbidden"):
         watching.settle(5.0)
     assert clock.now() == 100.0

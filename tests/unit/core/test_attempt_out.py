@@ -480,7 +480,7 @@ def test_a_server_gone_before_the_first_write_is_a_refusal() -> None:
     """Nothing was written, so nothing is unknown."""
     player = rolled_out()
     player.hold = (SaveRecord,)
-    player.hear(ContactLost(player.attempt.now, "connection refused", final=True))
+    player.hear(ContactLost(player.attempt.now, "connection refused", Reason.UNREACHABLE))
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.UNREACHABLE)
 
 
@@ -489,8 +489,8 @@ def test_reads_that_become_forbidden_after_a_write_end_with_9() -> None:
     """Trying again is no use; what runs is unknown."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    player.hear(ContactLost(player.attempt.now, "forbidden", final=True))
-    assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.UNREACHABLE)
+    player.hear(ContactLost(player.attempt.now, "forbidden", Reason.FORBIDDEN))
+    assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.FORBIDDEN)
     assert player.attempt.ending is not None
     assert player.attempt.ending.message == "forbidden"
 
@@ -602,7 +602,7 @@ def test_after_the_end_nothing_is_asked_and_nothing_is_due() -> None:
     """Whatever is heard then."""
     player = rolled_out()
     player.run()
-    after, effects = step(player.attempt, ContactLost(1e6, "gone", final=True))
+    after, effects = step(player.attempt, ContactLost(1e6, "gone", Reason.FORBIDDEN))
     assert (after.ending, effects, wake_at(after)) == (player.attempt.ending, (), math.inf)
 
 

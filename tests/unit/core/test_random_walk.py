@@ -251,7 +251,7 @@ class Walk(RuleBasedStateMachine):
         if what == "lease":
             self.hear(LeaseLost(now, "other"))
         elif what == "forbidden":
-            self.hear(ContactLost(now, "forbidden", final=True))
+            self.hear(ContactLost(now, "forbidden", Reason.FORBIDDEN))
         elif what == "signal":
             self.hear(Interrupted(now, 15))
 

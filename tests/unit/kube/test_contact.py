@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.core.events import ContactLost, ContactRestored
+from gate.core.outcome import Reason
 from gate.kube.contact import Contact
 from gate.virtual_time import VirtualClock
 
@@ -39,5 +40,5 @@ def test_silence_alone_is_no_loss() -> None:
 def test_the_end_is_final() -> None:
     """Where the server answers but not us, waiting is no use."""
     heard: list[ContactLost | ContactRestored] = []
-    Contact(VirtualClock(3.0), heard.append).ended("cannot list pods")
-    assert heard == [ContactLost(3.0, "cannot list pods", final=True)]
+    Contact(VirtualClock(3.0), heard.append).ended("cannot list pods", Reason.FORBIDDEN)
+    assert heard == [ContactLost(3.0, "cannot list pods", Reason.FORBIDDEN)]

@@ -10,6 +10,7 @@ from gate.core.effects import Read
 from gate.core.events import ContactLost
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.objects import Ref, deployment_ref
+from gate.core.outcome import Reason
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.failures import Forbidden
@@ -103,7 +104,7 @@ def test_a_lost_right_ends_contact(make_client: MakeClient, server: ScriptedServ
     Reader(client, Resources(client), VirtualClock()).perform(Read(4, WEB, whole_rollout=True))
     [event] = heard
     assert isinstance(event, ContactLost)
-    assert event.final
+    assert event.refused is Reason.FORBIDDEN
 
 
 def test_a_live_object_raises(reader: Reader, server: ScriptedServer) -> None:

@@ -12,6 +12,7 @@ import pytest
 from gate.clock import SystemClock
 from gate.core.events import ContactLost, ContactRestored, Kind, Listed, Observed, Vanished
 from gate.core.objects import ClusterEvent, Deployment, Pod, deployment_ref
+from gate.core.outcome import Reason
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.scope import Scope
@@ -286,14 +287,16 @@ def test_contact_comes_back(run: Run, server: ScriptedServer) -> None:
     assert [type(event) for event in heard] == [ContactLost, ContactRestored, Listed]
 
 
-@pytest.mark.parametrize("status", [401, 403])
-def test_no_right_is_final(run: Run, server: ScriptedServer, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "reason"), [(401, Reason.UNAUTHORIZED), (403, Reason.FORBIDDEN)]
+)
+def test_no_right_is_final(run: Run, server: ScriptedServer, status: int, reason: Reason) -> None:
     """Without the right to look there is no point in asking again."""
     server.on("GET", PODS, a_list(), as_status(status, "cannot watch pods"))
     heard = run(seconds=60.0)
     assert len(server.seen) == 2
     assert isinstance(heard[-1], ContactLost)
-    assert heard[-1].final
+    assert heard[-1].refused is reason
     assert "cannot watch pods" in heard[-1].why
 
 

@@ -188,7 +188,7 @@ def lost_contact() -> Stage:
     web.counted(2, 3, 5)
     stage.show(2.0)
     why = "connection refused by 10.0.0.1:6443"
-    stage.hear(ContactLost(stage.attempt.now + 20.0, why, final=True))
+    stage.hear(ContactLost(stage.attempt.now + 20.0, why, Reason.UNREACHABLE))
     return stage
 
 

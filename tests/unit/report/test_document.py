@@ -267,7 +267,7 @@ def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
         return WriteUncertain(100.0, write.effect_id, "connection reset")
 
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=lost, readable=False)
-    stage.hear(ContactLost(stage.attempt.now + 1.0, "no route to host", final=True))
+    stage.hear(ContactLost(stage.attempt.now + 1.0, "no route to host", Reason.FORBIDDEN))
     result = of(stage)
     assert result["outcome"] == "lost-contact"
     assert [item["action"] for item in result["objects"]] == ["changed"]

@@ -1,4 +1,4 @@
-"""Runs all measurements, or those that are named: `python -m bench [judge|start|lag|load ...]`."""
+"""Runs all measurements, or those that are named: `python -m bench [judge|sandbox|start|...]`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import judge
+from bench import judge, sandbox
 from bench.lag import Lag
 from bench.load import Load, Start
 from tests.cluster import access
 from tests.cluster.cluster import own_cluster
 
-NAMES = ("judge", "start", "lag", "load")
+WITHOUT_CLUSTER = {"judge": judge.measure, "sandbox": sandbox.measure}
+NAMES = (*WITHOUT_CLUSTER, "start", "lag", "load")
 
 
 def main() -> None:
@@ -20,12 +21,13 @@ def main() -> None:
     names = sys.argv[1:] or NAMES
     if unknown := set(names) - set(NAMES):
         sys.exit(f"bench: no such measurement: {', '.join(sorted(unknown))}")
-    if "judge" in names:
-        judge.measure()
-    if set(names) == {"judge"}:
+    for name, measure in WITHOUT_CLUSTER.items():
+        if name in names:
+            measure()
+    if set(names) <= set(WITHOUT_CLUSTER):
         return
-    with TemporaryDirectory(prefix="rollout-gate-bench-") as name:
-        folder = Path(name)
+    with TemporaryDirectory(prefix="rollout-gate-bench-") as temporary:
+        folder = Path(temporary)
         with own_cluster(folder) as cluster:
             kubeconfig = folder / "bench.kubeconfig"
             kubeconfig.write_text(cluster.kubeconfig(access.ADMIN))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gate.sandbox.access.bootstrap import found_access
-from gate.sandbox.access.identity import ADMIN, Identity, Tokens
+from gate.sandbox.access.identity import ADMIN, Tokens, user
 from gate.sandbox.api.api import Api
 from gate.sandbox.controllers.composition import Controllers
 from gate.sandbox.kubelet.kubelet import NODES, Kubelet
@@ -74,7 +74,7 @@ class Cluster:
 
     def add_user(self, name: str, token: str, groups: Sequence[str] = ()) -> None:
         """Accept a token of a user, who may do what roles and bindings say."""
-        self.tokens.add(token, Identity(name, (*groups, "system:authenticated")))
+        self.tokens.add(token, user(name, *groups))
 
     def _begin(self, source: Source) -> None:
         found_access(self.api)

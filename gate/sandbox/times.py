@@ -28,8 +28,9 @@ class Timer:
         self.cancelled = False
 
     def cancel(self) -> None:
-        """Let it not happen; one that has happened stays so."""
+        """Let it not happen, and hold nothing any more; one that has happened stays so."""
         self.cancelled = True
+        self.do = _nothing
 
 
 class Timers:
@@ -98,3 +99,7 @@ class Names:
     def jitter(self) -> float:
         """Return a number from 0 to 1."""
         return self._random.random()
+
+
+def _nothing() -> None:
+    return

@@ -1,6 +1,6 @@
 """Reviews: questions about access that are answered, not kept.
 
-`answer(kind, ...)` takes the body of a POST to `authorization.k8s.io/v1` or
+`answer` takes the body of a POST to `authorization.k8s.io/v1` or
 `authentication.k8s.io/v1` and returns it with its status.
 """
 
@@ -14,12 +14,19 @@ from gate.sandbox.access.identity import MASTERS, Identity
 from gate.sandbox.access.rules import Attributes, grants
 from gate.sandbox.failure import ApiError, FieldError, bad_request, invalid
 from gate.sandbox.json import JSON, dig
+from gate.sandbox.schema.spelling import json_type
 
 AUTHORIZATION = "authorization.k8s.io/v1"
 AUTHENTICATION = "authentication.k8s.io/v1"
 _ONE_OF = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _RULE_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames")
 _PATH_FIELDS = ("verbs", "nonResourceURLs")
+_ATTRIBUTES = {
+    "resourceAttributes": "v1.ResourceAttributes",
+    "nonResourceAttributes": "v1.NonResourceAttributes",
+}
+_SELECTORS = ("fieldSelector", "labelSelector")
+_TEXTS = ("namespace", "uid", "user")
 _EVERYTHING: JSON = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _EVERY_PATH: JSON = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
@@ -51,6 +58,7 @@ def answer(
 
     `who` asks, `namespace` is that of the request, `now` the time on the wall.
     """
+    _check_types(kind, body)
     match kind:
         case "SelfSubjectAccessReview":
             return _access(authorizer, kind, body, who)
@@ -64,6 +72,31 @@ def answer(
             return _rules(authorizer, body, who)
         case _:
             return _whoami(who, now)
+
+
+def _check_types(kind: str, body: JSON) -> None:
+    """400 for a part of the question that has the wrong type."""
+    holder = f"{kind.removeprefix('Local')}Spec"
+    spec = _typed(kind, kind, "spec", body.get("spec"), dict, f"v1.{holder}")
+    for name, told in _ATTRIBUTES.items():
+        asked = _typed(kind, holder, f"spec.{name}", spec.get(name), dict, told)
+        for field, value in asked.items():
+            if field not in _SELECTORS:
+                _typed(kind, told.removeprefix("v1."), f"spec.{name}.{field}", value, str, "string")
+    for name in _TEXTS:
+        _typed(kind, holder, f"spec.{name}", spec.get(name), str, "string")
+    for group in _typed(kind, holder, "spec.groups", spec.get("groups"), list, "[]string"):
+        _typed(kind, holder, "spec.groups", group, str, "string")
+
+
+def _typed(kind: str, holder: str, path: str, value: Any, wanted: type, told: str) -> Any:
+    """Return a value, an empty one for null; 400 where it is not of its type, which is `told`."""
+    if value is not None and not isinstance(value, wanted):
+        why = f"json: cannot unmarshal {json_type(value)} into Go struct field {holder}.{path}"
+        raise bad_request(
+            f'{kind} in version "v1" cannot be handled as a {kind}: {why} of type {told}'
+        )
+    return wanted() if value is None else value
 
 
 def _access(authorizer: Authorizer, kind: str, body: JSON, who: Identity) -> JSON:

@@ -8,6 +8,7 @@ from gate.sandbox.api.registry import internal
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import conflict
 from gate.sandbox.json import JSON, dig
+from gate.sandbox.objects import defaulted_type
 from gate.sandbox.storage.store import Key
 
 SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -15,7 +16,8 @@ SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 
 def bind(write: Write, key: Key, binding: JSON) -> JSON:
     """Assign a pod to the node that a Binding names; 404, 409 where it has one."""
-    target = binding.get("target") or {}
+    binding = defaulted_type("core/v1.Binding", "Binding", "v1", binding)
+    target = binding["target"]
     if target.get("kind", "Node") not in ("", "Node"):
         raise internal(
             f'target.kind: Unsupported value: "{target["kind"]}":'
@@ -24,7 +26,7 @@ def bind(write: Write, key: Key, binding: JSON) -> JSON:
     if not target.get("name"):
         raise internal("target.name: Required value")
     live = write.registry.live(key)
-    metadata = binding.get("metadata") or {}
+    metadata = binding["metadata"]
     check_uid(key, metadata.get("uid"), live)
     _check_bindable(key, live)
     body = _bound(write, live, target["name"], metadata.get("annotations") or {})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gate.sandbox.api.admission import Operation
 from gate.sandbox.api.metadata import checked_place, checked_type, stamped, without_system_fields
-from gate.sandbox.api.namespaces import check_open, with_finalizer
+from gate.sandbox.api.namespaces import check_open
 from gate.sandbox.api.ownership import owned
+from gate.sandbox.api.services import allocation_errors, taken_of_services
 from gate.sandbox.api.strategies import Strategy, has_status, strategy_of
 from gate.sandbox.api.writes import Write, decode_strictly, refuse_invalid
 from gate.sandbox.failure import already_exists
-from gate.sandbox.json import JSON, copied, dig
+from gate.sandbox.json import JSON, copied
 from gate.sandbox.kinds import Resource
 from gate.sandbox.objects import defaulted, prepared_for_create, validate_create, warnings_of
 from gate.sandbox.storage.store import Key
@@ -20,11 +21,12 @@ GENERATED_NAME_TRIES = 8
 
 def create(write: Write, sent: JSON) -> JSON:
     """Create an object as it was sent; return it as stored (as it would be, in a dry run)."""
-    decode_strictly(write, sent)
     body = checked_type(write.resource, sent)
     metadata = body["metadata"] = without_system_fields(body.get("metadata") or {})
     checked_place(write.resource, write.namespace, metadata)
-    return create_received(write, owned(write, None, defaulted(write.resource, body)))
+    body = defaulted(write.resource, body)
+    decode_strictly(write, sent)
+    return create_received(write, owned(write, None, body))
 
 
 def create_received(write: Write, body: JSON) -> JSON:
@@ -45,20 +47,13 @@ def _completed(write: Write, body: JSON) -> JSON:
     strategy = strategy_of(resource)
     metadata = stamped(body["metadata"], strategy, registry.names, registry.timers.wall())
     made = _with_status(resource, strategy, {**body, "metadata": metadata})
-    made = with_finalizer(resource, prepared_for_create(resource, made, _addresses(write)))
+    taken = taken_of_services(registry, resource)
+    made = prepared_for_create(resource, made, taken)
     refuse_invalid(resource, made, validate_create(resource, made))
+    refuse_invalid(resource, made, allocation_errors(resource, made, taken))
     for warning in warnings_of(resource, made):
         write.validation.warn(warning)
     return made
-
-
-def _addresses(write: Write) -> frozenset[str]:
-    """Return the cluster addresses in use, where the object may ask for one."""
-    if write.resource.key != "services":
-        return frozenset()
-    services = write.registry.store.items("services")
-    found = {dig(service, "spec", "clusterIP") for service in services}
-    return frozenset(address for address in found if address)
 
 
 def _with_status(resource: Resource, strategy: Strategy, body: JSON) -> JSON:

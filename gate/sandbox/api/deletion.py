@@ -19,6 +19,8 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 ENDED_PHASES = ("Succeeded", "Failed")
 DEFAULT_GRACE_SECONDS = 30
+LONGEST_GRACE_SECONDS = 100 * 365 * 86_400
+"""What a timestamp tells of a longer one: a date has four digits for its year."""
 
 
 def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
@@ -184,5 +186,5 @@ def _next_generation(metadata: JSON) -> JSON:
 
 
 def _later(moment: str, seconds: int) -> str:
-    found = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
+    found = datetime.fromisoformat(moment) + timedelta(seconds=min(seconds, LONGEST_GRACE_SECONDS))
     return found.strftime("%Y-%m-%dT%H:%M:%SZ")

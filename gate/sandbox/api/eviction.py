@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.sandbox.api.asked import DeleteOptions, Propagation
 from gate.sandbox.api.binding import SUCCESS
+from gate.sandbox.api.delete_options import read_options
 from gate.sandbox.api.deletion import ENDED_PHASES, delete
 from gate.sandbox.api.ownership import owned
 from gate.sandbox.api.registry import internal
@@ -18,6 +18,7 @@ from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON, copied, dig
 from gate.sandbox.kinds import BY_KEY
+from gate.sandbox.objects import defaulted_type
 from gate.sandbox.storage.label_selectors import parse_labels
 from gate.sandbox.storage.store import Key
 
@@ -33,13 +34,15 @@ RETRY_SECONDS = 10
 
 def evict(write: Write, key: Key, eviction: JSON) -> JSON:
     """Delete a pod unless its disruption budget forbids it; 404, 429."""
-    name = (eviction.get("metadata") or {}).get("name", "")
-    if name != key.name:
+    body = defaulted_type("policy/v1.Eviction", "Eviction", "v1", eviction)
+    if body["metadata"].get("name") != key.name:
         raise bad_request("name in URL does not match name in Eviction object")
+    options, is_dry_run = read_options(body.get("deleteOptions") or {})
+    write = replace(write, dry_run=write.dry_run or is_dry_run)
     live = write.registry.live(key)
     if not _goes_freely(live):
         _spend_budget(write, key, live)
-    delete(write, key, _options(eviction.get("deleteOptions") or {}))
+    delete(write, key, options)
     return dict(SUCCESS)
 
 
@@ -118,14 +121,3 @@ def _blocked(why: str, retry_seconds: int) -> ApiError:
         details["retryAfterSeconds"] = retry_seconds
         headers["Retry-After"] = str(retry_seconds)
     return ApiError(429, "TooManyRequests", BLOCKED, details=details, headers=headers)
-
-
-def _options(sent: JSON) -> DeleteOptions:
-    policy = sent.get("propagationPolicy")
-    preconditions = sent.get("preconditions") or {}
-    return DeleteOptions(
-        grace_seconds=sent.get("gracePeriodSeconds"),
-        propagation=Propagation(policy) if policy else None,
-        uid=preconditions.get("uid"),
-        resource_version=preconditions.get("resourceVersion"),
-    )

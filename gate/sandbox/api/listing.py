@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from gate.sandbox.api.registry import Registry
-from gate.sandbox.failure import ApiError, FieldError, bad_request, expired, invalid
+from gate.sandbox.failure import ApiError, FieldError, bad_request, expired, invalid_options
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY, Resource
 from gate.sandbox.objects.decoding import Decoder
 from gate.sandbox.objects.gotypes import root_of
+from gate.sandbox.storage.change import number_of_version
 from gate.sandbox.storage.history import Expired
 from gate.sandbox.storage.pages import TOO_OLD_LIST, Page, first_page, next_page
 from gate.sandbox.storage.selection import Selection
@@ -78,14 +79,15 @@ def checked_version(registry: Registry, text: str) -> int | None:
     """Return the version that a get or list names (None: any); 400, 504 for one of the future."""
     if text in ("", "0"):
         return None
-    if not text.isdecimal():
+    version = number_of_version(text)
+    if version is None:
         raise bad_request(
             f'invalid resource version: resourceVersion: Invalid value: "{text}":'
             f' strconv.ParseUint: parsing "{text}": invalid syntax'
         )
-    if int(text) > registry.store.version:
-        raise too_large(int(text), registry.store.version)
-    return int(text)
+    if version > registry.store.version:
+        raise too_large(version, registry.store.version)
+    return version
 
 
 def too_large(asked: int, current: int) -> ApiError:
@@ -135,14 +137,15 @@ def _read(registry: Registry, selected: Selection, asked: ListOptions) -> Page:
 def _watch_version(text: str) -> int | None:
     if text in ("", "0"):
         return None
-    if not text.isdecimal():
+    version = number_of_version(text)
+    if version is None:
         raise ApiError(
             500,
             "",
             f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}":'
             " invalid syntax",
         )
-    return int(text)
+    return version
 
 
 def _list_errors(asked: ListOptions) -> list[FieldError]:
@@ -200,9 +203,7 @@ def _unsupported(value: str, supported: str) -> FieldError:
 
 def _refuse(errors: list[FieldError]) -> None:
     if errors:
-        refusal = invalid("ListOptions", "meta.k8s.io", "", errors)
-        del refusal.details["name"]
-        raise refusal
+        raise invalid_options("ListOptions", errors)
 
 
 def _bare(body: JSON) -> JSON:

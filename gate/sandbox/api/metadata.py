@@ -8,6 +8,7 @@ from gate.sandbox.api.strategies import Strategy
 from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import Resource
+from gate.sandbox.schema.spelling import json_type
 from gate.sandbox.times import Names
 
 GENERATED_NAME_BASE_LENGTH = 58
@@ -28,7 +29,7 @@ def checked_type(resource: Resource, body: Any) -> JSON:
     if not isinstance(body, dict):
         raise bad_request(
             f"couldn't get version/kind; json parse error: json: cannot unmarshal"
-            f" {_go_name(body)} into Go value of type struct {{ APIVersion string"
+            f" {json_type(body)} into Go value of type struct {{ APIVersion string"
             ' "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
         )
     api_version = body.get("apiVersion") or resource.api_version
@@ -116,12 +117,6 @@ def _keep(made: JSON, old: JSON, name: str) -> None:
     made.pop(name, None)
     if name in old:
         made[name] = old[name]
-
-
-def _go_name(value: Any) -> str:
-    if isinstance(value, list):
-        return "array"
-    return {bool: "bool", str: "string"}.get(type(value), "number")
 
 
 def _wrong_type(resource: Resource, api_version: str, kind: str) -> ApiError:

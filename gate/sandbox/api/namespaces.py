@@ -43,17 +43,6 @@ def check_deletable(resource: Resource, name: str) -> None:
         raise forbidden("namespaces", "", name, "this namespace may not be deleted")
 
 
-def with_finalizer(resource: Resource, body: JSON) -> JSON:
-    """Return a namespace with the finalizer of its controller, any other object as it is."""
-    if resource.key != "namespaces":
-        return body
-    spec = body.get("spec") or {}
-    finalizers = spec.get("finalizers") or []
-    if FINALIZER in finalizers:
-        return body
-    return {**body, "spec": {**spec, "finalizers": [*finalizers, FINALIZER]}}
-
-
 def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:
     why = f"unable to create new content in namespace {namespace} because it is being terminated"
     refusal = forbidden(resource.plural, resource.group, name, why)

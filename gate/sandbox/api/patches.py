@@ -16,7 +16,8 @@ from gate.sandbox.api.updating import replace
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON
-from gate.sandbox.objects import defaulted, strict_errors
+from gate.sandbox.objects import Mismatch, decoded, defaulted, strict_errors
+from gate.sandbox.objects.gotypes import root_of
 from gate.sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
 from gate.sandbox.schema import schema_of
 from gate.sandbox.schema.spelling import spelled
@@ -60,12 +61,12 @@ def _decoded(write: Write, live: JSON, asked: Patch) -> JSON:
     shown = asked.body if asked.type is PatchType.STRATEGIC else made
     made = _typed(write, made, own_type_counts=asked.type is not PatchType.STRATEGIC)
     _check_type(write, made, shown)
-    _check_strictly(write, made, shown)
     try:
-        return defaulted(write.resource, made)
-    except ApiError as error:
-        why = error.message.partition(f"cannot be handled as a {write.resource.kind}: ")[2]
-        raise _unreadable(shown, _strategic_words(asked, why or error.message)) from None
+        found = decoded(root_of(write.resource), made)
+    except Mismatch as error:
+        raise _unreadable(shown, _strategic_words(asked, str(error))) from None
+    _check_strictly(write, made, shown)
+    return found
 
 
 def _typed(write: Write, made: JSON, *, own_type_counts: bool) -> JSON:

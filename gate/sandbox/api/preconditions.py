@@ -7,6 +7,7 @@ from gate.sandbox.api.strategies import strategy_of
 from gate.sandbox.api.writes import Write, named_invalid
 from gate.sandbox.failure import ApiError, FieldError
 from gate.sandbox.json import JSON
+from gate.sandbox.storage.change import number_of_version
 from gate.sandbox.storage.store import Key
 
 
@@ -30,9 +31,10 @@ def check_version(write: Write, key: Key, version: str | None, live: JSON) -> No
         if strategy_of(write.resource).needs_version and not write.subresource:
             raise _needs_version(write, key)
         return
-    if not version.isdecimal():
+    number = number_of_version(version)
+    if number is None:
         raise internal(f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    if int(version) != int(live["metadata"]["resourceVersion"]):
+    if number != int(live["metadata"]["resourceVersion"]):
         raise modified(key)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.sandbox.api.asked import Patch, PatchType
-from gate.sandbox.api.metadata import checked_name
+from gate.sandbox.api.metadata import checked_name, checked_place
 from gate.sandbox.api.ownership import applied, owned
 from gate.sandbox.api.patches import changed_by
 from gate.sandbox.api.preconditions import check_uid
@@ -13,6 +13,7 @@ from gate.sandbox.api.updating import replace
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, FieldError, bad_request, invalid
 from gate.sandbox.json import JSON, dig
+from gate.sandbox.objects import defaulted_type
 from gate.sandbox.storage.store import Key
 
 SCALE_TYPE = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
@@ -36,7 +37,7 @@ def scale_of(body: JSON) -> JSON:
 def update_scale(write: Write, key: Key, sent: JSON) -> JSON:
     """Set the replicas that a Scale asks for; 400, 409, 422."""
     live = write.registry.live(key)
-    return _scaled(write, key, live, _checked(key, sent))
+    return _scaled(write, key, live, _checked(write, key, sent))
 
 
 def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
@@ -44,7 +45,7 @@ def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
     live = write.registry.live(key)
     if asked.type is PatchType.APPLY:
         return _apply(write, key, live, asked)
-    return _scaled(write, key, live, _checked(key, changed_by(write, scale_of(live), asked)))
+    return _scaled(write, key, live, _checked(write, key, changed_by(write, scale_of(live), asked)))
 
 
 def selector_text(selector: JSON) -> str:
@@ -67,52 +68,40 @@ def _expression(term: JSON) -> str:
     return texts[term["operator"]]
 
 
-def _checked(key: Key, sent: Any) -> JSON:
-    found = {"kind": sent.get("kind"), "apiVersion": sent.get("apiVersion")}
-    version = str(found["apiVersion"]).rpartition("/")[2]
-    if (found["kind"] or "Scale", found["apiVersion"] or "autoscaling/v1") != (
-        SCALE_TYPE["kind"],
-        SCALE_TYPE["apiVersion"],
-    ):
-        raise bad_request(
-            f'{found["kind"]} in version "{version}" cannot be handled as a Scale: converting'
-            f" ({version}.{found['kind']}) to (autoscaling.Scale): unknown conversion"
-        )
-    metadata = sent.get("metadata") or {}
-    checked_name(key.name, metadata)
-    if metadata.get("namespace") not in (None, "", key.namespace):
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    _check_replicas(key, dig(sent, "spec", "replicas"))
-    checked: JSON = sent
-    return checked
+def _checked(write: Write, key: Key, sent: Any) -> JSON:
+    """Return a Scale that is one, and that is about the object; 400, 422."""
+    scale = _typed(sent)
+    checked_name(key.name, scale["metadata"])
+    checked_place(write.resource, key.namespace, scale["metadata"])
+    _check_replicas(key, scale["spec"].get("replicas", 0))
+    return scale
 
 
-def _check_replicas(key: Key, replicas: Any) -> None:
-    if replicas is not None and (isinstance(replicas, bool) or not isinstance(replicas, int)):
+def _typed(sent: Any) -> JSON:
+    """Return a decoded Scale; 400 for another kind and for a wrong type."""
+    found = sent if isinstance(sent, dict) else {}
+    kind = found.get("kind") or SCALE_TYPE["kind"]
+    api_version = found.get("apiVersion") or SCALE_TYPE["apiVersion"]
+    if {"kind": kind, "apiVersion": api_version} != SCALE_TYPE:
+        version = str(api_version).rpartition("/")[2]
         raise bad_request(
-            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal'
-            f" {_go_kind(replicas)} into Go struct field ScaleSpec.spec.replicas of type int32"
+            f'{kind} in version "{version}" cannot be handled as a Scale: converting'
+            f" ({version}.{kind}) to (autoscaling.Scale): unknown conversion"
         )
-    if (replicas or 0) < 0:
+    return defaulted_type("autoscaling/v1.Scale", "Scale", "v1", sent)
+
+
+def _check_replicas(key: Key, replicas: int) -> None:
+    if replicas < 0:
         why = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        raise invalid(
-            "Scale",
-            "autoscaling",
-            key.name,
-            [FieldError("spec.replicas", "FieldValueInvalid", why)],
-        )
-
-
-def _go_kind(value: Any) -> str:
-    return {str: "string", bool: "bool", dict: "object", list: "array"}.get(type(value), "number")
+        error = FieldError("spec.replicas", "FieldValueInvalid", why)
+        raise invalid("Scale", "autoscaling", key.name, [error])
 
 
 def _scaled(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
-    metadata = scale.get("metadata") or {}
+    metadata = scale["metadata"]
     check_uid(key, metadata.get("uid"), live)
-    wanted = dig(scale, "spec", "replicas") or 0
+    wanted = scale["spec"].get("replicas", 0)
     version = metadata.get("resourceVersion") or live["metadata"]["resourceVersion"]
     body = {
         **live,
@@ -126,8 +115,8 @@ def _apply(write: Write, key: Key, live: JSON, asked: Patch) -> JSON:
     sent = asked.body
     if not isinstance(sent, dict) or {name: sent.get(name) for name in SCALE_TYPE} != SCALE_TYPE:
         raise _wrong_object(sent)
+    _check_replicas(key, _typed(sent)["spec"].get("replicas", 0))
     replicas = dig(sent, "spec", "replicas")
-    _check_replicas(key, replicas)
     whole = {
         "apiVersion": write.resource.api_version,
         "kind": write.resource.kind,

@@ -8,6 +8,7 @@ from gate.sandbox.api.metadata import carried, checked_name, checked_place, chec
 from gate.sandbox.api.ownership import owned
 from gate.sandbox.api.preconditions import check_uid, check_version
 from gate.sandbox.api.registry import missing
+from gate.sandbox.api.services import allocation_errors, taken_of_services
 from gate.sandbox.api.strategies import has_status, strategy_of
 from gate.sandbox.api.writes import Write, decode_strictly, refuse_invalid
 from gate.sandbox.fields import settled
@@ -24,7 +25,6 @@ STATUS_METADATA = {
 
 def update(write: Write, key: Key, sent: JSON) -> JSON:
     """Replace the object at a key; 409 where it is no longer what the sender has seen."""
-    decode_strictly(write, sent)
     body = checked_type(write.resource, sent)
     metadata = body["metadata"] = dict(body.get("metadata") or {})
     checked_name(key.name, metadata)
@@ -32,8 +32,10 @@ def update(write: Write, key: Key, sent: JSON) -> JSON:
     live = write.registry.store.get(key)
     if live is None:
         return _created(write, key, sent)
+    body = defaulted(write.resource, body)
+    decode_strictly(write, sent)
     check_uid(key, metadata.get("uid"), live)
-    return replace(write, key, live, owned(write, live, defaulted(write.resource, body)))
+    return replace(write, key, live, owned(write, live, body))
 
 
 def replace(write: Write, key: Key, live: JSON, body: JSON) -> JSON:
@@ -44,6 +46,8 @@ def replace(write: Write, key: Key, live: JSON, body: JSON) -> JSON:
     made = _completed(write, live, body)
     errors = validate_update(write.resource, live, made, _strategic(write.subresource))
     refuse_invalid(write.resource, made, errors)
+    taken = taken_of_services(registry, write.resource, but=live)
+    refuse_invalid(write.resource, made, allocation_errors(write.resource, made, taken))
     registry.validated(write.admission(Operation.UPDATE, live, made))
     for warning in warnings_of(write.resource, made, live):
         write.validation.warn(warning)
@@ -86,9 +90,8 @@ def _completed(write: Write, live: JSON, body: JSON) -> JSON:
         made = _status_alone(resource.key, live, made)
     elif has_status(resource):
         made = _with(made, "status", live)
-    if resource.key == "namespaces" and subresource != "finalize":
-        made = _with(made, "spec", live)
-    made = prepared_for_update(resource, live, made, _strategic(subresource))
+    taken = taken_of_services(write.registry, resource, but=live)
+    made = prepared_for_update(resource, live, made, _strategic(subresource), taken)
     generation = counted(made, live, strategy_of(resource))
     if generation is not None and subresource != "status":
         made = {**made, "metadata": {**made["metadata"], "generation": generation}}

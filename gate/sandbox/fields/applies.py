@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from gate.sandbox.failure import bad_request
-from gate.sandbox.fields.checking import check
+from gate.sandbox.fields.checking import check, unmergeable
 from gate.sandbox.fields.comparing import Comparison, compare
 from gate.sandbox.fields.conflicts import Conflict, FieldConflict
-from gate.sandbox.fields.elements import go_json
+from gate.sandbox.fields.elements import ElementError, go_json
 from gate.sandbox.fields.extracting import field_set
 from gate.sandbox.fields.managed import Entry, Identity, Managed, Operation, decoded
 from gate.sandbox.fields.merging import merged
@@ -65,17 +65,10 @@ def apply(  # noqa: PLR0913 - one call, said in words
     _admit(applied, schema)
     check(applied, schema.type, schema.group, schema.version)
     asked = _Apply(applied, manager or UNKNOWN_MANAGER, now, schema, subresource)
-    managed = asked.known(live)
-    bare = unmanaged(live or {})
     try:
-        return asked.onto(bare, managed, force=force)
-    except Conflict as conflict:
-        if manager != KUBECTL:
-            raise
-        left = _not_last_applied(conflict, bare, schema)
-        if left:
-            raise Conflict(left) from conflict
-        return asked.onto(bare, managed, force=True)
+        return _laid_onto(live, asked, schema, force=force)
+    except ElementError:
+        raise unmergeable(live or {}, schema.type, schema.group, schema.version) from None
 
 
 def _admit(applied: JSON, schema: Schema) -> None:
@@ -84,6 +77,21 @@ def _admit(applied: JSON, schema: Schema) -> None:
         raise bad_request(f"invalid object type: {version}, Kind={kind}")
     if dig(applied, "metadata", "managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
+
+
+def _laid_onto(live: JSON | None, asked: _Apply, schema: Schema, *, force: bool) -> JSON:
+    """Return the live object after an apply; what client-side apply left is no conflict."""
+    managed = asked.known(live)
+    bare = unmanaged(live or {})
+    try:
+        return asked.onto(bare, managed, force=force)
+    except Conflict as conflict:
+        if not asked.inherits:
+            raise
+        left = _not_last_applied(conflict, bare, schema)
+        if left:
+            raise Conflict(left) from conflict
+        return asked.onto(bare, managed, force=True)
 
 
 class _Apply:
@@ -98,6 +106,11 @@ class _Apply:
         self._subresource = subresource
         self._identity = Identity(manager, Operation.APPLY, "", subresource)
         self._entry = Entry(manager, Operation.APPLY, schema.api_version, subresource, None, EMPTY)
+
+    @property
+    def inherits(self) -> bool:
+        """Whether the applier takes over what client-side apply left."""
+        return self._identity.manager == KUBECTL
 
     def known(self, live: JSON | None) -> Managed:
         """Return the ownership that the apply starts from."""
@@ -133,9 +146,7 @@ class _Apply:
 
     def _with_last_applied(self, body: JSON) -> JSON:
         """Keep the client-side annotation equal to what kubectl applies, where there is one."""
-        if self._identity.manager != KUBECTL or not dig(
-            body, "metadata", "annotations", LAST_APPLIED
-        ):
+        if not self.inherits or not dig(body, "metadata", "annotations", LAST_APPLIED):
             return body
         metadata = body["metadata"]
         annotations = {**metadata["annotations"], LAST_APPLIED: _last_applied_text(self._applied)}

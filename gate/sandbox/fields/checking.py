@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.sandbox.failure import ApiError
 from gate.sandbox.fields.elements import ElementError, item_element, spoken
-from gate.sandbox.json import JSON
+from gate.sandbox.json import JSON, dig
 from gate.sandbox.schema import Shape, Type
 from gate.sandbox.schema.spelling import spelled, spelled_type
 
@@ -25,11 +25,23 @@ def check(applied: JSON, kind: Type, group: str, version: str) -> None:
     errors = list(_errors(applied, kind, ""))
     if not errors:
         return
-    metadata = applied.get("metadata") or {}
-    about = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-    api = f"{group}/{version}, Kind={applied.get('kind', '')}"
     told = errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
-    raise NotTyped(f"failed to create typed patch object ({about}; {api}): {told}")
+    about = _about(applied, group, version)
+    raise NotTyped(f"failed to create typed patch object ({about}): {told}")
+
+
+def unmergeable(live: JSON, kind: Type, group: str, version: str) -> NotTyped:
+    """Return the error of an apply onto an object with items that cannot be told apart."""
+    told = next(_errors(live, kind, ""), "")
+    return NotTyped(
+        "failed to create manager for existing fields: failed to convert new object"
+        f" ({_about(live, group, version)}) to smd typed: {told}"
+    )
+
+
+def _about(body: JSON, group: str, version: str) -> str:
+    name, namespace = dig(body, "metadata", "name"), dig(body, "metadata", "namespace")
+    return f"{namespace or ''}/{name or ''}; {group}/{version}, Kind={body.get('kind', '')}"
 
 
 def _errors(value: Any, kind: Type, path: str) -> Iterator[str]:

@@ -19,9 +19,7 @@ Difference = tuple[Node, Node, Node]
 """What was added, modified and removed at a place and below it; None for nothing."""
 
 SAME: Difference = (None, None, None)
-_ADDED: Difference = (LEAF, None, None)
 _MODIFIED: Difference = (None, LEAF, None)
-_REMOVED: Difference = (None, None, LEAF)
 _TWICE = 2
 
 _NOTHING = (MISSING, None)
@@ -58,14 +56,14 @@ def _values(old: Any, new: Any, kind: Type) -> Difference:
     if old is new or old == new:
         return SAME
     if not kind.is_atomic:
-        if _are(dict, old, new) and kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY}:
+        if both_are(dict, old, new) and kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY}:
             return _maps(old or {}, new or {}, kind)
-        if _are(list, old, new) and kind.shape is Shape.LIST:
+        if both_are(list, old, new) and kind.shape is Shape.LIST:
             return _lists(old or [], new or [], kind)
     return _MODIFIED
 
 
-def _are(form: type, old: Any, new: Any) -> bool:
+def both_are(form: type, old: Any, new: Any) -> bool:
     """Tell whether both are of a form; null is an empty one, and one side must hold something."""
     return (
         (old is None or isinstance(old, form))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from gate.sandbox.fields.comparing import both_are
 from gate.sandbox.fields.elements import item_element
 from gate.sandbox.schema import MISSING, Shape, Type
 
@@ -19,19 +20,11 @@ def merged(live: Any, applied: Any, kind: Type) -> Any:
         return live
     if live is MISSING or kind.is_atomic:
         return applied
-    if kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY} and _are(dict, live, applied):
+    if kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY} and both_are(dict, live, applied):
         return _merged_maps(live or {}, applied or {}, kind)
-    if kind.shape is Shape.LIST and _are(list, live, applied):
+    if kind.shape is Shape.LIST and both_are(list, live, applied):
         return _merged_lists(live or [], applied or [], kind)
     return applied
-
-
-def _are(form: type, live: Any, applied: Any) -> bool:
-    return (
-        (live is None or isinstance(live, form))
-        and (applied is None or isinstance(applied, form))
-        and bool(live or applied)
-    )
 
 
 def _merged_maps(live: dict[str, Any], applied: dict[str, Any], kind: Type) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.sandbox.fields.comparing import Comparison, compare
+from gate.sandbox.fields.elements import ElementError
 from gate.sandbox.fields.managed import (
     NOBODY,
     Entry,
@@ -36,7 +37,8 @@ def updated(
     """Return `new` with its managedFields after a write of a manager that does not apply.
 
     `live` is the stored object, None on creation; `new` is decoded and defaulted (the writer owns
-    the defaults); `now` is RFC 3339 to the second. Nothing given is changed.
+    the defaults); `now` is RFC 3339 to the second. Nothing given is changed. Nobody owns an object
+    with a list whose items cannot be told apart, as the server gives up on it.
     """
     managed = _before(live, new, schema, subresource)
     if live is not None and not managed:
@@ -45,7 +47,10 @@ def updated(
     if live is not None and subresource == SCALE:
         return with_managed(new, scaled(managed, live, new, manager, schema.api_version))
     identity = Identity(manager, Operation.UPDATE, schema.api_version, subresource)
-    comparison = compared(live or {}, new, schema, subresource)
+    try:
+        comparison = compared(live or {}, new, schema, subresource)
+    except ElementError:
+        return with_managed(new, NOBODY)
     found = capped(written(managed, comparison, identity, now))
     return with_managed(new, found)
 

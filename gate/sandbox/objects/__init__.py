@@ -20,13 +20,16 @@ Nothing here changes what it is given. What an applied configuration's types mus
 
 from __future__ import annotations
 
-from gate.sandbox.objects.defaults import defaulted, defaulted_type
+from gate.sandbox.objects.defaults import decoded, defaulted, defaulted_type
 from gate.sandbox.objects.prepare import prepared_for_create, prepared_for_update
+from gate.sandbox.objects.scalars import Mismatch
 from gate.sandbox.objects.strict import strict_errors, strict_refusal
 from gate.sandbox.objects.validation import validate_create, validate_update
 from gate.sandbox.objects.warnings import warnings_of
 
 __all__ = [
+    "Mismatch",
+    "decoded",
     "defaulted",
     "defaulted_type",
     "prepared_for_create",

@@ -16,20 +16,6 @@ from importlib.resources import files
 
 from gate.sandbox.kinds import Resource
 
-SCALARS = frozenset({"string", "bool", "int32", "int64", "float64", "bytes"})
-SPECIALS = frozenset(
-    {
-        "Duration",
-        "FieldsV1",
-        "IntOrString",
-        "MicroTime",
-        "Quantity",
-        "Raw",
-        "ResourceList",
-        "Time",
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class GoField:

@@ -14,6 +14,10 @@ from functools import lru_cache
 from math import ceil, floor
 
 NANO = 10**9
+MOST_LETTERS = 300
+MOST_EXPONENT = 300
+"""What is looked at of a quantity: a number beyond is a mistake, and costs time without end."""
+
 PATTERN = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 
 _PARTS = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
@@ -99,6 +103,8 @@ def parsed(text: str) -> Quantity:
     if not text or match is None:
         raise QuantityError(f"quantities must match the regular expression '{PATTERN}'")
     sign, whole, fraction, suffix = match.groups()
+    if len(text) > MOST_LETTERS:
+        raise QuantityError("quantities must not have that many digits")
     base, family = _meaning(suffix)
     digits = f"{whole}{fraction or ''}"
     exact = Fraction(int(digits or 0), 10 ** len(fraction or "")) * base * NANO
@@ -115,7 +121,7 @@ def _meaning(suffix: str) -> tuple[Fraction, Family]:
         return Fraction(10) ** _DECIMAL[suffix], Family.DECIMAL
     if suffix in _BINARY:
         return Fraction(_KIBI ** _BINARY[suffix]), Family.BINARY
-    if match := _EXPONENT.fullmatch(suffix):
+    if (match := _EXPONENT.fullmatch(suffix)) and abs(int(match[1])) <= MOST_EXPONENT:
         return Fraction(10) ** int(match[1]), Family.EXPONENT
     raise QuantityError("unable to parse quantity's suffix")
 

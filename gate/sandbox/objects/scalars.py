@@ -12,13 +12,14 @@ from typing import Any
 
 from gate.sandbox.json import copied
 from gate.sandbox.objects.quantity import QuantityError, canonical, canonical_resource
+from gate.sandbox.schema.spelling import json_type
 
 INT32 = 2**31
 INT64 = 2**63
 TIME_LAYOUT = "2006-01-02T15:04:05Z07:00"
 MICRO_TIME_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Mismatch(Exception):
@@ -29,7 +30,7 @@ class Mismatch(Exception):
 
     def __init__(self, value: Any, expected: str, problem: str = "") -> None:
         super().__init__(expected)
-        self._value = _kind_of(value)
+        self._value = json_type(value)
         self._expected = expected
         self._problem = problem
         self._struct = ""
@@ -47,16 +48,6 @@ class Mismatch(Exception):
         place = f"struct field {self._struct}.{'.'.join(self._fields)}"
         where = place if self._fields else "value"
         return f"json: cannot unmarshal {self._value} into Go {where} of type {self._expected}"
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, dict):
-        return "object"
-    return "array" if isinstance(value, list) else "number"
 
 
 def named_string_reader(name: str) -> Callable[[Any], str]:
@@ -153,13 +144,23 @@ def _time_reader(layout: str, written: str) -> Callable[[Any], str]:
             # Go names the first part of the layout that does not fit; the year is the usual one.
             problem = f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"'
             raise Mismatch(value, "v1.Time", problem)
+        moment = _moment(value)
         if value[-1] == "Z" and len(value) == len(written):
             return value
-        moment = datetime.fromisoformat(value).astimezone(UTC)
         micros = f".{moment.microsecond:06}" if "." in written else ""
         return f"{moment:%Y-%m-%dT%H:%M:%S}{micros}Z"
 
     return read
+
+
+def _moment(text: str) -> datetime:
+    """Return the moment that a text in the form of a time means, in UTC; `Mismatch` for none."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        # "month must be in 1..12", where Go has "month out of range".
+        problem = f'parsing time "{text}": {str(error).partition(" ")[0]} out of range'
+        raise Mismatch(text, "v1.Time", problem) from None
 
 
 def _read_untyped(value: Any) -> Any:

@@ -6,6 +6,7 @@ from enum import Enum
 from http import HTTPStatus
 
 from gate.sandbox.failure import ApiError
+from gate.sandbox.schema.spelling import json_type
 
 
 class Fault(Enum):
@@ -55,6 +56,4 @@ def internal(message: str) -> PatchError:
 
 def not_decodable(value: object, wanted: str) -> PatchError:
     """Return the error of a patch of the wrong JSON type; `wanted` is the server's Go type."""
-    names: dict[type, str] = {list: "array", dict: "object", str: "string", bool: "bool"}
-    found = names.get(type(value), "number")
-    return malformed(f"json: cannot unmarshal {found} into Go value of type {wanted}")
+    return malformed(f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}")

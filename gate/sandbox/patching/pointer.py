@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.sandbox.patching.errors import PatchError, inapplicable
 
-_INDEX = re.compile(r"[+-]?[0-9]+")
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)

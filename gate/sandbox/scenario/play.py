@@ -44,6 +44,11 @@ class Play:
         """The events so far, with the seconds since the start."""
         return tuple(self._happened)
 
+    @property
+    def ahead(self) -> tuple[Event, ...]:
+        """The events that have not taken place yet."""
+        return self._scenario.events[len(self._happened) :]
+
     def start(self) -> None:
         """Let it begin now: second 0 of the scenario."""
         self._zero = self._timers.now()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+_JSON_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "bool"}
+
 
 def spelled(value: Any) -> str:
     """Return a value: `map[a:1 b:[x y]]`, `<nil>`, `true`."""
@@ -16,6 +18,11 @@ def spelled(value: Any) -> str:
     if isinstance(value, list):
         return f"[{' '.join(map(spelled, value))}]"
     return str(value)
+
+
+def json_type(value: Any) -> str:
+    """Return what Go's JSON decoder calls a value: `object`, `array`, `number`."""
+    return _JSON_TYPES.get(type(value), "number" if value is not None else "null")
 
 
 def spelled_type(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.sandbox.access.authorizer import Authorizer
-from gate.sandbox.access.identity import AUTHENTICATED, Identity, Tokens
+from gate.sandbox.access.identity import Identity, Tokens, user
 from gate.sandbox.access.reviews import answer as review
 from gate.sandbox.access.rules import Attributes
 from gate.sandbox.kinds import Resource
@@ -29,7 +29,7 @@ def identified(request: Request, tokens: Tokens, authorizer: Authorizer) -> Iden
     for resource, spoken_for in (("users", name), *(("groups", group) for group in groups)):
         asked = Attributes("impersonate", resource=resource, name=spoken_for)
         authorizer.check(who, asked)
-    return Identity(name, (*groups, AUTHENTICATED))
+    return user(name, *groups)
 
 
 def attributes_of(target: Target) -> Attributes:

@@ -7,7 +7,8 @@ from typing import Any
 from gate.sandbox.api.asked import Patch, PatchType
 from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON
-from gate.sandbox.serving.decoding import from_json, from_yaml, go_name
+from gate.sandbox.schema.spelling import json_type
+from gate.sandbox.serving.decoding import from_json, from_yaml
 from gate.sandbox.serving.negotiation import content_type
 from gate.sandbox.serving.protobuf.messages import from_protobuf
 from gate.sandbox.serving.request import JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE, Request
@@ -133,7 +134,7 @@ def _applied_value(raw: bytes) -> Any:
 
 def _misfit(value: Any, place: str) -> ValueError:
     """Return what Go's decoder says of a value that has the wrong type for its place."""
-    return ValueError(f"json: cannot unmarshal {go_name(value)} into Go {place}")
+    return ValueError(f"json: cannot unmarshal {json_type(value)} into Go {place}")
 
 
 def _unknown_format() -> ApiError:

@@ -24,6 +24,11 @@ from gate.sandbox.serving.request import Answer, Request
 from gate.sandbox.serving.routing import routed
 from gate.sandbox.serving.verbs import VERBS, Call
 
+MOST_WARNING_LETTERS = 4096
+LETTERS_OF_A_WARNING = 256
+WARNINGS_IN_FULL_HEADER = MOST_WARNING_LETTERS // LETTERS_OF_A_WARNING
+"""The server's own bounds (apiserver `filters/warning.go`); clients refuse headers without end."""
+
 _STANDING = {"cache-control": "no-cache, private"}
 
 
@@ -94,8 +99,15 @@ class Door:
 def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
     headers = {**_STANDING, **answer.headers}
     if warnings:
-        headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in warnings)
+        headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in _shortened(warnings))
     return headers
+
+
+def _shortened(warnings: list[str]) -> list[str]:
+    """Return what of the warnings a header can hold: where they are too many, a part of each."""
+    if sum(map(len, warnings)) <= MOST_WARNING_LETTERS:
+        return warnings
+    return [text[:LETTERS_OF_A_WARNING] for text in warnings[:WARNINGS_IN_FULL_HEADER]]
 
 
 def _quoted(text: str) -> str:

@@ -15,6 +15,7 @@ from gate.sandbox.serving.request import Answer, Request
 from gate.sandbox.storage.store import Change, Key, Store
 
 HEADERS = {"content-type": "text/plain"}
+MOST_SINCE_SECONDS = 100 * 365 * 86_400
 
 
 class ReadLog(Protocol):
@@ -48,7 +49,7 @@ def log_options(request: Request, pod: str) -> LogOptions:
         previous=is_true(request.asked("previous")),
         tail_lines=number(request.asked("tailLines")),
         limit_bytes=number(request.asked("limitBytes")),
-        since_seconds=number(request.asked("sinceSeconds")),
+        since_seconds=_seconds(request.asked("sinceSeconds")),
         since_time=request.asked("sinceTime"),
         timestamps=is_true(request.asked("timestamps")),
     )
@@ -56,6 +57,12 @@ def log_options(request: Request, pod: str) -> LogOptions:
     if errors:
         raise invalid("PodLogOptions", "", pod, errors)
     return options
+
+
+def _seconds(text: str) -> int | None:
+    """Return a number of seconds, at most so many that the moment they lead back to is a date."""
+    seconds = number(text)
+    return None if seconds is None else min(seconds, MOST_SINCE_SECONDS)
 
 
 class FollowedLog:

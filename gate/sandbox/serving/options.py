@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
 from gate.sandbox.api.asked import Strictness
+from gate.sandbox.api.delete_options import dry_run_errors
 from gate.sandbox.api.listing import ListOptions
-from gate.sandbox.failure import ApiError, FieldError, bad_request, invalid
+from gate.sandbox.failure import FieldError, bad_request, invalid_options
 from gate.sandbox.serving.paths import is_true
 from gate.sandbox.serving.request import Request
 
 MOST_MANAGER_LETTERS = 128
 STRICTNESS = ("", *(sorted(Strictness)))
+_NUMBER = re.compile(r"[-+]?[0-9]+")
+_INT64 = 2**63
+_MOST_DIGITS = 100
+"""Of a number that is looked at: more are out of range anyhow."""
 
 
 def whole_number(request: Request, name: str) -> int | None:
@@ -23,8 +28,10 @@ def number(text: str) -> int | None:
     """Return a whole number, None for nothing; 400 in the words of the server's parser."""
     if not text:
         return None
-    if not text.removeprefix("-").removeprefix("+").isdecimal():
+    if not _NUMBER.fullmatch(text):
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    if len(text) > _MOST_DIGITS or abs(int(text)) >= _INT64:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
     return int(text)
 
 
@@ -56,14 +63,7 @@ def check_write(request: Request, kind: str, *, apply: bool = False) -> None:
     if kind == "PatchOptions" and request.asked("force") and not apply:
         errors.append(FieldError("force", "FieldValueForbidden", _FORCE))
     if errors:
-        raise refused_options(kind, errors)
-
-
-def refused_options(kind: str, errors: Sequence[FieldError]) -> ApiError:
-    """422 of an option type, which has no name."""
-    refusal = invalid(kind, "meta.k8s.io", "", errors)
-    refusal.details.pop("name", None)
-    return refusal
+        raise invalid_options(kind, errors)
 
 
 def is_dry_run(request: Request) -> bool:
@@ -91,15 +91,6 @@ def manager_of(request: Request) -> str:
 
 
 _FORCE = "Forbidden: may not be specified for non-apply patch"
-
-
-def dry_run_errors(given: Sequence[str]) -> list[FieldError]:
-    """Return what is wrong with `dryRun`: only `All` is known."""
-    if not given or set(given) == {"All"}:
-        return []
-    shown = " ".join(f'"{each}"' for each in given).replace(" ", ",")
-    why = f'Unsupported value: [{shown}]: supported values: "All"'
-    return [FieldError("dryRun", "FieldValueNotSupported", why)]
 
 
 def _manager_errors(manager: str, *, required: bool) -> list[FieldError]:

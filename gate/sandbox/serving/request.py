@@ -35,7 +35,7 @@ class Request:
     @property
     def uri(self) -> str:
         """The path with its query, as the audit log shows it."""
-        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+        return f"{self.path}?{urlencode(self.query, errors='replace')}" if self.query else self.path
 
 
 class Stream(Protocol):
@@ -65,8 +65,8 @@ class Answer:
 
 
 def to_json(value: Any) -> bytes:
-    """Return compact JSON."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    """Return compact JSON; what is no character (of a header, of a path) is a question mark."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(errors="replace")
 
 
 def text_answer(status: int, text: str) -> Answer:

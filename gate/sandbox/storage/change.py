@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from gate.sandbox.json import JSON
 
+_MOST_VERSION_DIGITS = 20
+"""Those of 64 bits."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
@@ -38,6 +41,12 @@ class Change:
     before: JSON | None
     after: JSON | None
     version: int
+
+
+def number_of_version(text: str) -> int | None:
+    """Return the number that a resourceVersion says, None where it is none (`ParseUint`)."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_VERSION_DIGITS
+    return int(text) if is_number else None
 
 
 def at_version(body: JSON, version: int) -> JSON:

@@ -18,6 +18,7 @@ _OPERATORS = frozenset({"=", "==", "!=", "<", ">"})
 _PUNCTUATION = _OPERATORS | {"!", "(", ")", ","}
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _MAX_NAME = 63
 
 
@@ -171,7 +172,7 @@ class _Parser:
 
 
 def _is_integer(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
+    return _INTEGER.fullmatch(text) is not None
 
 
 def _check_name(name: str) -> None:

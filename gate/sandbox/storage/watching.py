@@ -123,11 +123,13 @@ class Watch:
         return min(regular, last) if last > self._timers.now() else regular
 
     def _tell_position(self) -> None:
-        self._catch_up()
-        if self._over:
-            return
-        self._position = max(self._position, self._store.version)
-        self._pending.append(self._bookmark(marked=False))
+        """Add a bookmark, unless the reader has not even taken what was there before."""
+        if not self._pending:
+            self._catch_up()
+            if self._over:
+                return
+            self._position = max(self._position, self._store.version)
+            self._pending.append(self._bookmark(marked=False))
         self._timers_set[-1] = self._timers.call_at(self._next_bookmark_at(), self._tell_position)
         self._wake()
 

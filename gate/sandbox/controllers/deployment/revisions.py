@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from gate.sandbox.controllers.deployment.facts import REVISION, annotations_of, limits_of, size
 from gate.sandbox.json import JSON
 
@@ -20,6 +23,8 @@ NOT_COPIED = frozenset(
 )
 LONGEST_HISTORY = 2000
 """Characters of the revision history; beyond them the oldest revisions are dropped."""
+_COUNT: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+"""An annotation that is a number: anybody may write something else into it."""
 
 
 def with_annotations(body: JSON, found: dict[str, str]) -> JSON:
@@ -37,7 +42,7 @@ def annotated_as_new(deployment: JSON, replica_set: JSON, new_revision: int) -> 
     found = {**annotations_of(replica_set)}
     found |= {key: value for key, value in own.items() if key not in NOT_COPIED}
     before = found.get(REVISION)
-    if before is not None and not before.isdecimal():
+    if before is not None and not _COUNT.fullmatch(before):
         return replica_set
     if int(before or 0) < new_revision:
         found[REVISION] = str(new_revision)
@@ -67,4 +72,4 @@ def replica_annotations(deployment: JSON) -> dict[str, str]:
 def noted(replica_set: JSON, name: str) -> int | None:
     """Return a count that was noted in an annotation, None where there is none that is one."""
     found = annotations_of(replica_set).get(name, "")
-    return int(found) if found.isdecimal() and int(found) < 2**31 else None
+    return int(found) if _COUNT.fullmatch(found) and int(found) < 2**31 else None

@@ -35,10 +35,15 @@ def defaulted(resource: Resource, body: JSON) -> JSON:
     return defaulted_type(root_of(resource), resource.kind, resource.version, body)
 
 
+def decoded(struct: str, body: JSON) -> JSON:
+    """Return what `defaulted` does, for any type (`meta/v1.DeleteOptions`); raises `Mismatch`."""
+    return _DECODER.read(struct, body)
+
+
 def defaulted_type(struct: str, kind: str, version: str, body: JSON) -> JSON:
     """Return what `defaulted` does, for a type that is not stored (`autoscaling/v1.Scale`)."""
     try:
-        return _DECODER.read(struct, body)
+        return decoded(struct, body)
     except Mismatch as error:
         raise bad_request(
             f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'

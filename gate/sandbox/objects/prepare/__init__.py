@@ -44,9 +44,9 @@ def prepared_for_update(
     """
     if resource.key == "services" and not subresource:
         return kept_service(old, new, taken)
-    if resource.key == "daemonsets.apps" and not subresource:
+    if resource.key == "daemonsets.apps":
         return _kept_daemon_set(old, new)
-    if resource.key == "namespaces" and not subresource:
+    if resource.key == "namespaces" and subresource != "finalize":
         return {**new, "spec": old["spec"]}
     if resource.key == "pods" and subresource == "status":
         quality = old.get("status", {}).get("qosClass")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from gate.sandbox.failure import ApiError
 from gate.sandbox.json import JSON
 
 SERVICE_RANGE = "10.96.0.0/16"
@@ -44,7 +45,14 @@ def _with_node_ports(ports: list[JSON], taken: Collection[str]) -> list[JSON]:
     used = {*taken, *(str(port["nodePort"]) for port in ports if port.get("nodePort"))}
     numbers = range(FIRST_NODE_PORT, FIRST_NODE_PORT + NODE_PORTS)
     free = (number for number in numbers if str(number) not in used)
-    return [port if port.get("nodePort") else {**port, "nodePort": next(free)} for port in ports]
+    return [port if port.get("nodePort") else {**port, "nodePort": _next(free)} for port in ports]
+
+
+def _next(free: Iterator[int]) -> int:
+    for number in free:
+        return number
+    why = "Internal error occurred: failed to allocate a nodePort: range is full"
+    raise ApiError(500, "InternalError", why)
 
 
 def kept_service(old: JSON, new: JSON, taken: Collection[str]) -> JSON:

@@ -20,11 +20,11 @@ LARGEST_ID = 2**31 - 1
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_KEY})?"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _PERCENT = "[0-9]+%"
+LONGEST_PERCENT = 19
 _HEADER = "[-A-Za-z0-9]+"
 
 _LABEL_SAYS = (
@@ -182,7 +182,7 @@ def variable_name(value: str) -> Messages:
 
 def percent(value: str) -> Messages:
     """Check a percentage."""
-    if re.fullmatch(_PERCENT, value):
+    if re.fullmatch(_PERCENT, value) and len(value) <= LONGEST_PERCENT:
         return ()
     says = "a valid percent string must be a numeric string followed by an ending '%'"
     return (_pattern(says, _PERCENT, "1%", "93%"),)

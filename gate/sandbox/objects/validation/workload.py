@@ -23,6 +23,8 @@ from gate.sandbox.objects.validation.selectors import (
 
 ROLLING = "RollingUpdate"
 WHOLE_PERCENT = 100
+MOST_DIGITS = 18
+"""Of a number that is read: one with more is more than enough as well."""
 
 
 def check_same_selector(found: Found, old: JSON, new: JSON) -> None:
@@ -92,4 +94,4 @@ def amount_of(value: int | str) -> int:
     if isinstance(value, int):
         return value
     digits = value.removesuffix("%")
-    return int(digits) if digits.isdigit() else 0
+    return int(digits[:MOST_DIGITS]) if digits.isascii() and digits.isdecimal() else 0

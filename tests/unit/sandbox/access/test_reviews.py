@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -181,3 +182,35 @@ def test_one_may_ask_who_one_is(authorizer: Authorizer) -> None:
             }
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "why"),
+    [
+        (
+            "SelfSubjectAccessReview",
+            3,
+            "SelfSubjectAccessReview.spec of type v1.SelfSubjectAccessReviewSpec",
+        ),
+        (
+            "SelfSubjectAccessReview",
+            {"resourceAttributes": {"verb": 1}},
+            "ResourceAttributes.spec.resourceAttributes.verb of type string",
+        ),
+        (
+            "SubjectAccessReview",
+            {"groups": [1]},
+            "SubjectAccessReviewSpec.spec.groups of type string",
+        ),
+    ],
+)
+def test_a_question_of_wrong_types_is_none(
+    authorizer: Authorizer, kind: str, spec: Any, why: str
+) -> None:
+    """400 in the words of the decoder."""
+    found = refusal(authorizer, kind, spec)
+    assert found.status == 400
+    assert found.message == (
+        f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal number into'
+        f" Go struct field {why}"
+    )

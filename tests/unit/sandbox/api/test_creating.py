@@ -194,3 +194,17 @@ def test_an_event_goes_after_an_hour(api: Api, timers: Timers) -> None:
     assert api.store.get(key) is not None
     timers.run_due(5401)
     assert api.store.get(key) is None
+
+
+def test_a_wrong_type_is_told_before_unknown_fields(
+    api: Api, deployment: Callable[..., JSON]
+) -> None:
+    """Strict decoding has its say where decoding went well, on creates and on updates."""
+    strict = FieldValidation(Strictness.STRICT)
+    good = deployment()
+    api.create("deployments.apps", "default", good, ME)
+    bad = {**good, "spec": {**good["spec"], "odd": 1, "replicas": "3"}}
+    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
+        api.create("deployments.apps", "default", bad, ME, validation=strict)
+    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
+        api.update(Key("deployments.apps", "default", "web"), bad, ME, validation=strict)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
+from gate.sandbox.api.api import Api, ApiError, DeleteOptions, Key, Patch, PatchType, Writer
 from gate.sandbox.json import JSON
 
 ME = Writer("system:kube-scheduler", "kube-scheduler")
@@ -191,3 +191,38 @@ def test_two_budgets_over_one_pod_are_an_error(
     with pytest.raises(ApiError, match="more than one PodDisruptionBudget") as caught:
         api.evict(POD, EVICTION, ME)
     assert caught.value.status == 500
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"propagationPolicy": "x"}, 'propagationPolicy: Unsupported value: "x"'),
+        ({"gracePeriodSeconds": "x"}, "gracePeriodSeconds of type int64"),
+    ],
+)
+def test_an_eviction_with_wrong_options_is_refused(
+    api: Api, running: JSON, options: JSON, message: str
+) -> None:
+    """As the deletion would be; the pod stays."""
+    with pytest.raises(ApiError, match=message):
+        api.evict(POD, {**EVICTION, "deleteOptions": options}, ME)
+    assert api.get(POD) is running
+
+
+def test_an_eviction_can_be_dry_by_its_options(api: Api, running: JSON) -> None:
+    """`dryRun` of the deletion is that of the eviction."""
+    assert api.evict(POD, {**EVICTION, "deleteOptions": {"dryRun": ["All"]}}, ME) == SUCCESS
+    assert api.get(POD) is running
+
+
+def test_a_binding_of_another_form_is_refused(api: Api, live: JSON) -> None:
+    """400 in the words of the decoder."""
+    with pytest.raises(ApiError, match=r"Binding.target of type v1.ObjectReference"):
+        api.bind(POD, {"metadata": {"name": "p"}, "target": 3}, ME)
+
+
+def test_a_grace_period_beyond_all_dates_is_kept(api: Api, running: JSON) -> None:
+    """The number is as asked; the time is as late as a date tells."""
+    found = api.delete(POD, ME, DeleteOptions(grace_seconds=2**62))["metadata"]
+    assert found["deletionGracePeriodSeconds"] == 2**62
+    assert found["deletionTimestamp"] > "2120"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.fields import Conflict, apply, updated
+from gate.sandbox.fields import Conflict, NotTyped, apply, updated
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.schema import schema_of
@@ -276,3 +276,25 @@ def _without_empty(value: Any) -> Any:
     if isinstance(value, list):
         return sorted((_without_empty(item) for item in value), key=str)
     return value
+
+
+def test_nothing_is_applied_onto_what_cannot_be_told_apart() -> None:
+    """The error names the list of the live object."""
+    kind: JSON = {"apiVersion": "v1", "kind": "ServiceAccount"}
+    live = {**kind, "metadata": {"name": "s", "namespace": "default"}, "secrets": [{}]}
+    schema = schema_of(BY_KEY["serviceaccounts"])
+    with pytest.raises(NotTyped) as caught:
+        apply(live, {**kind, "metadata": {"name": "s"}}, "ci", force=False, now=LATE, schema=schema)
+    assert str(caught.value) == (
+        "failed to create manager for existing fields: failed to convert new object"
+        " (default/s; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list"
+        ' with keys has an element that omits all key fields ["name"] (and doesn\'t have default'
+        " values for any key fields)"
+    )
+
+
+def test_metadata_that_is_none_is_told() -> None:
+    """The object then has no name in the message."""
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": "!"}
+    with pytest.raises(NotTyped, match=r"typed patch object \(/; apps/v1, Kind=Deployment\)"):
+        apply(None, body, "ci", force=False, now=LATE, schema=SCHEMA)

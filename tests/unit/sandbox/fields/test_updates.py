@@ -297,3 +297,12 @@ def test_every_updated_field_has_one_owner(writes: list[tuple[str, JSON]]) -> No
     for field in ("f:replicas", "f:paused", "f:minReadySeconds"):
         owners = [it for it in entries(body) if field in it["fieldsV1"].get("f:spec", {})]
         assert len(owners) == (field.removeprefix("f:") in body["spec"])
+
+
+def test_nobody_owns_what_cannot_be_told_apart() -> None:
+    """An item of a keyed list without its key: the server gives up on managedFields."""
+    schema = schema_of(BY_KEY["serviceaccounts"])
+    live = updated(None, {"metadata": {"name": "s"}}, "ci", now=EARLY, schema=schema)
+    new = {"metadata": {"name": "s", "labels": {"a": "b"}}, "secrets": [{}]}
+    for before in (None, live):
+        assert updated(before, new, "ci", now=LATE, schema=schema) == new

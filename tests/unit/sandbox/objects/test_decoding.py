@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gate.sandbox.failure import ApiError
@@ -102,3 +104,17 @@ def test_the_old_name_of_a_service_account_follows_the_new_one() -> None:
     """`serviceAccount` is an alias that never differs."""
     found = defaulted(POD, {"spec": {"serviceAccountName": "a", "serviceAccount": "b"}})
     assert (found["spec"]["serviceAccountName"], found["spec"]["serviceAccount"]) == ("a", "a")
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ("2026-13-05T00:00:00Z", "month"),
+        ("2026-02-30T00:00:00.5Z", "day"),
+        ("2026-01-02T25:00:00+01:00", "hour"),
+    ],
+)
+def test_a_date_that_there_is_not_is_refused(given: str, part: str) -> None:
+    """400 with the first part that is out of range."""
+    with pytest.raises(ApiError, match=f'parsing time "{re.escape(given)}": {part} out of range'):
+        defaulted(POD, {"metadata": {"creationTimestamp": given}})

@@ -73,3 +73,19 @@ def test_the_quality_class_follows_limits_and_requests(resources: list[JSON], qu
     """Guaranteed needs both limits of every container, met by the requests."""
     spec = {"containers": [{"name": "a", "resources": each} for each in resources]}
     assert quality_class(spec) == quality
+
+
+def test_a_status_leaves_the_template_generation_alone() -> None:
+    """A DaemonSet's annotation is the server's own, by every way in."""
+    kind = BY_KEY["daemonsets.apps"]
+    case = next(case for case in all_cases() if case.resource == kind)
+    old = prepared_for_create(kind, defaulted(kind, case.body))
+    new = {**old, "metadata": {**old["metadata"], "annotations": {}}}
+    assert prepared_for_update(kind, old, new, "status")["metadata"] == old["metadata"]
+
+
+def test_node_ports_come_to_an_end() -> None:
+    """500, as the range is full."""
+    taken = {str(number) for number in range(30000, 32768)}
+    with pytest.raises(ApiError, match="failed to allocate a nodePort: range is full"):
+        prepared_for_create(SERVICE, _service(type="NodePort"), taken)

@@ -62,3 +62,10 @@ def test_what_is_no_quantity_is_refused(text: str) -> None:
     """The error is a sentence of the server."""
     with pytest.raises(QuantityError, match="quantit"):
         parsed(text)
+
+
+@pytest.mark.parametrize("text", ["1e99999999", "1e-99999999", "9" * 5000])
+def test_what_would_take_forever_is_refused(text: str) -> None:
+    """Nobody means such an amount."""
+    with pytest.raises(QuantityError):
+        parsed(text)

@@ -128,3 +128,9 @@ def test_what_was_added_is_there_and_can_be_removed(doc: JSON, name: str, value:
     removed = json_patch(added, [op("remove", pointer)])
     assert removed == {key: part for key, part in doc.items() if key != name}
     assert doc == before
+
+
+def test_an_index_without_end_is_none() -> None:
+    """Refused as any text that is no number."""
+    with pytest.raises(PatchError, match="not a proper array index"):
+        json_patch(DOCUMENT, [op("remove", f"/l/{'9' * 5000}")])

@@ -56,6 +56,8 @@ def test_objects_come_as_json_or_yaml(body: bytes, content_type: str) -> None:
         (b"\xff{", "invalid UTF-8"),
         (b"NaN", "invalid character 'N'"),
         (b"[" * 100_000, "max depth"),
+        (b'{"a":' * 300 + b"1" + b"}" * 300, "max depth"),
+        (b'{"a":1e999}', "cannot unmarshal number 1e999 into Go value of type float64"),
     ],
 )
 def test_what_is_no_object_is_refused(body: bytes, why: str) -> None:
@@ -153,3 +155,11 @@ def test_delete_options_are_optional() -> None:
         decoded_options(request(b'{"kind": "Foo"}'))
     with pytest.raises(ApiError, match=r"^couldn't get version/kind; json parse error"):
         decoded_options(request(b"["))
+
+
+def test_yaml_that_blows_itself_up_is_refused() -> None:
+    """A few aliases of aliases are a document of millions."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(ApiError, match="document contains excessive aliasing"):
+        decoded_object(request("\n".join(lines).encode(), "application/yaml"), "v1", "ConfigMap")

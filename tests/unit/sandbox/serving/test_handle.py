@@ -297,3 +297,42 @@ def test_bodies_come_as_yaml(client: Client) -> None:
     """A manifest can be posted as it is."""
     raw = b"metadata:\n  name: settings\ndata: {a: '1'}\n"
     assert client.ask("POST", CONFIG_MAPS, raw, content_type="application/yaml").status == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"dryRun": 1}, "DeleteOptions.dryRun of type []string"),
+        ({"dryRun": [1]}, "DeleteOptions.dryRun of type string"),
+        ({"preconditions": 3}, "DeleteOptions.preconditions of type v1.Preconditions"),
+    ],
+)
+def test_delete_options_have_types(client: Client, body: JSON, message: str) -> None:
+    """400 in the words of the decoder, and nothing is deleted."""
+    found = client.json("DELETE", "/api/v1/namespaces/default", body)
+    assert found["code"] == 400
+    assert found["message"] == f"json: cannot unmarshal number into Go struct field {message}"
+
+
+@pytest.mark.parametrize("number", ["²", "9" * 5000, "1" * 30])
+def test_a_number_that_is_none_is_refused(client: Client, number: str) -> None:
+    """400 for the options of a list, its version among them."""
+    assert client.ask("GET", f"{PODS}?limit={number}").status == 400
+    assert client.ask("GET", f"{PODS}?resourceVersion={number}").status == 400
+
+
+def test_half_a_surrogate_pair_is_a_replacement_character(client: Client, config_map: Make) -> None:
+    """As Go's decoder has it, so that every answer can be encoded."""
+    made = client.json("POST", CONFIG_MAPS, config_map(key="\ud800x"))
+    assert made["data"] == {"key": "\ufffdx"}
+
+
+def test_warnings_fit_into_a_header(client: Client, config_map: Make) -> None:
+    """Where there are too many, the first ones are told, each in part."""
+    odd = {f"{number}-{'x' * 1000}": 1 for number in range(50)}
+    answer = client.ask("POST", CONFIG_MAPS, {**config_map(), **odd})
+    assert answer.status == 201
+    told = answer.headers["warning"].split(", ")
+    assert told[0].startswith('299 - "unknown field \\"0-xxx')
+    assert len(told) == 16
+    assert len(answer.headers["warning"]) < 5000

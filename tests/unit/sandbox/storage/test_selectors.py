@@ -181,3 +181,11 @@ def test_a_field_that_a_kind_does_not_offer_is_refused(
     with pytest.raises(ApiError) as caught:
         parse_fields(resource, text)
     assert (caught.value.status, caught.value.message) == (400, message)
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5000])
+def test_what_is_no_number_compares_with_nothing(number: str) -> None:
+    """Neither as a label nor as a bound, which is refused."""
+    assert not selected("a>1", {"a": number})
+    with pytest.raises(ApiError, match="the value must be an integer"):
+        parse_labels(f"a>{number}")

@@ -220,3 +220,12 @@ def test_a_bookmark_saves_a_quiet_watch_from_expiry(room: Room) -> None:
     room.store.compact()
     room.put("b")
     assert told(watch) == [("ADDED", "a", "1"), ("BOOKMARK", "", "2"), ("ADDED", "b", "3")]
+
+
+def test_bookmarks_do_not_pile_up(room: Room) -> None:
+    """A reader that has stopped gets one, not one for each minute."""
+    watch = room.watch(bookmarks=True)
+    room.timers.run_due(3600.0)
+    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]
+    room.timers.run_due(3661.0)
+    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]

@@ -1,0 +1,61 @@
+"""The sandbox's timers and names: in order, cancelled without a trace, the same from one seed."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from datetime import UTC, datetime
+
+from gate.sandbox.times import Names, Timers
+
+
+def test_callbacks_come_at_their_times_and_in_the_order_asked_for() -> None:
+    """One that asks for another on the way gets it, at its time."""
+    timers, seen = Timers(), []
+
+    def first() -> None:
+        seen.append(("first", timers.now()))
+        timers.call_later(1.0, lambda: seen.append(("later", timers.now())))
+
+    timers.call_at(2.0, first)
+    timers.call_at(2.0, lambda: seen.append(("second", timers.now())))
+    timers.run_due(10.0)
+    assert seen == [("first", 2.0), ("second", 2.0), ("later", 3.0)]
+    assert timers.now() == 10.0
+    assert timers.due_at() == math.inf
+
+
+def test_a_cancelled_timer_does_not_happen_and_holds_nothing() -> None:
+    """What its callback held can go at once, not only when its time would have come."""
+
+    class Held:
+        """Something large."""
+
+        def call(self) -> None:
+            """Never be called."""
+            raise AssertionError
+
+    held = Held()
+    gone = weakref.ref(held)
+    timers = Timers()
+    timer = timers.call_later(3600.0, held.call)
+    del held
+    assert gone() is not None
+    timer.cancel()
+    assert gone() is None
+    timers.run_due(7200.0)
+
+
+def test_the_wall_moves_with_the_time() -> None:
+    """To the second, or with its fraction."""
+    timers = Timers(datetime(2026, 1, 1, tzinfo=UTC))
+    timers.run_due(61.5)
+    assert timers.wall() == "2026-01-01T00:01:01Z"
+    assert timers.wall(fraction=True) == "2026-01-01T00:01:01.500000Z"
+
+
+def test_the_same_seed_names_things_the_same() -> None:
+    """And another one differently."""
+    one, same, other = Names(1), Names(1), Names(2)
+    assert [one.uid(), one.suffix()] == [same.uid(), same.suffix()]
+    assert one.uid() != other.uid()

@@ -51,7 +51,7 @@ class Turns:
         self.schedule = schedule
         self.epoch = started - timedelta(seconds=now)
         self.waiting: list[Turn] = []
-        self.calls: dict[int, list[Callable[[], None]]] = {}
+        self.calls: list[tuple[int, Callable[[], None]]] = []
         self._maker = threading.get_ident()
         self._broken: Exception | None = None
 
@@ -61,8 +61,7 @@ class Turns:
         """Let others take their turns until `ready`; False at `due_at`, Abandoned once `ended`."""
         owner = threading.get_ident()
         while True:
-            for call in self.calls.pop(owner, ()):
-                call()
+            self._call(owner)
             if ended():
                 raise Abandoned
             if ready():
@@ -84,6 +83,15 @@ class Turns:
         if self.waiting:
             self._following().go.release()
 
+    def _call(self, owner: int) -> None:
+        """Call what a thread was interrupted for, each once; signals add more at any moment."""
+        for entry in [each for each in self.calls if each[0] == owner]:
+            self.calls.remove(entry)
+            entry[1]()
+
+    def _is_called(self, owner: int) -> bool:
+        return any(thread == owner for thread, _ in self.calls)
+
     def _pass_on(self, mine: Turn) -> None:
         """Let another thread run until it is this one's turn again."""
         self.waiting.append(mine)
@@ -103,7 +111,7 @@ class Turns:
         """Return whose turn it is, moving time where nobody can go on now."""
         while True:
             for turn in self.waiting:
-                if turn.owner in self.calls or turn.due_at <= self.now or turn.ready():
+                if self._is_called(turn.owner) or turn.due_at <= self.now or turn.ready():
                     self.waiting.remove(turn)
                     return turn
             try:
@@ -215,8 +223,11 @@ class Group:
         return ended
 
     def interrupt(self, thread: int, call: Callable[[], None]) -> None:
-        """Have `call` called in a thread that waits, as a signal's handler is; it may raise."""
-        self._turns.calls.setdefault(thread, []).append(call)
+        """Have `call` called in a thread that waits, as a signal's handler is; it may raise.
+
+        A signal's handler of the process may ask for it, too, whatever its thread is at.
+        """
+        self._turns.calls.append((thread, call))
 
     def hold(self, group: Group) -> None:
         """Know a group within that has threads, and forget those whose threads have ended."""

@@ -172,4 +172,7 @@ def _baseline_line(target: Target, limits: Policy) -> str:
         case Unknown(why):
             return f"{target.ref}: what serves cannot be told ({why}): no way back"
         case _:
-            return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
+            what = (
+                "nothing serves yet" if target.snapshot.live is None else "no version serves alone"
+            )
+            return f"{target.ref}: {what}, so a failure has nowhere to return to"

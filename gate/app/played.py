@@ -138,6 +138,12 @@ class Running:
             raise self._broken
         return self.exit_code
 
+    def finish(self) -> int:
+        """Return the exit code when it ends, whenever that is; raises what broke it."""
+        while (exit_code := self.wait()) is None:
+            continue
+        return exit_code
+
     def send(self, number: int) -> None:
         """Send a signal; it arrives when the command waits next."""
         self.signals.send(number)
@@ -170,7 +176,8 @@ class PlayedSignals:
     def __init__(self, group: Group) -> None:
         """Take the threads of the command; those of the clock itself where it is the caller's."""
         self.group = group
-        self._listening: list[tuple[int, Callable[[int], None]]] = []
+        self._listening: list[Callable[[int], None]] = []
+        self._listener = 0
 
     @contextmanager
     def delivered_to(self, put: Callable[[int], None]) -> Iterator[None]:
@@ -183,7 +190,8 @@ class PlayedSignals:
             seen.append(number)
             put(number)
 
-        self._listening.append((threading.get_ident(), handle))
+        self._listener = threading.get_ident()
+        self._listening.append(handle)
         try:
             yield
         finally:
@@ -192,5 +200,9 @@ class PlayedSignals:
     def send(self, number: int) -> None:
         """Send one; it arrives when the command waits next, and nowhere before anybody listens."""
         if self._listening:
-            thread, handle = self._listening[-1]
-            self.group.interrupt(thread, lambda: handle(number))
+            self.group.interrupt(self._listener, lambda: self._arrived(number))
+
+    def _arrived(self, number: int) -> None:
+        """Hand a signal to who listens now: since it was sent that may be somebody else."""
+        if self._listening:
+            self._listening[-1](number)

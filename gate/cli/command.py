@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
             return function(call.world or _outside(), settings, **given)
 
         params = [*arguments, *map(_option, mine)]
-        text = f"{COMMANDS[name]}\n\n{function.__doc__ or ''}"
+        text = f"{COMMANDS[name]}\n\n{inspect.cleandoc(function.__doc__ or '')}"
         return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
 
     return made

@@ -11,7 +11,15 @@ from gate.errors import UsageError
 
 @command()
 def rehearse(world: World, settings: Settings) -> int:
-    """In virtual time, on this machine alone. Exit codes are those that apply would have."""
+    """In virtual time, on this machine alone. Exit codes are those that apply would have.
+
+    With --all: 6 where a failure would pass, or a harmless hiccup would not. Of several
+    Deployments the first one that has pods gets the trouble.
+
+    KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
+    image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,
+    deleted, stale-deadline, first-deployment; @T goes with those that begin at a second.
+    """
     require_manifests(settings, "rehearse")
     chosen = [settings.with_, settings.scenario, settings.all_ or None]
     if sum(choice is not None for choice in chosen) > 1:

@@ -59,7 +59,7 @@ def telling_reason(deployment: DeploymentResult) -> str:
 
 def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
-        yield Step("once the API server answers, finish what was begun:", "rollout-gate recover")
+        yield Step("once the API server answers, apply again: it goes on from what runs")
     else:
         yield from _ALONE.get(result["reason"], ())
 
@@ -67,9 +67,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
 _ALONE: dict[str, tuple[Step, ...]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
-    Reason.LOCKED: (
-        Step("see who holds the lock; --lock-wait waits longer:", "rollout-gate locks"),
-    ),
+    Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
     Reason.FORBIDDEN: (
         Step("print the Role that the manifest needs:", "rollout-gate preflight --rbac -f PATH"),
     ),
@@ -98,9 +96,11 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
                 yield from _undo(worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
             yield _step(worst, "once the API server answers, look:", "status")
-            yield _step(worst, "then finish what was begun:", "recover")
+            yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
-            yield _step(worst, "apply again, or finish what was begun:", "recover")
+            yield _step(worst, "judge what goes on without the gate:", "verify")
+            if result["rollback"] is None:
+                yield from _undo(worst, "or go back:")
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(worst)
         case _:
@@ -186,7 +186,7 @@ _STANDING: dict[str, tuple[str, str]] = {
     Reason.REJECTED: ("mend what the server names, then apply again", ""),
     Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
     Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
-    Reason.LOCKED: ("see who holds the lock now:", "rollout-gate locks -n {namespace}"),
+    Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
 }
 
 

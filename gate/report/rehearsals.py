@@ -10,6 +10,7 @@ from gate.report.style import Style, columns, padded
 
 SCHEMA: Final = "rollout-gate/rehearsals/v1"
 _LEAST_COLUMNS: Final = 24
+_INDENT: Final = "    "
 
 
 class RehearsalResult(TypedDict):
@@ -28,33 +29,44 @@ class RehearsalResult(TypedDict):
 
 
 class Rehearsals(TypedDict):
-    """All rehearsals of one manifest; seconds are those of the played cluster."""
+    """All rehearsals of one manifest; seconds are those of the played cluster.
+
+    `subject` is the one of several Deployments in which it goes wrong, empty where there is one.
+    """
 
     schema: str
+    subject: str
     rehearsals: list[RehearsalResult]
     at_worst_seconds: float
     warnings: list[str]
 
 
 def document(
-    rehearsals: list[RehearsalResult], warnings: Sequence[str], at_worst_seconds: float
+    rehearsals: list[RehearsalResult],
+    warnings: Sequence[str],
+    at_worst_seconds: float,
+    *,
+    subject: str = "",
 ) -> Rehearsals:
     """Return rehearsals of one manifest as a document; `warnings` are those of its run."""
     return {
         "schema": SCHEMA,
+        "subject": subject,
         "rehearsals": rehearsals,
         "at_worst_seconds": at_worst_seconds,
         "warnings": [*warnings],
     }
 
 
-def rehearsals_text(found: Rehearsals, style: Style) -> str:
-    """Return the table, what is not as it should be, and the advice."""
+def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> str:
+    """Return the table, what is not as it should be, and the advice; `whole` cuts nothing off."""
     rows = [_HEAD, *(_row(each) for each in found["rehearsals"])]
     widths = [max(columns(row[column]) for row in rows) for column in range(len(_HEAD))]
-    lines = [_line(row, widths, style) for row in rows]
+    lines = [line for row in rows for line in _lines(row, widths, style, whole=whole)]
     at_worst = format_seconds(found["at_worst_seconds"])
     lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
+    if found["subject"]:
+        lines.append(f"it goes wrong in {found['subject']}: the other Deployments are fine")
     wrong = [each["kind"] for each in found["rehearsals"] if not each["as_expected"]]
     if wrong:
         lines.append(f"not as it should be: {', '.join(wrong)}")
@@ -78,10 +90,13 @@ def _row(result: RehearsalResult) -> tuple[str, ...]:
     )
 
 
-def _line(row: Sequence[str], widths: Sequence[int], style: Style) -> str:
-    """Return a row; its last cell takes what the others leave, and is cut."""
+def _lines(row: Sequence[str], widths: Sequence[int], style: Style, *, whole: bool) -> list[str]:
+    """Return a row; its last cell takes what the others leave, or a line of its own."""
     cells = [padded(cell, width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
-    start = "  ".join([*cells, ""])
-    return (
-        f"{start}{style.cut(row[-1], max(_LEAST_COLUMNS, style.width - columns(start)))}".rstrip()
-    )
+    start, last = "  ".join([*cells, ""]), row[-1]
+    left = style.width - columns(start)
+    if whole:
+        return [f"{start}{style.shown(last)}".rstrip()]
+    if columns(last) <= left or left >= _LEAST_COLUMNS:
+        return [f"{start}{style.cut(last, left)}".rstrip()]
+    return [start.rstrip(), f"{_INDENT}{style.cut(last, style.width - len(_INDENT))}"]

@@ -12,7 +12,7 @@ from gate.app.finishing import concluded
 from gate.app.played import Played
 from gate.app.rehearsal.paced import Paced
 from gate.app.rehearsal.stage import Actor, Stage
-from gate.app.rehearsal.trouble import Before, Trouble, asked_for
+from gate.app.rehearsal.trouble import CAUGHT, Before, Trouble, asked_for
 from gate.app.world import World
 from gate.config import Settings
 from gate.core.outcome import EXIT_CODES, Outcome
@@ -27,6 +27,10 @@ from gate.virtual_time import VirtualClock
 SPEED: Final = 10.0
 USUAL: Final = "crash"
 GOOD, BAD = "1.4.0", "1.5.0"
+_LAST: Final = (
+    "That was the gate. What would it make of your manifest?\n"
+    "$ rollout-gate rehearse -f deploy.yaml --all"
+)
 
 
 def demo(world: World, settings: Settings, name: str) -> int:
@@ -65,7 +69,7 @@ class _Show:
         if trouble.before is Before.TIMED_OUT:
             self._say("Then a version that times out, rolled out by somebody without a gate.")
             self._stage.time_out()
-        self._say(f"Now a version with this trouble: {trouble.says}.")
+        self._say(f"Now version {BAD} ({trouble.name}): {trouble.says}.")
         self._stage.play_out(trouble)
         return self._judged(trouble, self._deploy(BAD))
 
@@ -80,14 +84,20 @@ class _Show:
             self._settings, manifest, world.stdout, world.stderr, world.delivered
         )
         self._console.write(f"$ echo $?\n{code}\n")
+        if code >= SIGNAL_BASE:
+            self._say("Interrupted: the cluster ends here, and nothing of it is left.")
         return code
 
     def _judged(self, trouble: Trouble, code: int) -> int:
         """Return 0 where a failure was caught and a good version was let through."""
         if code >= SIGNAL_BASE:
             return code
-        fine = (code == EXIT_CODES[Outcome.VERIFIED]) is trouble.harmless
-        return EXIT_CODES[Outcome.VERIFIED if fine else Outcome.FAILED]
+        verified = code == EXIT_CODES[Outcome.VERIFIED]
+        caught = code in {EXIT_CODES[outcome] for outcome in CAUGHT}
+        if not trouble.end.is_met(verified=verified, caught=caught):
+            return EXIT_CODES[Outcome.FAILED]
+        self._say(_LAST)
+        return EXIT_CODES[Outcome.VERIFIED]
 
     def _say(self, line: str) -> None:
         self._console.write(f"\n{line}\n")

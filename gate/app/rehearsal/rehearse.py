@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -13,9 +13,9 @@ from gate.app.console import Console
 from gate.app.finishing import concluded, style_of
 from gate.app.played import Played
 from gate.app.rehearsal.bound import longest_seconds
-from gate.app.rehearsal.row import came_too_late, row_of
-from gate.app.rehearsal.stage import Stage, actors_of
-from gate.app.rehearsal.trouble import TROUBLES, Trouble, asked_for
+from gate.app.rehearsal.row import remarks, row_of
+from gate.app.rehearsal.stage import Stage, actors_of, unlucky
+from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.world import World
 from gate.config import Settings
 from gate.core.outcome import EXIT_CODES, Outcome
@@ -26,10 +26,13 @@ from gate.manifests.load import load
 from gate.report.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.scenario import scenario as scenarios
+from gate.sandbox.scenario.images import fits
 from gate.sandbox.scenario.scenario import Scenario
 from gate.sandbox.times import Names, Timers
+from gate.signals import SIGNAL_BASE, Signalled
 
 DEFAULT_NAMESPACE = "default"
+_NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +56,61 @@ class Rehearsing:
         require_allowed(manifest, settings.allow_kind)
         placed = with_images(manifest, settings.image).objects
         self._actors = tuple(actors_of(placed, settings.namespace or DEFAULT_NAMESPACE))
-        if not any(actor.is_deployment for actor in self._actors):
+        self._deployments = [actor for actor in self._actors if actor.is_deployment]
+        if not self._deployments:
             raise UsageError("nothing to rehearse: the manifest has no Deployment")
 
+    def can_have(self, trouble: Trouble) -> bool:
+        """Whether what is to precede the trouble can happen to this manifest."""
+        return trouble.before is not Before.TIMED_OUT or any(
+            actor.can_time_out for actor in self._deployments
+        )
+
     def of(self, trouble: Trouble, lines: TextIO, scenario: Scenario | None = None) -> Rehearsed:
-        """Rehearse one trouble, or a scenario of the user's; the run's lines go to `lines`."""
-        played = Played.of(Cluster(Timers(), Names()))
+        """Rehearse one trouble, or a scenario of the user's; the run's lines go to `lines`.
+
+        Raises Signalled where a signal ended it, UsageError for what cannot be.
+        """
+        if not self.can_have(trouble):
+            raise UsageError(f"no {trouble}: {_NO_DEADLINE}")
+        # From a whole second on: conditions tell no fractions, and where in a second a run begins
+        # would move its verdict.
+        started = self._world.clock.wall().replace(microsecond=0)
+        played = Played.of(Cluster(Timers(started), Names()))
         try:
             stage = Stage(played, self._actors)
             stage.set_up(trouble.before)
-            if scenario is None:
-                stage.play_out(trouble)
-            else:
-                stage.play(scenario)
-            out = io.StringIO()
-            stage.run(self._settings, self._stdin, out, lines, self._world.delivered)
-            result: dict[str, Any] = json.loads(out.getvalue())
+            play = stage.play_out(trouble) if scenario is None else stage.play(scenario)
+            result = self._ran(stage, lines)
             at_worst = longest_seconds(self._settings, stage.stored)
-            late = came_too_late(trouble, result)
-            warnings = [*([late] if late else []), *result["warnings"]]
+            missed = self._missed(scenario) if scenario is not None else ()
+            warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
             return Rehearsed(row_of(trouble, result), warnings, at_worst)
         finally:
             played.clock.end()
+
+    @property
+    def subject(self) -> str:
+        """Say which of several Deployments has the trouble; empty where there is one alone."""
+        if len(self._deployments) == 1:
+            return ""
+        return f"deployment/{unlucky(self._deployments).key.name}"
+
+    def _missed(self, scenario: Scenario) -> Iterator[str]:
+        """Yield what a scenario says of images that the manifest does not have."""
+        images = [image for actor in self._deployments for image in actor.images]
+        for rule in scenario.images.rules:
+            if not any(fits(rule.pattern, image) for image in images):
+                yield f"the scenario's {rule.pattern} fits no image of the manifest"
+
+    def _ran(self, stage: Stage, lines: TextIO) -> dict[str, Any]:
+        """Run the gate; return its result document."""
+        out = io.StringIO()
+        code = stage.run(self._settings, self._stdin, out, lines, self._world.delivered)
+        if code >= SIGNAL_BASE:
+            raise Signalled(code - SIGNAL_BASE)
+        result: dict[str, Any] = json.loads(out.getvalue())
+        return result
 
 
 def rehearse(world: World, settings: Settings) -> int:
@@ -82,33 +118,47 @@ def rehearse(world: World, settings: Settings) -> int:
 
     def prepare(console: Console, _stack: ExitStack) -> int:
         rehearsing = Rehearsing(world, settings)
-        if settings.all_:
-            found = [rehearsing.of(trouble, io.StringIO()) for trouble in TROUBLES.values()]
-        else:
-            found = [_one(rehearsing, settings, _lines(world, settings))]
-        told = document([each.row for each in found], found[0].warnings, found[0].at_worst_seconds)
+        told = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
         _print(console, settings, told)
         return _exit_code(told) if settings.all_ else told["rehearsals"][0]["exit_code"]
 
     return concluded(world, "rehearse", settings, prepare)
 
 
-def _one(rehearsing: Rehearsing, settings: Settings, lines: TextIO) -> Rehearsed:
+def _all(rehearsing: Rehearsing) -> Rehearsals:
+    """Rehearse every trouble; what is said of the good version is said of the manifest."""
+    able = [trouble for trouble in TROUBLES.values() if rehearsing.can_have(trouble)]
+    found = [rehearsing.of(trouble, io.StringIO()) for trouble in able]
+    left_out = [
+        f"{each} is left out: {_NO_DEADLINE}" for each in TROUBLES.values() if each not in able
+    ]
+    return document(
+        [each.row for each in found],
+        [*left_out, *found[0].warnings],
+        found[0].at_worst_seconds,
+        subject=rehearsing.subject,
+    )
+
+
+def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
+    """Rehearse what is asked for; the run's lines are seen."""
+    lines = io.StringIO() if settings.quiet else world.stderr
     if settings.scenario:
-        trouble = Trouble(settings.scenario, "what the scenario file says")
-        return rehearsing.of(trouble, lines, scenarios.load(settings.scenario))
-    return rehearsing.of(asked_for(settings.with_ or "good"), lines)
-
-
-def _lines(world: World, settings: Settings) -> TextIO:
-    return io.StringIO() if settings.quiet else world.stderr
+        trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
+        found = rehearsing.of(trouble, lines, scenarios.load(settings.scenario))
+        return document([found.row], found.warnings, found.at_worst_seconds)
+    trouble = asked_for(settings.with_ or "good")
+    found = rehearsing.of(trouble, lines)
+    subject = "" if trouble.end is End.VERIFIED else rehearsing.subject
+    return document([found.row], found.warnings, found.at_worst_seconds, subject=subject)
 
 
 def _print(console: Console, settings: Settings, told: Rehearsals) -> None:
     if settings.output == "json":
         console.write(json.dumps(told, indent=2) + "\n")
     else:
-        console.write(rehearsals_text(told, style_of(console.stdout, settings)))
+        style = style_of(console.stdout, settings)
+        console.write(rehearsals_text(told, style, whole=not console.stdout.isatty()))
 
 
 def _exit_code(told: Rehearsals) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.app.rehearsal.trouble import Trouble
+from gate.app.rehearsal.trouble import CAUGHT, Trouble
 from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.rehearsals import RehearsalResult
+from gate.sandbox.scenario.play import Happening, Play
+from gate.sandbox.scenario.scenario import Event
 
 _DECISIONS: Final = ("failed", "superseded", "rejected")
 SEEN_SECONDS: Final = 60.0
@@ -28,25 +31,43 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
         "decided_at_seconds": _decided_at(result),
         "duration_seconds": result["duration_seconds"],
         "returned_to": _returned_to(result),
-        "as_expected": (result["reason"] in _GOOD) is trouble.harmless,
+        "as_expected": _as_expected(trouble, result),
     }
 
 
-def came_too_late(trouble: Trouble, result: dict[str, Any]) -> str:
-    """Say so where a trouble came after the verdict; empty where it did not."""
+def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[str]:
+    """Yield what did not happen as it was asked for: too late, or refused by the server."""
     over = result["duration_seconds"]
-    if trouble.harmless or trouble.at < over:
-        return ""
-    window = format_seconds(trouble.at - over + SEEN_SECONDS)
-    late = f"{trouble} comes after the verdict, at {format_seconds(over)}"
-    return f"{late}: --bake {window} would see it"
+    if trouble.at and trouble.at >= over:
+        window = format_seconds(trouble.at - over + SEEN_SECONDS)
+        late = f"{trouble} comes after the verdict, at {format_seconds(over)}"
+        yield f"{late}: --bake {window} would see it"
+    else:
+        for event in play.ahead:
+            yield f"{_at(event)} comes after the verdict, at {format_seconds(over)}"
+    for happening in play.happened:
+        if happening.refusal:
+            yield f"{_at(happening)} was refused: {happening.refusal}"
+
+
+def _at(event: Event | Happening) -> str:
+    return f'"{event.text}" at {format_seconds(event.at)}'
+
+
+def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
+    """Whether it ended as it is to; --observe does not tell the outcome, but the reason."""
+    verified = result["reason"] in _GOOD
+    caught = not verified and result["outcome"] in (*CAUGHT, Outcome.OBSERVED)
+    return trouble.end.is_met(verified=verified, caught=caught)
 
 
 def _why(result: dict[str, Any]) -> str:
+    """Return the most telling cause; of what ended before anything was written, the message."""
     causes = [cause for each in result["deployments"] for cause in each["causes"]]
-    if not causes:
-        return str(result["reason"])
-    return f"{causes[0]['reason']}: {causes[0]['message']}"
+    if causes:
+        return f"{causes[0]['reason']}: {causes[0]['message']}"
+    told = "" if result["deployments"] else result["message"]
+    return f"{result['reason']}: {told}" if told else str(result["reason"])
 
 
 def _decided_at(result: dict[str, Any]) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TextIO
 
 from gate.app.attempting import apply
-from gate.app.played import Played, PlayedSignals
+from gate.app.played import Played, Running
 from gate.app.rehearsal.trouble import Before, Trouble
+from gate.app.world import World
 from gate.config import Settings
 from gate.core.effects import FIELD_MANAGER
 from gate.errors import UsageError
@@ -23,9 +24,14 @@ from gate.sandbox.scenario.play import Play
 from gate.sandbox.scenario.scenario import Scenario
 from gate.sandbox.scenario.series import Series
 from gate.sandbox.storage.store import Key
-from gate.signals import Delivery
+from gate.signals import SIGNAL_BASE, Delivery
 
-PATIENCE_SECONDS: Final = 3600.0
+PATIENCE_SECONDS: Final = 7 * 86_400.0
+"""How long what is there before may take: `minReadySeconds` of hours, for each step."""
+
+NO_DEADLINE: Final = 2**31 - 1
+"""The `progressDeadlineSeconds` that never ends (Deployment controller, HasProgressDeadline)."""
+
 _BEFORE, _TIMED_OUT = "before", "timed-out"
 _WRITER: Final = Writer("system:admin", FIELD_MANAGER)
 
@@ -43,18 +49,27 @@ class Actor:
         return self.key.resource == "deployments.apps"
 
     @property
+    def has_pods(self) -> bool:
+        """Whether a Deployment asks for any; one without a number gets one."""
+        return self.is_deployment and dig(self.body, "spec", "replicas") != 0
+
+    @property
+    def can_time_out(self) -> bool:
+        """Whether a rollout of it can end in the deadline condition."""
+        return self.has_pods and dig(self.body, "spec", "progressDeadlineSeconds") != NO_DEADLINE
+
+    @property
     def images(self) -> tuple[str, ...]:
         """The images of a Deployment's template, init containers last."""
-        spec = dig(self.body, "spec", "template", "spec") or {}
-        every = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
-        return tuple(each.get("image", "") for each in every)
+        return tuple(each.get("image", "") for each in _containers(self.body))
 
     def of_version(self, tag: str) -> JSON:
-        """Return the object as another version of it was: all its images have that tag."""
+        """Return the object as another version of it was rolled out: its images have that tag."""
         body: JSON = copied(self.body)
-        spec = dig(body, "spec", "template", "spec") or {}
-        for each in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        for each in _containers(body):
             each["image"] = _tagged(each.get("image", ""), tag)
+        if self.is_deployment:
+            body["spec"].pop("paused", None)
         return body
 
 
@@ -90,19 +105,19 @@ class Stage:
             return
         for actor in self._actors:
             self._apply(actor.key, actor.of_version(_BEFORE))
-        self._wait(_complete)
+        self._wait(self.deployments, _complete)
         if before is Before.TIMED_OUT:
             self.time_out()
 
     def play_out(self, trouble: Trouble) -> Play:
-        """Let a trouble begin now: for the first image of the first Deployment."""
-        first = self.deployments[0]
-        return self.play(trouble.scenario(first.images, first.key.name, self.pods))
+        """Let a trouble begin now: for the first image of the Deployment that has it."""
+        actor = unlucky(self.deployments)
+        return self.play(trouble.scenario(actor.images, actor.key.name, self.pods))
 
     def play(self, scenario: Scenario) -> Play:
         """Let a scenario begin now."""
         cluster = self._played.cluster
-        namespace = self.deployments[0].key.namespace if self.deployments else "default"
+        namespace = unlucky(self.deployments).key.namespace
         play = Play(scenario, cluster.api, cluster.kubelet, namespace)
         play.start()
         return play
@@ -110,10 +125,26 @@ class Stage:
     def run(
         self, settings: Settings, stdin: bytes, stdout: TextIO, stderr: TextIO, delivered: Delivery
     ) -> int:
-        """Run `rollout-gate apply` to its end; return its exit code."""
-        signals = PlayedSignals(self._played.clock)
-        world = self._played.world(signals, stdout, stderr, stdin=stdin)
-        return apply(replace(world, delivered=delivered), settings)
+        """Run `rollout-gate apply` to its end, as a process that gets the signals that come.
+
+        Return its exit code; after a signal that of the signal, whatever it made of it. What it
+        started has ended then.
+        """
+        running = Running(self._played.clock)
+        numbers: list[int] = []
+
+        def put(number: int) -> None:
+            numbers.append(number)
+            running.send(number)
+
+        def command(world: World) -> int:
+            return apply(world, settings)
+
+        with delivered(put):
+            world = self._played.world(running.signals, stdout, stderr, stdin)
+            running.begin(command, world)
+            exit_code = running.finish()
+        return SIGNAL_BASE + numbers[0] if numbers else exit_code
 
     def time_out(self) -> None:
         """Roll a version out that never gets ready, and wait for its deadline condition."""
@@ -121,9 +152,10 @@ class Stage:
         stuck = Series.constant(behaviour.parse("never-ready"))
         scenario = Scenario(Images((ImageRule(f"*:{_TIMED_OUT}", stuck),)))
         Play(scenario, cluster.api, cluster.kubelet).start()
-        for actor in self.deployments:
+        late = [actor for actor in self.deployments if actor.can_time_out]
+        for actor in late:
             self._apply(actor.key, actor.of_version(_TIMED_OUT))
-        self._wait(_timed_out)
+        self._wait(late, _timed_out)
 
     def _make_namespace(self, name: str) -> None:
         key = Key("namespaces", "", name)
@@ -137,15 +169,21 @@ class Stage:
         except ApiError as error:
             raise UsageError(f"{key.name}: {error.message}") from error
 
-    def _wait(self, holds: Callable[[JSON], bool]) -> None:
+    def _wait(self, actors: Sequence[Actor], holds: Callable[[JSON], bool]) -> None:
         store = self._played.cluster.api.store
-        keys = [actor.key for actor in self.deployments]
 
-        def all_hold() -> bool:
-            return all(holds(store.get(key) or {}) for key in keys)
+        def still() -> Iterator[str]:
+            return (actor.key.name for actor in actors if not holds(store.get(actor.key) or {}))
 
-        if not self._played.clock.wait_until(all_hold, PATIENCE_SECONDS):
-            raise UsageError("what is to serve before the rehearsal does not get ready")
+        if not self._played.clock.wait_until(lambda: not any(still()), PATIENCE_SECONDS):
+            problem = f"deployment/{next(still())} as it is to serve before does not get ready"
+            hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
+            raise UsageError(problem, hint=hint)
+
+
+def unlucky(deployments: Sequence[Actor]) -> Actor:
+    """Return the one that has the trouble: the first one with pods, or else the first."""
+    return next((actor for actor in deployments if actor.has_pods), deployments[0])
 
 
 def actors_of(objects: Sequence[ManifestObject], namespace: str) -> Iterator[Actor]:
@@ -160,6 +198,12 @@ def actors_of(objects: Sequence[ManifestObject], namespace: str) -> Iterator[Act
         body = item.body_copy()
         body["metadata"] = {**body["metadata"], **({"namespace": place} if place else {})}
         yield Actor(Key(resource.key, place, item.name), body)
+
+
+def _containers(body: JSON) -> Sequence[JSON]:
+    """Return the containers of the pod template, init containers last; what has none has none."""
+    spec = dig(body, "spec", "template", "spec") or {}
+    return (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
 
 
 def _tagged(image: str, tag: str) -> str:

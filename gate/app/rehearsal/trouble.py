@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.core.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
 from gate.sandbox.kubelet import behaviour
@@ -13,6 +14,22 @@ from gate.sandbox.scenario import actions
 from gate.sandbox.scenario.images import ImageRule, Images
 from gate.sandbox.scenario.scenario import Event, Scenario
 from gate.sandbox.scenario.series import Series
+
+CAUGHT: Final = (Outcome.ROLLED_BACK, Outcome.FAILED, Outcome.SUPERSEDED)
+"""How a run ends that found a trouble and did what its policy says; a rollback that cannot be
+verified is none of them, nor is a refusal."""
+
+
+class End(enum.Enum):
+    """How a run with a trouble is to end."""
+
+    VERIFIED = "verified"
+    CAUGHT = "caught"
+    EITHER = "either"
+
+    def is_met(self, *, verified: bool, caught: bool) -> bool:
+        """Whether a run came to it; one that did neither broke off."""
+        return (verified and self is not End.CAUGHT) or (caught and self is not End.VERIFIED)
 
 
 class Before(enum.Enum):
@@ -28,8 +45,7 @@ class Trouble:
     """One thing that can go wrong.
 
     `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
-    is the Deployment, `{pods}` what runs before). `harmless` ones are to be verified all the same.
-    `at` is the second of the rollout from which on.
+    is the Deployment, `{pods}` what runs before). `at` is the second of the rollout from which on.
     """
 
     name: str
@@ -37,7 +53,7 @@ class Trouble:
     pods: str = ""
     event: str = ""
     before: Before = Before.SERVES
-    harmless: bool = False
+    end: End = End.CAUGHT
     at: float = 0.0
 
     def __str__(self) -> str:
@@ -58,9 +74,11 @@ class Trouble:
 
 
 _ALL: Final = (
-    Trouble("good", "nothing: the new version is fine", harmless=True),
-    Trouble("slow-start", "new pods take a minute to get ready", pods="ready=60", harmless=True),
-    Trouble("restart-once", "a new container ends once, then runs", "restart-once", harmless=True),
+    Trouble("good", "nothing goes wrong", end=End.VERIFIED),
+    Trouble("slow-start", "new pods take a minute to get ready", "ready=60", end=End.VERIFIED),
+    Trouble(
+        "restart-once", "a new container ends once, then runs", "restart-once", end=End.VERIFIED
+    ),
     Trouble("crash", "new containers end whenever they start", pods="crash"),
     Trouble("oom", "new containers are out of memory", pods="oom"),
     Trouble("image-pull", "the image is not there", pods="image-pull"),
@@ -69,7 +87,12 @@ _ALL: Final = (
     Trouble("never-ready", "new pods run and never get ready", pods="never-ready"),
     Trouble("flapping", "new pods get ready and not ready in turn", pods="flapping=5"),
     Trouble("unschedulable", "no node has room for the new pods", pods="unschedulable"),
-    Trouble("quota", "a quota leaves no room for a new pod", event="quota pods={pods}"),
+    Trouble(  # without a surge, as of Recreate, no room is needed
+        "quota",
+        "a quota leaves no room for one pod more",
+        event="quota pods={pods}",
+        end=End.EITHER,
+    ),
     Trouble("superseded", "somebody sets another image", event="supersede {name} other:1"),
     Trouble("paused", "somebody pauses the rollout", event="pause {name}"),
     Trouble("deleted", "somebody deletes the Deployment", event="delete {name}"),
@@ -77,7 +100,7 @@ _ALL: Final = (
         "stale-deadline",
         "the deadline condition of a failed version before still stands",
         before=Before.TIMED_OUT,
-        harmless=True,
+        end=End.VERIFIED,
     ),
     Trouble(
         "first-deployment", "the first version ever crashes", pods="crash", before=Before.NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -48,17 +48,6 @@ class Scenario:
     images: Images = field(default_factory=Images)
     checks: Mapping[str, Series[Measurement]] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
-
-    @classmethod
-    def of_image(cls, pattern: str, texts: Sequence[str]) -> Scenario:
-        """Return what images do, as the command line says it: `crash@30s`, each from its second on.
-
-        UsageError for a text that says nothing that there is, or two for the same second.
-        """
-        steps = sorted((_from(text) for text in texts), key=lambda step: step[0])
-        if len({at for at, _ in steps}) < len(steps):
-            raise UsageError(f"twice for the same second: {' '.join(texts)}")
-        return cls(Images((ImageRule(pattern, Series(tuple(steps))),)))
 
 
 def load(path: str) -> Scenario:
@@ -164,11 +153,3 @@ def _measurement(text: str) -> Measurement:
     if not math.isfinite(number):
         raise ValueError(f"not a measurement: {text}; a number, {' or '.join(NoAnswer)}")
     return number
-
-
-def _from(text: str) -> tuple[float, tuple[Clause, ...]]:
-    asked, given, second = text.partition("@")
-    try:
-        return parse_seconds(second) if given else 0.0, behaviour.parse(asked)
-    except BehaviourError as error:
-        raise UsageError(str(error)) from error

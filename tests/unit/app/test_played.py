@@ -182,6 +182,22 @@ def test_signals_arrive_where_the_command_waits(played: Played) -> None:
     assert heard == [(signal.SIGTERM, 5.0)]
 
 
+def test_a_signal_is_for_who_listens_when_it_arrives(played: Played) -> None:
+    """Sent while one part of a command listened, it can reach the next part."""
+    heard: list[str] = []
+
+    def command(world: World) -> int:
+        with world.delivered(lambda _: heard.append("preparing")):
+            running.send(signal.SIGINT)
+        with world.delivered(lambda _: heard.append("following")):
+            world.clock.wait(1.0)
+        return 0
+
+    running = played.start(command)
+    assert running.finish() == 0
+    assert heard == ["following"]
+
+
 def test_what_breaks_a_command_is_raised_by_whoever_waits(played: Played) -> None:
     """A bug of a test's command is the test's own failure."""
 

@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.advice import next_steps, telling_reason, worst_deployment
 from gate.report.document import document, minimal
@@ -71,7 +72,10 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     stage = ENDINGS[name]()
     steps = next_steps(document(stage.attempt, run_of(stage)))
     assert len(steps) <= 4
-    assert all(shlex.split(step.command) for step in steps if step.command)
+    lines = [shlex.split(step.command) for step in steps if step.command]
+    assert all(lines)
+    ours = {words[1] for words in lines if words[0] == PROGRAM}
+    assert ours <= set(COMMANDS), "only what there is may be advised"
 
 
 def test_nothing_is_advised_where_all_is_well() -> None:
@@ -83,8 +87,8 @@ def test_nothing_is_advised_where_all_is_well() -> None:
     ("outcome", "command"),
     [
         (Outcome.LOST_CONTACT, "rollout-gate status web -n shop"),
-        (Outcome.LOST_CONTACT, "rollout-gate recover web -n shop"),
-        (Outcome.INTERRUPTED, "rollout-gate recover web -n shop"),
+        (Outcome.INTERRUPTED, "rollout-gate verify web -n shop"),
+        (Outcome.INTERRUPTED, "rollout-gate undo web -n shop --to-revision 3"),
         (Outcome.ROLLBACK_FAILED, "rollout-gate status web -n shop"),
         (Outcome.FAILED, "rollout-gate undo web -n shop --to-revision 3"),
     ],

@@ -6,6 +6,7 @@ from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.report.refusal import refusal
 from gate.report.style import Style
+from gate.sandbox.scenario.document import ScenarioError
 
 
 def test_a_refusal_says_what_why_and_what_next() -> None:
@@ -26,6 +27,15 @@ def test_a_usage_error_without_a_hint_is_one_line() -> None:
     """No empty hint is printed."""
     text = refusal(UsageError("deploy.yaml:3: not YAML"), Style(encoding="ascii"))
     assert text == "error: deploy.yaml:3: not YAML\n"
+
+
+def test_each_of_several_mistakes_has_a_line() -> None:
+    """A file is mended at one go."""
+    error = ScenarioError(["day.yaml:2:7: no such event", "day.yaml:4:1: no such section"])
+    assert refusal(error, Style()).splitlines() == [
+        "error: day.yaml:2:7: no such event",
+        "error: day.yaml:4:1: no such section",
+    ]
 
 
 def test_a_hint_keeps_its_lines_and_indentation() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import signal
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +23,32 @@ class Played:
     world: World
     out: io.StringIO
     err: io.StringIO
+
+
+class Signals:
+    """Signals as `World.delivered` takes them: whoever listens last gets them."""
+
+    def __init__(self, at_block: int = 0) -> None:
+        """Send SIGINT as soon as so many have begun to listen."""
+        self._at_block = at_block
+        self._blocks = 0
+        self._listening: list[Callable[[int], None]] = []
+
+    @contextmanager
+    def delivered(self, put: Callable[[int], None]) -> Iterator[None]:
+        """Listen for the block."""
+        self._listening.append(put)
+        self._blocks += 1
+        if self._blocks == self._at_block:
+            self.send(signal.SIGINT)
+        try:
+            yield
+        finally:
+            self._listening.pop()
+
+    def send(self, number: int) -> None:
+        """Let one arrive."""
+        self._listening[-1](number)
 
 
 @pytest.fixture

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import socket
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gate.app.rehearsal.demo import demo
+from gate.app.rehearsal.stage import Stage
 from gate.config import load
-from tests.unit.app.rehearsal.conftest import Played
+from tests.unit.app.rehearsal.conftest import Played, Signals
 
 SCENARIOS = {
     "": 4,
@@ -30,7 +34,9 @@ def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: 
     """A good version first, then the one with the trouble; 0 where the gate did its work."""
     assert demo(played.world, load("demo", {}, environ={}), name) == 0
     said = played.out.getvalue()
-    assert said.rstrip().endswith(f"$ echo $?\n{code}")
+    *_, last = said.split("$ echo $?\n")
+    assert last.splitlines()[0] == str(code)
+    assert "rollout-gate rehearse" in last, "it says what to try next"
     runs = 1 if name == "first-deployment" else 2
     assert said.count("$ echo $?") == runs
     assert "rollout-gate apply -f" in said
@@ -61,6 +67,34 @@ def test_the_demo_opens_no_socket_and_leaves_no_thread(
     for thread in started:
         thread.join(10)
     assert not any(thread.is_alive() for thread in started)
+
+
+def test_a_signal_ends_the_demo_and_the_gate_in_it(played: Played) -> None:
+    """The gate ends as on a cluster, nothing is played after that, and no thread is left."""
+    out, delivery = played.out, Signals()
+
+    class Watched(io.StringIO):
+        def write(self, text: str) -> int:
+            if "applied" in text:
+                delivery.send(signal.SIGINT)
+            return super().write(text)
+
+    world = replace(played.world, stderr=Watched(), delivered=delivery.delivered)
+    before = set(threading.enumerate())
+    assert demo(world, load("demo", {}, environ={}), "crash") == 128 + signal.SIGINT
+    assert out.getvalue().count("$ echo $?\n130\n") == 1
+    assert "INTERRUPTED (exit 130)" in out.getvalue()
+    assert "1.5.0" not in out.getvalue()
+    assert set(threading.enumerate()) == before
+
+
+def test_a_demo_in_which_the_gate_breaks_is_no_success(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An internal error has caught nothing."""
+    codes = iter((0, 1))
+    monkeypatch.setattr(Stage, "run", lambda *_: next(codes))
+    assert demo(played.world, load("demo", {}, environ={}), "crash") == 6
 
 
 def test_an_unknown_scenario_is_one_line_with_those_there_are(played: Played) -> None:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
+from gate.cli.main import rollout_gate
 from gate.config import load
 from gate.errors import UsageError
 from gate.report.rehearsals import RehearsalResult
-from tests.unit.app.rehearsal.conftest import Played
+from gate.virtual_time import VirtualClock
+from tests.unit.app.rehearsal.conftest import Played, Signals
 
 Write = Callable[..., str]
 
@@ -164,13 +172,148 @@ def test_a_manifest_without_a_deployment_has_nothing_to_rehearse(
     assert "nothing to rehearse" in played.err.getvalue()
 
 
-def test_the_same_rehearsal_twice_says_the_same(played: Played, manifest: Write) -> None:
-    """Virtual time has no noise."""
-    file = manifest()
-    first = rows(played, file, with_="flapping")
+def test_a_signal_ends_all_rehearsals(played: Played, manifest: Write) -> None:
+    """Nothing of the rest is played, and no table tells of a half."""
+    in_the_second = 4  # the command and its preparation listen, and then each run
+    world = replace(played.world, delivered=Signals(in_the_second).delivered)
+    flags = {"file": [manifest()], "all_": True}
+    assert rehearse(world, load("rehearse", flags, environ={})) == 128 + signal.SIGINT
+    assert not played.out.getvalue()
+    assert "SIGINT ended it before anything was written" in played.err.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change", ["replicas: 0", "replicas: 3\n  progressDeadlineSeconds: 2147483647"]
+)
+def test_what_cannot_time_out_is_rehearsed_without_a_stale_deadline(
+    played: Played, manifest: Write, change: str
+) -> None:
+    """All else is; and asking for it alone says why it cannot be."""
+    file = Path(manifest())
+    text = file.read_text().replace("  progressDeadlineSeconds: 120\n", "")
+    file.write_text(text.replace("replicas: 3", change))
+    found = rows(played, str(file), all_=True, timeout="5m")[1]
+    assert [each["kind"] for each in found] == [
+        name for name in TROUBLES if name != "stale-deadline"
+    ]
+    assert "stale-deadline is left out" in played.out.getvalue()
+    flags = {"file": [str(file)], "with_": "stale-deadline"}
+    assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
+    assert "both pods and a progress deadline" in played.err.getvalue()
+
+
+def test_hours_of_min_ready_seconds_are_waited_for(played: Played, manifest: Write) -> None:
+    """What serves before the rehearsal takes its time, of which none passes."""
+    file = Path(manifest())
+    text = file.read_text().replace("minReadySeconds: 5", "minReadySeconds: 5000")
+    file.write_text(text.replace("Seconds: 120", "Seconds: 6000"))
+    assert rows(played, str(file), with_="crash")[0] == 4
+
+
+def test_a_refusal_is_no_caught_failure_and_says_why(played: Played, manifest: Write) -> None:
+    """A manifest that pauses its own Deployment is refused, whatever is to go wrong."""
+    file = Path(manifest())
+    file.write_text(file.read_text().replace("replicas: 3", "replicas: 3\n  paused: true"))
+    code, (row,) = rows(played, str(file), with_="crash")
+    assert (code, row["outcome"], row["as_expected"]) == (3, "refused", False)
+    assert row["why"] == "Paused: deployment/web is paused"
+
+
+def test_a_rollback_that_is_not_verified_is_marked(played: Played, manifest: Write) -> None:
+    """What was rehearsed is the way back, too: of all old pods, in a second."""
+    file = Path(manifest())
+    file.write_text(
+        file.read_text().replace("replicas: 3", "replicas: 3\n  strategy: {type: Recreate}")
+    )
+    code, (row,) = rows(played, str(file), with_="crash", rollback_timeout="1s")
+    assert (code, row["outcome"], row["as_expected"]) == (5, "rollback-failed", False)
+
+
+def test_a_quota_that_is_in_nobodys_way_is_fine(played: Played, manifest: Write) -> None:
+    """Recreate needs no room for a surge: the gate that verifies it is right."""
+    file = Path(manifest())
+    file.write_text(
+        file.read_text().replace("replicas: 3", "replicas: 3\n  strategy: {type: Recreate}")
+    )
+    code, (row,) = rows(played, str(file), with_="quota")
+    assert (code, row["as_expected"]) == (0, True)
+
+
+SECOND = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  replicas: 1
+  minReadySeconds: 5
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec:
+      containers: [{name: main, image: "shop/NAME:2"}]
+"""
+
+
+def test_of_several_deployments_the_first_with_pods_has_the_trouble(
+    played: Played, manifest: Write
+) -> None:
+    """Which one that is, is said; of a good version there is nothing to say."""
+    file = Path(manifest(SECOND.replace("NAME", "worker")))
+    file.write_text(file.read_text().replace("replicas: 3", "replicas: 0"))
+    flags = {"file": [str(file)], "silence": ["all"]}
+    rehearse(played.world, load("rehearse", {**flags, "with_": "crash"}, environ={}))
+    said = played.out.getvalue()
+    assert "deployment/worker failed: main: Error" in said
+    assert "it goes wrong in deployment/worker: the other Deployments are fine" in said
     played.out.truncate(0)
     played.out.seek(0)
-    assert rows(played, file, with_="flapping") == first
+    rehearse(played.world, load("rehearse", flags, environ={}))
+    assert "it goes wrong" not in played.out.getvalue()
+
+
+def test_what_a_scenario_asks_for_in_vain_is_said(
+    played: Played, manifest: Write, tmp_path: Path
+) -> None:
+    """A slip in a name, an image that nobody has, an event after the end."""
+    scenario = tmp_path / "day.yaml"
+    scenario.write_text(
+        "images:\n  'shop/wbe:*': crash\n"
+        "events:\n  1s: scale wbe 5\n  2s: scale web 4\n  1h: delete web\n"
+    )
+    flags = {"file": [manifest()], "scenario": str(scenario), "silence": ["all"]}
+    assert rehearse(played.world, load("rehearse", flags, environ={})) == 0
+    warnings = [line for line in played.out.getvalue().splitlines() if line.startswith("warning")]
+    assert warnings[0] == "warning: the scenario's shop/wbe:* fits no image of the manifest"
+    assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, at ')
+    refused = 'warning: "scale wbe 5" at 1s was refused: deployments.apps "wbe" not found'
+    assert warnings[2:] == [refused]
+    assert "not as it should be" not in played.out.getvalue(), "what it should be is the user's"
+
+
+def test_the_same_rehearsal_twice_says_the_same(played: Played, manifest: Write) -> None:
+    """Virtual time has no noise, wherever in a second a rehearsal begins."""
+    file = Path(manifest())
+    file.write_text(file.read_text().replace("minReadySeconds: 5", "minReadySeconds: 0"))
+    found = []
+    for microsecond in (100_000, 700_000):
+        started = datetime(2026, 11, 21, 12, 0, 0, microsecond, tzinfo=UTC)
+        played.out.truncate(0)
+        played.out.seek(0)
+        played.world = replace(played.world, clock=VirtualClock(started=started))
+        found.append(rows(played, str(file), with_="unschedulable"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("command", ["demo", "rehearse"])
+def test_the_help_names_every_kind(command: str) -> None:
+    """In the order of the table, and no other."""
+    with click.Context(rollout_gate) as context:
+        found = rollout_gate.get_command(context, command)
+    assert found is not None
+    _, _, listed = " ".join((found.help or "").split()).partition(" is one of ")
+    names = re.sub(r" \(without .*?\)", "", listed.partition(";")[0].removesuffix("."))
+    assert names.split(", ") == list(TROUBLES)
 
 
 def test_unknown_trouble_is_a_usage_error() -> None:

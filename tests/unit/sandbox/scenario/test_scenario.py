@@ -141,29 +141,3 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         load(str(path))
     with pytest.raises(UsageError, match="No such file"):
         load(str(tmp_path / "missing.yaml"))
-
-
-def test_the_command_line_says_it_shorter() -> None:
-    """`crash@30s` is a behaviour from its second on; several make a series."""
-    [rule] = Scenario.of_image("*", ["ready@1m", "crash=2;code=9@30s"]).images.rules
-    assert [rule.behaviour.at(second) for second in (0, 30, 60)] == [
-        None,
-        (Clause(Kind.CRASH, 2.0, code=9),),
-        (Clause(Kind.READY),),
-    ]
-    [rule] = Scenario.of_image("*", ["oom"]).images.rules
-    assert rule.behaviour.times == (0.0,)
-
-
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        (["crush@30s"], "no such behaviour: crush"),
-        (["crash@soon"], "not a duration: 'soon'"),
-        (["crash@30s", "oom@30"], "twice for the same second"),
-    ],
-)
-def test_the_command_line_is_refused_as_a_file_is(texts: list[str], said: str) -> None:
-    """What does not exist is named."""
-    with pytest.raises(UsageError, match=said):
-        Scenario.of_image("*", texts)

@@ -5,14 +5,20 @@ Each measurement is a process of its own: `python -m bench.sandbox hold|hour` is
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.measure import Run, checked, run, table
+from gate.app.rehearsal.rehearse import rehearse
+from gate.app.world import outside
+from gate.config import load
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.serving.request import Request
 from gate.sandbox.times import Timers
@@ -23,6 +29,9 @@ AFTERWARDS_SECONDS = 60.0
 """More than the last rollouts take."""
 MOST_SECONDS = 60
 MOST_MEBIBYTES = 250
+MOST_DEADLINE_SECONDS = 0.5
+TRIES = 5
+ROLLED_BACK = 4
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 PATH = "/apis/apps/v1/namespaces/default/deployments"
 APPLY_PATCH = "application/apply-patch+yaml"
@@ -41,6 +50,11 @@ def measure() -> None:
                 f"{hour.seconds:.1f} s in all, {hour.peak_mebibytes:.0f} MiB",
                 f"under {MOST_SECONDS} s",
             ),
+            (
+                "the gate through a deadline of 10 min and back",
+                f"{min(_deadline_seconds() for _ in range(TRIES)):.2f} s",
+                f"under {MOST_DEADLINE_SECONDS} s",
+            ),
         ],
     )
 
@@ -49,6 +63,22 @@ def _measured(name: str) -> Run:
     measured = run((sys.executable, "-m", "bench.sandbox", name), Path(os.devnull))
     checked(f"the sandbox, {name},", measured.exit_code, 0)
     return measured
+
+
+def _deadline_seconds() -> float:
+    """Return how long a rehearsal takes whose new pods never get ready, all in all."""
+    manifest = _deployment("web", 1)
+    manifest["spec"]["progressDeadlineSeconds"] = 600
+    world = replace(
+        outside(),
+        stdin=io.BytesIO(json.dumps(manifest).encode()),
+        stdout=io.StringIO(),
+        stderr=io.StringIO(),
+    )
+    flags = {"file": ["-"], "with_": "never-ready"}
+    begun = time.perf_counter()
+    checked("the rehearsal", rehearse(world, load("rehearse", flags, environ={})), ROLLED_BACK)
+    return time.perf_counter() - begun
 
 
 class Fleet:

@@ -42,6 +42,12 @@ def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: 
     assert "rollout-gate apply -f" in said
 
 
+def test_a_half_finished_rollout_is_not_called_nothing(played: Played) -> None:
+    """Old pods serve beside a version that timed out: no version serves alone."""
+    demo(played.world, load("demo", {}, environ={}), "stale-deadline")
+    assert "no version serves alone, so a failure" in played.err.getvalue()
+
+
 def test_the_demo_takes_less_than_half_a_minute(played: Played) -> None:
     """Of the world's time: the cluster's goes ten times as fast."""
     for name in SCENARIOS:

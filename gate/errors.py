@@ -6,6 +6,9 @@ cluster's or a guard's (nothing was written). Adapters derive their own from the
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 
 
@@ -46,3 +49,21 @@ class RefusedError(GateError):
     """The cluster or a guard says no before the first write. Exit 3."""
 
     outcome = Outcome.REFUSED
+
+
+class Bug(GateError):
+    """An exception that nobody expected. Exit 1."""
+
+    outcome = Outcome.INTERNAL_ERROR
+
+    def __init__(self, error: BaseException) -> None:
+        message = f"internal error: {place_of(error)}; this is a bug of rollout-gate"
+        hint = "run it again with --log-level debug, and report what it says"
+        super().__init__(message, reason=Reason.INTERNAL_ERROR, hint=hint)
+
+
+def place_of(error: BaseException) -> str:
+    """Say what kind of error arose where; its text could hold anything."""
+    frame = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
+    return f"{type(error).__name__}{place}"

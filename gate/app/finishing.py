@@ -22,7 +22,7 @@ from gate.app.world import World
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.outcome import Outcome, Reason
-from gate.errors import GateError
+from gate.errors import Bug, GateError, place_of
 from gate.report.document import document, minimal
 from gate.report.refusal import refusal
 from gate.report.result import Result
@@ -66,24 +66,6 @@ class Stopped(GateError):
     def exit_code(self) -> int:
         """The code that a shell gives a process which a signal ended."""
         return signals.SIGNAL_BASE + self.number
-
-
-class Bug(GateError):
-    """An exception that nobody expected. Exit 1."""
-
-    outcome = Outcome.INTERNAL_ERROR
-
-    def __init__(self, error: BaseException) -> None:
-        message = f"internal error: {place_of(error)}; this is a bug of rollout-gate"
-        hint = "run it again with --log-level debug, and report what it says"
-        super().__init__(message, reason=Reason.INTERNAL_ERROR, hint=hint)
-
-
-def place_of(error: BaseException) -> str:
-    """Say what kind of error arose where; its text could hold anything."""
-    frame = traceback.extract_tb(error.__traceback__)[-1:]
-    place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
-    return f"{type(error).__name__}{place}"
 
 
 def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
 from gate import __version__, log
 from gate.cli.call import Call
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
-from gate.errors import GateError, UsageError
+from gate.errors import Bug, GateError, UsageError
 
 INTERRUPTED_CODE = 130
 """128 and the number of SIGINT, as a shell reports it."""
@@ -55,7 +54,7 @@ def failure_of(error: BaseException, call: Call) -> Failure:
         return Failure(error.outcome, error.exit_code, error.reason, problems, error.hint)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, ("interrupted",))
-    return _bug(error)
+    return failure_of(Bug(error), call)
 
 
 def _usage_error(error: click.UsageError, call: Call) -> UsageError:
@@ -68,16 +67,6 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
     return UsageError(f"{path}: {text}", hint=f"{path} --help")
-
-
-def _bug(error: BaseException) -> Failure:
-    """Say where it happened, not what: the text of an exception can hold anything."""
-    frame = traceback.extract_tb(error.__traceback__)[-1:]
-    place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
-    problem = f"internal error: {type(error).__name__}{place}; this is a bug of rollout-gate"
-    hint = "run it again with --log-level debug, and report what it says"
-    code = EXIT_CODES[Outcome.INTERNAL_ERROR]
-    return Failure(Outcome.INTERNAL_ERROR, code, Reason.INTERNAL_ERROR, (problem,), hint)
 
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:

@@ -6,47 +6,18 @@ There are two: a sandbox in virtual time (`tests.played`), and a real control pl
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from tests.bed.history import History
 from tests.bed.policies import Policies
 from tests.cluster.audit import Log
-from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result
+from tests.cluster.command import END_SECONDS, Result, RunningProgram
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Client, Objects
-
-
-class RunningProgram(Protocol):
-    """A command that runs; leaving the `with` block kills it if it still does."""
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Kill it unless it has ended."""
-
-    def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> object:
-        """Return as soon as a line of its output matches; TimeoutError, EOFError."""
-
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal."""
-
-    def kill(self) -> None:
-        """End it as a vanished machine would."""
-
-    def wait(self, timeout_seconds: float = END_SECONDS) -> Result:
-        """Return the result when it ends; TimeoutError."""
 
 
 class Program(Protocol):

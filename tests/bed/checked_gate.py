@@ -13,11 +13,11 @@ from typing import Self
 
 import yaml
 
-from tests.bed.bed import Bed, RunningProgram, Startable
+from tests.bed.bed import Bed, Startable
 from tests.bed.history import History
 from tests.bed.invariants import Run, hold
 from tests.cluster.audit import Log, Trail
-from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result
+from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result, RunningProgram, Starting
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 
@@ -38,7 +38,7 @@ class Place:
         return cls(bed.objects, bed.history, bed.audit)
 
 
-class CheckedGate:
+class CheckedGate(Starting):
     """The gate's program with the same calls; runs of one test do not overlap."""
 
     def __init__(self, program: Startable, place: Place, secrets: tuple[str, ...] = ()) -> None:
@@ -51,20 +51,6 @@ class CheckedGate:
     def cwd(self) -> Path:
         """The folder that it runs in."""
         return self._program.cwd
-
-    def __call__(
-        self,
-        *arguments: str | Path,
-        stdin: str = "",
-        env: Mapping[str, str] | None = None,
-        check: bool = False,
-        timeout_seconds: float = END_SECONDS,
-    ) -> Result:
-        """Run to the end; with `check`, an exit code other than 0 raises `AssertionError`."""
-        with self.start(*arguments, stdin=stdin, env=env) as running:
-            result = running.wait(timeout_seconds)
-        assert not check or result.exit_code == 0, str(result)
-        return result
 
     def start(
         self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Protocol, Self
 
 END_SECONDS = 120.0
 LINE_SECONDS = 30.0
@@ -166,13 +167,43 @@ class Running:
         return "".join(f"{name}: {line}" for name, lines in self._lines.items() for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program with its environment; calling it runs one command line to its end."""
+class RunningProgram(Protocol):
+    """A command that runs; leaving the `with` block kills it if it still does."""
 
-    words: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
+    def __enter__(self) -> Self:
+        """Return itself."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Kill it unless it has ended."""
+
+    def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> object:
+        """Return as soon as a line of its output matches; TimeoutError, EOFError."""
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+
+    def kill(self) -> None:
+        """End it as a vanished machine would."""
+
+    def wait(self, timeout_seconds: float = END_SECONDS) -> Result:
+        """Return the result when it ends; TimeoutError."""
+
+
+class Starting(ABC):
+    """What starts commands can run them to their end, too."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def start(
+        self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None
+    ) -> RunningProgram:
+        """Start a command and return at once."""
 
     def __call__(
         self,
@@ -187,6 +218,15 @@ class Program:
             result = running.wait(timeout_seconds)
         assert not check or result.exit_code == 0, str(result)
         return result
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Starting):
+    """A program with its environment; calling it runs one command line to its end."""
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
 
     def start(
         self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None

@@ -12,10 +12,10 @@ from typing import Self
 from gate.app.played import Played, Running, User
 from gate.app.world import World
 from gate.cli.main import run
-from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result
+from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result, Starting
 
 
-class PlayedGate:
+class PlayedGate(Starting):
     """The gate's command line; relative paths are under the process's own folder."""
 
     def __init__(self, played: Played, cwd: Path, user: User) -> None:
@@ -23,20 +23,6 @@ class PlayedGate:
         self._played = played
         self._user = user
         self.cwd = cwd
-
-    def __call__(
-        self,
-        *arguments: str | Path,
-        stdin: str = "",
-        env: Mapping[str, str] | None = None,
-        check: bool = False,
-        timeout_seconds: float = END_SECONDS,
-    ) -> Result:
-        """Run to the end; with `check`, an exit code other than 0 raises `AssertionError`."""
-        with self.start(*arguments, stdin=stdin, env=env) as running:
-            result = running.wait(timeout_seconds)
-        assert not check or result.exit_code == 0, str(result)
-        return result
 
     def start(
         self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None

@@ -19,7 +19,7 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 
 from gate.clock import Clock
-from gate.kube import failures
+from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
 from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
@@ -141,7 +141,7 @@ class Client:
 
     def failure(self, error: Exception) -> ApiError:
         """Name an error that sending or reading raised, and take note of it."""
-        named = failures.from_transport(error, self.connection.server)
+        named = translation.from_transport(error, self.connection.server)
         self._unanswered(named)
         return named
 
@@ -219,7 +219,7 @@ class Client:
     def _named(self, error: ApiException) -> ApiError:
         if not error.status:  # TLS errors come without a status, as text
             return self.failure(urllib3.exceptions.SSLError(error.reason))
-        named = failures.from_answer(error.status, error.body, error.headers or {})
+        named = translation.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._unanswered(named)
         else:

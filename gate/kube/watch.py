@@ -17,7 +17,7 @@ import urllib3
 from gate.clock import Clock
 from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.objects import Ref
-from gate.kube import failures
+from gate.kube import translation
 from gate.kube.client import Client, Query, backoff_seconds, chunks
 from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, Unauthorized
 from gate.kube.lists import list_all
@@ -165,7 +165,9 @@ class Watch:
             raise BadAnswer(f"a line of the watch cannot be read: {error}") from error
         if heard.error is not None:
             self._position = ""
-            raise failures.from_status({"code": heard.error.code, "message": heard.error.message})
+            raise translation.from_status(
+                {"code": heard.error.code, "message": heard.error.message}
+            )
         self._position = heard.resource_version or self._position
         if heard.object is None:
             return None

@@ -219,7 +219,7 @@ def test_field_errors_are_listed(adapter: Adapter, body: JSON) -> None:
     wrong = body | {"spec": body["spec"] | {"replicas": -1, "minReadySeconds": -1}}
     with pytest.raises(Invalid) as caught:
         adapter.writer.dry_run(adapter.effect(Verb.APPLY, wrong, None))
-    assert {problem.path for problem in caught.value.problems} == {
+    assert {problem.path for problem in caught.value.fields} == {
         "spec.replicas",
         "spec.minReadySeconds",
     }

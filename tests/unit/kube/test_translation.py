@@ -12,7 +12,7 @@ import pytest
 import urllib3
 
 from gate.core.outcome import Reason
-from gate.kube import failures
+from gate.kube import translation
 from gate.kube.failures import (
     AlreadyExists,
     ApiError,
@@ -94,7 +94,7 @@ def test_each_answer_has_its_leaf(
     code: int, message: str, reason: str, causes: list[Any], leaf: type[ApiError], means: Reason
 ) -> None:
     """Status and body decide the class, the reason and whether trying again is of use."""
-    error = failures.from_answer(code, _status(code, message, reason, causes=causes), {})
+    error = translation.from_answer(code, _status(code, message, reason, causes=causes), {})
     assert type(error) is leaf
     assert error.reason is means
     assert message in error.message
@@ -104,7 +104,7 @@ def test_each_answer_has_its_leaf(
 
 def test_forbidden_names_verb_and_resource() -> None:
     """The authorizer's refusal says what is missing."""
-    error = failures.from_answer(403, _status(403, NO_RIGHT), {})
+    error = translation.from_answer(403, _status(403, NO_RIGHT), {})
     assert isinstance(error, Forbidden)
     assert (error.verb, error.resource) == ("patch", "deployments.apps")
 
@@ -119,7 +119,9 @@ def test_field_conflicts_name_managers_and_paths() -> None:
             "field": path,
         }
     ]
-    error = failures.from_answer(409, _status(409, "Apply failed", "Conflict", causes=causes), {})
+    error = translation.from_answer(
+        409, _status(409, "Apply failed", "Conflict", causes=causes), {}
+    )
     assert isinstance(error, FieldManagerConflict)
     assert error.conflicts == (FieldConflict("kubectl-edit", path),)
 
@@ -128,9 +130,9 @@ def test_field_conflicts_name_managers_and_paths() -> None:
 def test_field_problems_come_once() -> None:
     """Invalid fields are listed in order; the server repeats some, we do not."""
     cause = {"field": "spec.replicas", "message": "must be greater than or equal to 0"}
-    error = failures.from_answer(422, _status(422, "invalid", causes=[cause, cause]), {})
+    error = translation.from_answer(422, _status(422, "invalid", causes=[cause, cause]), {})
     assert isinstance(error, Invalid)
-    assert error.problems == (FieldProblem("spec.replicas", cause["message"]),)
+    assert error.fields == (FieldProblem("spec.replicas", cause["message"]),)
 
 
 @pytest.mark.contract("B252")
@@ -181,7 +183,7 @@ def test_field_problems_come_once() -> None:
 def test_bodies_that_the_server_quotes_are_left_out(code: int, message: str, shown: str) -> None:
     """What an answer repeats of the body may be a secret; the path and the rule are enough."""
     cause = {"field": "spec.template", "message": message}
-    error = failures.from_answer(code, _status(code, message, causes=[cause]), {})
+    error = translation.from_answer(code, _status(code, message, causes=[cause]), {})
     assert error.message.endswith(shown)
     assert isinstance(error, Rejected)
     assert "987654321" not in f"{error.message} {getattr(error, 'problems', '')}"
@@ -190,7 +192,7 @@ def test_bodies_that_the_server_quotes_are_left_out(code: int, message: str, sho
 def test_a_body_that_cannot_be_converted_is_rejected() -> None:
     """Data of a Secret that is not base64 is a fault of the manifest, not of the server."""
     said = "failed to convert new object (shop/s; /v1, Kind=Secret): illegal base64 data"
-    assert type(failures.from_answer(500, _status(500, said), {})) is Rejected
+    assert type(translation.from_answer(500, _status(500, said), {})) is Rejected
 
 
 @pytest.mark.parametrize(
@@ -203,10 +205,10 @@ def test_a_body_that_cannot_be_converted_is_rejected() -> None:
 )
 def test_malformed_answers_are_no_surprise(body: bytes) -> None:
     """What is no Status as documented is named by its HTTP status."""
-    assert type(failures.from_answer(422, body, {})) is Invalid
-    assert type(failures.from_answer(503, body, {})) is ServerFailure
+    assert type(translation.from_answer(422, body, {})) is Invalid
+    assert type(translation.from_answer(503, body, {})) is ServerFailure
     document = json.loads(body) if body.startswith(b"{") else {}
-    assert isinstance(failures.from_status(document), Rejected)
+    assert isinstance(translation.from_status(document), Rejected)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +227,7 @@ def test_retry_after(
     headers: dict[str, str], details: dict[str, Any], seconds: float | None
 ) -> None:
     """What the server asks for is read from the header, else from the Status."""
-    error = failures.from_answer(429, _status(429, **details), headers)
+    error = translation.from_answer(429, _status(429, **details), headers)
     assert error.retry_after_seconds == seconds
 
 
@@ -233,7 +235,7 @@ def test_retry_after(
 def test_pages_of_proxies_are_cut_and_cleaned() -> None:
     """An HTML body becomes a few words on one line, without escapes and scripts."""
     page = "<html><script>x()</script><h1>Bad\x1b[31m Gateway</h1>\r\n" + "<p>word</p>" * 500
-    error = failures.from_answer(502, page, {})
+    error = translation.from_answer(502, page, {})
     assert type(error) is ServerFailure
     assert error.message.startswith("the server answered 502: Bad Gateway word word")
     assert len(error.message) < 200
@@ -241,8 +243,8 @@ def test_pages_of_proxies_are_cut_and_cleaned() -> None:
 
 def test_a_page_with_403_is_forbidden_and_one_with_409_no_conflict_of_fields() -> None:
     """Bodies that are no Status are taken by their HTTP status alone."""
-    assert type(failures.from_answer(403, "<h1>blocked</h1>", {})) is Forbidden
-    assert type(failures.from_answer(409, "", {})) is ResourceVersionConflict
+    assert type(translation.from_answer(403, "<h1>blocked</h1>", {})) is Forbidden
+    assert type(translation.from_answer(409, "", {})) is ResourceVersionConflict
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ def test_a_page_with_403_is_forbidden_and_one_with_409_no_conflict_of_fields() -
 )
 def test_transport_errors(error: Exception, leaf: type[ApiError], said: str) -> None:
     """Errors below HTTP say what happened, and whether the server can have acted."""
-    named = failures.from_transport(error, "https://s")
+    named = translation.from_transport(error, "https://s")
     assert type(named) is leaf
     assert said in named.message
     assert named.untouched is (leaf in (Unreachable, TlsFailure))

@@ -1,0 +1,220 @@
+"""What an answer or a broken connection means: named where it enters the gate.
+
+HTTP answers, `Status` bodies (meta/v1) and errors of TLS and network become leaves of the tree in
+`failures`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import urllib3
+
+from gate.kube.failures import (
+    AlreadyExists,
+    ApiError,
+    ContactBroken,
+    FieldConflict,
+    FieldManagerConflict,
+    FieldProblem,
+    Forbidden,
+    Gone,
+    Invalid,
+    NotFound,
+    Rejected,
+    ResourceVersionConflict,
+    ServerFailure,
+    TimedOut,
+    TlsFailure,
+    TooManyRequests,
+    UidMismatch,
+    Unauthorized,
+    Unreachable,
+)
+from gate.wire.untrusted import clean_line
+
+_PAGE_CHARACTERS = 160
+_LONGEST_PAUSE_SECONDS = 60.0
+
+
+def from_answer(status: int, body: str | bytes | None, headers: Mapping[str, str]) -> ApiError:
+    """Name an HTTP answer that is no success."""
+    document = _status_document(body or "")
+    after = _seconds(headers.get("Retry-After"))
+    if document is not None:
+        return from_status(document, status, retry_after_seconds=after)
+    page = _page(body or "")
+    message = f"the server answered {status}" + (f": {page}" if page else "")
+    return _leaf(status, message, {}, after)
+
+
+def from_status(
+    document: Mapping[str, Any], code: int = 0, *, retry_after_seconds: float | None = None
+) -> ApiError:
+    """Name a `Status` document: the body of an answer or the object of a watch's ERROR event."""
+    claimed = document.get("code")
+    code = code or (claimed if isinstance(claimed, int) else 0)
+    after = retry_after_seconds
+    if after is None:
+        after = _seconds(_details(document).get("retryAfterSeconds") or None)
+    message = clean_line(_unquoted(str(document.get("message") or f"the server answered {code}")))
+    return _leaf(code, message, document, after)
+
+
+_UNMERGEABLE = ("failed to create typed patch object", "failed to convert new object")
+"""How a server-side apply begins its 500 for a body that does not fit the schema."""
+_QUOTED = (
+    (re.compile(r"(?s)(, got )&.*"), r"\1something else"),
+    (
+        re.compile(r'(?s)(Invalid value: )(?:[\w.*&]*\{|\[)(?:.*(?=: [^"{}[\]]*\]?$)|.*)'),
+        r"\1(not shown)",
+    ),
+)
+"""Parts of a body that the server quotes: Go values of another type than the schema's, and whole
+structures, such as the pod template of a Job, which is immutable."""
+
+
+def _unquoted(message: str) -> str:
+    """Leave out what may hold values of env or of a Secret; names and single words stay."""
+    for quoted, shown in _QUOTED:
+        message = quoted.sub(shown, message)
+    return message
+
+
+def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
+    match code:
+        case 401:
+            return Unauthorized(f"the server does not accept the credentials ({message})")
+        case 403:
+            return _forbidden(message, document)
+        case 404:
+            return NotFound(message)
+        case 409:
+            return _conflict(message, document)
+        case 410:
+            return Gone(message)
+        case 422:
+            return _invalid(message, document)
+        case 429:
+            return TooManyRequests(message, retry_after_seconds=after)
+        case 500 if message.startswith(_UNMERGEABLE):
+            return Rejected(message)
+    if code >= 500:  # noqa: PLR2004 - the class of HTTP statuses
+        return ServerFailure(message, retry_after_seconds=after)
+    return Rejected(message)
+
+
+_CANNOT = re.compile(r'cannot (\w+) resource "([^"]+)" in API group "([^"]*)"')
+
+
+def _forbidden(message: str, document: Mapping[str, Any]) -> ApiError:
+    """Tell the authorizer's no (it names what one cannot do) from an admission's."""
+    found = _CANNOT.search(message)
+    if found is not None:
+        verb, resource, group = found.groups()
+        return Forbidden(message, verb=verb, resource=f"{resource}.{group}" if group else resource)
+    return Rejected(message) if document and "cannot " not in message else Forbidden(message)
+
+
+_OTHER_UID = ("uid mismatch:", "the UID in the precondition")
+
+
+def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
+    conflicts = tuple(
+        FieldConflict(_manager(cause), clean_line(str(cause.get("field", ""))))
+        for cause in _causes(document)
+        if cause.get("reason") == "FieldManagerConflict"
+    )
+    if conflicts:
+        return FieldManagerConflict(message, conflicts)
+    if document.get("reason") == "AlreadyExists":
+        return AlreadyExists(message)
+    if any(words in message for words in _OTHER_UID):
+        return UidMismatch(message)
+    return ResourceVersionConflict(message)
+
+
+def _manager(cause: Mapping[str, Any]) -> str:
+    """Read the manager from `conflict with "NAME" using apps/v1`, the only place it stands."""
+    found = re.search(r'conflict with "([^"]*)"', str(cause.get("message", "")))
+    return clean_line(found.group(1)) if found else ""
+
+
+def _invalid(message: str, document: Mapping[str, Any]) -> ApiError:
+    problems = tuple(
+        dict.fromkeys(
+            FieldProblem(
+                clean_line(str(cause.get("field", ""))),
+                clean_line(_unquoted(str(cause.get("message", "")))),
+            )
+            for cause in _causes(document)
+        )
+    )
+    if any(problem.path == "metadata.uid" for problem in problems):
+        return UidMismatch(message)
+    return Invalid(message, problems)
+
+
+def _causes(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    causes = _details(document).get("causes")
+    listed = causes if isinstance(causes, list) else []
+    return [cause for cause in listed if isinstance(cause, dict)]
+
+
+def _details(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    details = document.get("details")
+    return details if isinstance(details, dict) else {}
+
+
+def _status_document(body: str | bytes) -> Mapping[str, Any] | None:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    known = isinstance(document, dict) and document.get("kind") == "Status"
+    return document if known else None
+
+
+def _page(body: str | bytes) -> str:
+    """Return the first words of a body that is no Status: a proxy's page, most often."""
+    text = body if isinstance(body, str) else body.decode("utf-8", "replace")
+    words = re.sub(r"(?s)<(script|style).*?</\1>|<[^>]*>", " ", text[: 1 << 14])
+    return clean_line(" ".join(words.split()), _PAGE_CHARACTERS)
+
+
+def _seconds(value: Any) -> float | None:
+    """Read Retry-After, a minute at most; the API server sends whole seconds, dates are left."""
+    try:
+        return min(max(0.0, float(value)), _LONGEST_PAUSE_SECONDS)
+    except (TypeError, ValueError):
+        return None
+
+
+def from_transport(error: Exception, server: str) -> ApiError:
+    """Name an error of urllib3, TLS or the socket; `server` is for the message."""
+    text = clean_line(str(error))
+    untrusted = re.search(r"certificate verify failed: ([^(]+)", text)
+    if untrusted is not None:
+        return TlsFailure(f"the certificate of {server} is not trusted: {untrusted[1].strip()}")
+    if "WRONG_VERSION_NUMBER" in text or "wrong version number" in text:
+        return TlsFailure(f"{server} does not speak TLS")
+    match error:
+        case urllib3.exceptions.NameResolutionError():
+            return Unreachable(f"the name of {server} does not resolve")
+        case urllib3.exceptions.ProxyError():
+            return Unreachable(f"cannot connect to {server} through its proxy: {_cause(error)}")
+        case urllib3.exceptions.NewConnectionError():
+            return Unreachable(f"cannot connect to {server}: {_cause(error)}")
+        case urllib3.exceptions.ConnectTimeoutError():
+            return Unreachable(f"{server} does not answer: no connection in time")
+        case urllib3.exceptions.ReadTimeoutError():
+            return TimedOut(f"{server} did not answer in time")
+    return ContactBroken(f"the connection to {server} broke: {_cause(error)}")
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost words: urllib3 wraps what the system said."""
+    return clean_line(str(error)).rpartition(": ")[2].strip("()'\" ")[:_PAGE_CHARACTERS]

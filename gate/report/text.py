@@ -5,6 +5,7 @@ Reads the result document alone: `report` renders an old one just so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gate.core.outcome import Outcome, Reason
@@ -27,6 +28,7 @@ _INDENT = "  "
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
+_POD_COUNT = re.compile(r" \(\d+ of \d+ new pods\)$")
 _MOST_WARNINGS = 3
 _MOST_NAMED = 6
 _LOG_LINES = 10
@@ -153,11 +155,18 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
     message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
     if not message:
         return []
-    same = [cause["reason"] for cause in causes if cause["message"] == message]
+    alike = [cause for cause in causes if _uncounted(cause["message"]) == _uncounted(message)]
+    same = [cause["reason"] for cause in alike]
+    message = alike[0]["message"] if alike else message
     own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [deployment["reason"]]
     reasons = ", ".join(dict.fromkeys([*own, *same]))
-    rest = [f"{c['reason']}: {c['message']}" for c in causes if c["message"] != message]
-    return [f"{reasons}: {message}", *rest]
+    rest = [cause for cause in causes if cause not in alike]
+    return [f"{reasons}: {message}", *(f"{c['reason']}: {c['message']}" for c in rest)]
+
+
+def _uncounted(message: str) -> str:
+    """Return a message without its count of pods: fewer doomed it than have it in the end."""
+    return _POD_COUNT.sub("", message)
 
 
 def _own_message(result: Result, deployment: DeploymentResult) -> str:

@@ -34,6 +34,22 @@ def test_the_block_is_the_golden_one(name: str) -> None:
     assert rendered(name) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
+def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
+    """Two pods doomed the version, four suffer when it is over: one line, with the four."""
+    result = told("kept")
+    (only,) = result["deployments"]
+    result["message"] = "web: Error, exit code 1 (2 of 4 new pods)"
+    cause = {
+        "reason": "CrashLoop",
+        "message": "web: Error, exit code 1 (4 of 4 new pods)",
+        "pods": 4,
+    }
+    only["causes"] = [cause]  # type: ignore[list-item]
+    text = verdict_text(result, Style(width=200))
+    assert "CrashLoop: web: Error, exit code 1 (4 of 4 new pods)" in text
+    assert text.count("exit code 1 (") == 1
+
+
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_first_line_says_outcome_and_code(name: str) -> None:
     """Whoever reads one line knows how it ended."""

@@ -15,7 +15,8 @@ class Applied:
     """What our own apply returned, or what `verify` found.
 
     `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer,
-    None where managed fields are not known. `at` is monotonic seconds of the write.
+    None where managed fields are not known. `at` is monotonic seconds of the write, or of when it
+    was `found` as somebody else's.
     """
 
     uid: str
@@ -25,6 +26,7 @@ class Applied:
     at: float
     new_template: bool
     spec_changed: bool
+    found: bool = False
 
     def still_stands(self, live: Deployment) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.

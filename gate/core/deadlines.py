@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.core.applied import Applied
 from gate.core.causes import Cause
 from gate.core.objects import CleanText, Deployment
 from gate.core.outcome import Reason
@@ -20,12 +21,20 @@ def condition_believed_at(live: Deployment, applied_at: float) -> float:
     return applied_at + live.progress_deadline_seconds - CONDITION_ROUNDING_SECONDS
 
 
-def condition_exceeded(live: Deployment, applied_at: float, now: float) -> Cause | None:
-    """Believe `ProgressDeadlineExceeded` once it can be ours; the caller saw it observed."""
+def condition_exceeded(
+    live: Deployment, applied: Applied, replica_set: str, now: float
+) -> Cause | None:
+    """Believe `ProgressDeadlineExceeded` once it can be ours; the caller saw it observed.
+
+    What was found may have timed out before: then the condition's message names the ReplicaSet
+    that is followed (deployment controller, `syncRolloutStatus`). After a write of ours that
+    proves nothing, since the same ReplicaSet may be used again.
+    """
     condition = live.condition("Progressing")
     if condition is None or not live.deadline_exceeded:
         return None
-    if now < condition_believed_at(live, applied_at):
+    names_it = applied.found and bool(replica_set) and f'"{replica_set}"' in condition.message
+    if now < condition_believed_at(live, applied.at) and not names_it:
         return None
     return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, condition.message)
 

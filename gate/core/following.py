@@ -59,6 +59,7 @@ def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Appli
         at=at,
         new_template=changed,
         spec_changed=changed,
+        found=True,
     )
 
 

@@ -265,7 +265,9 @@ class Rollout:
     def _late(self, live: Deployment, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first."""
         if self.deadline_decides and self._observed(live):
-            exceeded = condition_exceeded(live, self.applied.at, now)
+            current = self.snapshot.current()
+            name = current.name if current is not None else ""
+            exceeded = condition_exceeded(live, self.applied, name, now)
             if exceeded is not None:
                 return exceeded
         stalled = no_progress(live, self.progress, now)

@@ -19,6 +19,7 @@ from tests.bed.invariants import CANARY
 from tests.bed.scene import OURS, Scene, settings, template_annotation, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import condition
 
 JSON_OUTPUT = ("--output", "json")
 
@@ -68,6 +69,21 @@ def test_verify_fails_and_leaves_what_it_judged(scene: Scene) -> None:
     result = scene.gate("verify", "deployment/web", *JSON_OUTPUT)
     assert_ended(result, 6, "failed", "CrashLoop", running="new", cause="CrashLoop")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B36", "B100")
+def test_verify_believes_a_deadline_that_has_passed(scene: Scene) -> None:
+    """The rollout timed out before it was asked; waiting another deadline would tell nothing."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=3))
+    scene.objects.wait_for("deployments", "web", _timed_out)
+    scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=1000))
+    result = scene.gate("verify", "web", *JSON_OUTPUT)
+    assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", running="mixed")
+
+
+def _timed_out(deployment: JSON) -> bool:
+    return condition(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
 
 
 @pytest.mark.contract("B36")

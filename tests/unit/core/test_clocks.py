@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.objects import NO_DEADLINE_SECONDS, Deployment, ReplicaSet
+from gate.core.objects import NO_DEADLINE_SECONDS, CleanText, Deployment, ReplicaSet
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.progress import longest_legal_seconds, step_size
@@ -67,6 +67,21 @@ def test_the_deadline_condition_counts_only_once_observed() -> None:
     """With the generation unobserved it is the old rollout's, however late; the clocks go on."""
     web = replace(EXPIRED, generation=3, observed_generation=2)
     assert replace(STUCK, web=web).verdict(604.0, seen_at=1.0).kind is PROGRESSING
+
+
+@pytest.mark.contract("B100")
+@pytest.mark.parametrize(
+    ("found", "name", "kind"),
+    [(True, "web-2", FAILED), (True, "web-1", PROGRESSING), (False, "web-2", PROGRESSING)],
+)
+def test_what_was_found_timed_out_already_where_the_condition_names_it(
+    found: bool, name: str, kind: VerdictKind
+) -> None:
+    """Not where it names another ReplicaSet, nor after a write of ours, which may use it again."""
+    text = CleanText(f'ReplicaSet "{name}" has timed out progressing.')
+    stale = replace(DEADLINE_EXCEEDED, message=text)
+    web = replace(STUCK.web, conditions=(stale,))
+    assert replace(STUCK, web=web, found=found).verdict(2.0).kind is kind
 
 
 @pytest.mark.contract("B101")

@@ -236,6 +236,7 @@ class Scene:
     total_seconds: float = 900.0
     deadline_decides: bool = True
     spec_changed: bool = True
+    found: bool = False
     made: Template = field(default_factory=template)
 
     def rollout(self) -> Rollout:
@@ -251,6 +252,7 @@ class Scene:
             at=0.0,
             new_template=True,
             spec_changed=self.spec_changed,
+            found=self.found,
         )
         return Rollout.start(
             applied,

@@ -12,28 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.bed.checked_gate import CheckedRun
-from tests.bed.expectations import assert_ended
+from tests.bed.interrupting import CRASHED, END_SECONDS, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, web
-from tests.cluster.command import LINE_SECONDS, Result
+from tests.cluster.command import LINE_SECONDS
 from tests.cluster.control_plane import ControlPlane
 from tests.e2e.conftest import GateWith, WriteKubeconfig
-
-END_SECONDS = 5.0
-ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
-UNDER_WAY = "applied +deployment/web changed"
-CRASHED = "pod/.*CrashLoop"
-
-
-def interrupted(
-    running: CheckedRun, line: str, number: signal.Signals = signal.SIGTERM, code: int = 143
-) -> Result:
-    """Send a signal to a run once it says `line`; return its result, which comes in time."""
-    running.wait_for_line(line)
-    running.send(number)
-    result = running.wait(END_SECONDS)
-    assert_ended(result, code, "interrupted", "Interrupted")
-    return result
 
 
 @dataclass(frozen=True, slots=True)

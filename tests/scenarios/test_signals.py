@@ -6,27 +6,10 @@ import signal
 
 import pytest
 
-from tests.bed.checked_gate import CheckedRun
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
+from tests.bed.expectations import assert_runs, assert_verified, images
+from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
-from tests.cluster.command import Result
-
-END_SECONDS = 5.0
-ENDING = [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
-UNDER_WAY = "applied +deployment/web changed"
-CRASHED = "pod/.*CrashLoop"
-
-
-def interrupted(
-    running: CheckedRun, line: str, number: signal.Signals = signal.SIGTERM, code: int = 143
-) -> Result:
-    """Send a signal to a run once it says `line`; return its result, which comes in time."""
-    running.wait_for_line(line)
-    running.send(number)
-    result = running.wait(END_SECONDS)
-    assert_ended(result, code, "interrupted", "Interrupted")
-    return result
 
 
 @pytest.mark.contract("B29", "B151", "B153")

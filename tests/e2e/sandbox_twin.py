@@ -242,5 +242,8 @@ def pinned(patch: Any, live: JSON) -> Any:
 
 
 def lines(message: str) -> list[str]:
-    """Return a message's lines in order: the server tells conflicts in any."""
-    return sorted(message.splitlines())
+    """Return a message's lines in order: the server tells conflicts, and their managers, in any.
+
+    The first manager stands behind the count, on its line.
+    """
+    return sorted(message.replace(" conflicts: ", " conflicts:\n", 1).splitlines())

@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from tests.bed.bed import Bed
 from tests.bed.cel import CelPolicies
 from tests.bed.checked_gate import CheckedGate, Place
 from tests.bed.history import History
+from tests.bed.lacking import lacks
 from tests.cluster import access, programs
 from tests.cluster.cluster import Cluster
 from tests.cluster.command import Program
@@ -59,7 +58,7 @@ class ClusterUsers:
     def kubeconfig_with_rules(self, rules: Sequence[JSON]) -> Path:
         """Write the kubeconfig of a user with these rules."""
         if not self.cluster.tokens:
-            pytest.skip("this cluster has no users without rights")
+            lacks("this cluster has no users without rights")
         user = next(_roles)
         self.objects.bind(user, rules)
         return self.write_kubeconfig(user)

@@ -17,6 +17,7 @@ from tests.bed.bed import Bed, Program
 from tests.bed.checked_gate import CheckedGate, Place
 from tests.bed.control_plane import control_plane_bed
 from tests.bed.history import History, WatchedHistory
+from tests.bed.lacking import GIVEN, lacks
 from tests.bed.policies import Policies
 from tests.bed.scene import Scene
 from tests.cluster import manifests
@@ -49,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Return the real cluster of this run; `ROLLOUT_GATE_E2E_KUBECONFIG` names one that runs."""
     folder = tmp_path_factory.mktemp("cluster")
-    given = os.environ.get("ROLLOUT_GATE_E2E_KUBECONFIG")
+    given = os.environ.get(GIVEN)
     context = given_cluster(Path(given), folder) if given else own_cluster(folder)
     with context as ready:
         yield ready
@@ -97,7 +98,7 @@ def namespace(objects: Objects) -> str:
 def audit(bed: Bed) -> Trail:
     """Return what the API server is asked from now on."""
     if bed.audit is None:
-        pytest.skip("the audit log of this cluster cannot be read")
+        lacks("the audit log of this cluster cannot be read")
     return Trail(bed.audit, bed.audit.mark())
 
 

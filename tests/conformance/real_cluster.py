@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.bed.lacking import GIVEN
 from tests.cluster.cluster import Cluster, given_cluster, own_cluster
-
-GIVEN = "ROLLOUT_GATE_E2E_KUBECONFIG"
 
 
 @contextmanager

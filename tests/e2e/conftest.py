@@ -12,6 +12,7 @@ from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.control_plane import ClusterUsers, control_plane_bed
 from tests.bed.history import History
+from tests.bed.lacking import lacks
 from tests.cluster import access
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
@@ -69,5 +70,5 @@ def kubeconfig_with_rules(users: ClusterUsers) -> Callable[[Sequence[JSON]], Pat
 def plane(cluster: Cluster) -> ControlPlane:
     """Return the control plane, where this run has started it and may hold its servers."""
     if cluster.plane is None:
-        pytest.skip("the servers of this cluster cannot be held")
+        lacks("the servers of this cluster cannot be held")
     return cluster.plane

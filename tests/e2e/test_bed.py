@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bed.lacking import lacks
 from tests.cluster import access, programs
 from tests.cluster.audit import Trail
 from tests.cluster.cluster import Cluster, own_cluster
@@ -45,7 +46,7 @@ def test_logs_of_a_restarted_pod(
 ) -> None:
     """Logs tell the attempts apart, say why one ended, and carry hostile lines as they are."""
     if cluster.plane is None and cluster.kubelet is not None:
-        pytest.skip("the API server of this cluster cannot reach the log server on loopback")
+        lacks("the API server of this cluster cannot reach the log server on loopback")
     body = deployment(behaviour="restart-once=0.1", log="hostile", replicas=1)
     objects.create("deployments", body)
     objects.wait_complete("web")
@@ -139,7 +140,7 @@ def test_a_suspended_api_server_is_silent_and_comes_back(
 ) -> None:
     """While the API server is suspended nothing answers; afterwards a rollout goes through."""
     if cluster.plane is None:
-        pytest.skip("this cluster is not ours to suspend")
+        lacks("this cluster is not ours to suspend")
     nodes = "/api/v1/nodes?limit=1"
     with (
         cluster.plane.api_server.suspended(),
@@ -156,7 +157,7 @@ def test_a_restarted_api_server_serves_on(
 ) -> None:
     """After the API server crashed and came back, controllers and kubelet find to it again."""
     if cluster.plane is None:
-        pytest.skip("this cluster is not ours to crash")
+        lacks("this cluster is not ours to crash")
     objects.create("deployments", deployment())
     objects.wait_complete("web")
     cluster.plane.api_server.kill()
@@ -175,7 +176,7 @@ def test_without_its_controller_a_deployment_is_not_observed(
 ) -> None:
     """A Deployment that comes while the controller manager is stopped waits for its return."""
     if cluster.plane is None:
-        pytest.skip("this cluster's controllers are not ours to stop")
+        lacks("this cluster's controllers are not ours to stop")
     cluster.plane.controller_manager.stop()
     try:
         objects.create("deployments", deployment())

@@ -52,13 +52,13 @@ class Asking:
         body: JSON | list[JSON] | None = None,
         content_type: str = "application/json",
     ) -> str:
-        """Have no use for it."""
+        """Refuse: the stand-in reads and writes objects alone, and any other use is a mistake."""
         raise NotImplementedError(path)
 
     def lines(
         self, path: str, idle_seconds: float = WATCH_IDLE_SECONDS
     ) -> AbstractContextManager[Iterator[bytes]]:
-        """Have no use for it."""
+        """Refuse: the stand-in watches nothing."""
         raise NotImplementedError(path, idle_seconds)
 
 

@@ -39,6 +39,10 @@ demo: $(INSTALLED) ## show a failed rollout and its rollback, in a sandbox
 test: $(INSTALLED) ## run the fast tests, all scenarios in virtual time among them
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
+.PHONY: properties
+properties: $(INSTALLED) ## search for counterexamples to the properties, with examples of chance
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)
+
 .PHONY: coverage
 coverage: $(INSTALLED) ## run the unit tests alone, and hold their coverage of branches
 	$(BIN)/python -m pytest tests/unit --cov -n auto $(PYTEST_ARGS)

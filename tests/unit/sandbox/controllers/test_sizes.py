@@ -95,10 +95,23 @@ def test_a_lost_annotation_counts_from_the_pods_there_are() -> None:
 def test_proportional_sizes_add_up_to_what_is_allowed(
     sizes: list[int], replicas: int, surge: int
 ) -> None:
-    """Growing or shrinking, no pod is lost or added by rounding while no size would be negative."""
+    """Growing or shrinking, no pod is lost or added by rounding.
+
+    Where the first would have to become negative, it stays at 0 (kubernetes `scale`, "leftover").
+    """
     sizes.sort(reverse=True)
     before = sum(sizes)
     shares = [Share(str(place), size, before) for place, size in enumerate(sizes)]
     found = proportional(shares, replicas=replicas, surge=surge, actual=before)
     assert all(size >= 0 for size in found.values())
-    assert sum(found.values()) == replicas + surge
+    if found["0"] > 0:
+        assert sum(found.values()) == replicas + surge
+    else:
+        assert sum(found.values()) >= replicas + surge
+
+
+def test_the_first_never_becomes_negative() -> None:
+    """Four halves that each round up to no change leave more to take than the first has."""
+    shares = [Share(name, 1, 4) for name in ("a", "b", "c", "d")]
+    sizes = proportional(shares, replicas=1, surge=1, actual=4)
+    assert sizes == {"a": 0, "b": 1, "c": 1, "d": 1}

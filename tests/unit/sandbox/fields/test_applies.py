@@ -230,7 +230,7 @@ CONFIGURATIONS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["x", "y"]), CONFIGURATIONS), max_size=4), CONFIGURATIONS)
 def test_an_apply_by_force_has_its_way(others: list[tuple[str, JSON]], last: JSON) -> None:
     """Whatever was there, all that is applied is there now, and to apply it again is nothing."""
@@ -257,7 +257,7 @@ def _holds(value: Any, part: Any) -> bool:
     return bool(value == part)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_an_applier_that_leaves_leaves_no_trace(mine: JSON, theirs: JSON) -> None:
     """Apply beside somebody, then nothing: what is left is what the other applied."""

@@ -284,7 +284,7 @@ VALUES = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(["alice", "bob", "ci"]), VALUES), max_size=6))
 def test_every_updated_field_has_one_owner(writes: list[tuple[str, JSON]]) -> None:
     """Updates alone never share a leaf, and nothing given is changed by them."""

@@ -117,7 +117,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=3), VALUES), st.text(max_size=3), VALUES)
 def test_what_was_added_is_there_and_can_be_removed(doc: JSON, name: str, value: Any) -> None:
     """Pointers reach any name, and no document that was given is changed."""

@@ -69,7 +69,7 @@ OBJECTS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(OBJECTS, OBJECTS)
 def test_a_patch_has_its_way_once_and_for_all(doc: JSON, patch: JSON) -> None:
     """To patch twice is to patch once."""

@@ -287,7 +287,7 @@ ITEMS = st.dictionaries(st.sampled_from("pqrst"), st.sampled_from("12"), max_siz
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ITEMS, ITEMS)
 def test_a_merge_has_all_of_both(live: list[JSON], patch: list[JSON]) -> None:
     """Every item is there once, the patch's with its values and in its order; twice is once."""

@@ -1,4 +1,4 @@
-"""What holds for all tests: the contract's rows as marks, the beds of scenarios, fixed properties."""
+"""What holds for all tests: the contract's rows as marks, the beds, properties that stand still."""
 
 from __future__ import annotations
 

@@ -1,0 +1,146 @@
+"""What proves who asks: tokens, passwords and headers, from files or the environment, never flags.
+
+Files are read again at each request, so that what rotates is followed.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from gate.core.questions import Trouble
+from gate.errors import UsageError
+from gate.sources.address import Address
+from gate.sources.source import unanswered
+
+_LONGEST_SECRET: Final = 1 << 16
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
+_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?", re.ASCII)
+_TAKEN: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
+)
+"""Headers that the request itself sets."""
+_SHORTEST_MASKED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFile:
+    """A secret that stands in a file; what writes it may replace it at any time."""
+
+    path: str
+
+    def read(self) -> str:
+        """Return the text without the white space around it; `Unanswered` where there is none."""
+        try:
+            with Path(self.path).open("rb") as file:
+                content = file.read(_LONGEST_SECRET)
+        except OSError as error:
+            why = f"{self.path} cannot be read: {error.strerror}"
+            raise unanswered(Trouble.CREDENTIALS, why) from error
+        return _checked(content.decode("utf-8", "replace").strip(), self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretVariable:
+    """A secret that stands in an environment variable."""
+
+    name: str
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+
+    def read(self) -> str:
+        """Return the text without the white space around it; `Unanswered` where there is none."""
+        return _checked(self.environ.get(self.name, "").strip(), self.name)
+
+
+Secret = SecretFile | SecretVariable
+
+
+def _checked(text: str, origin: str) -> str:
+    if not _VALUE.fullmatch(text):
+        raise unanswered(Trouble.CREDENTIALS, f"{origin} is empty or not one printable line")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a server is asked; holds where secrets are, never the secrets.
+
+    `user` is the name and password of basic auth. `authority` is a file of certificates, ""
+    for the usual ones; `certificate` and `key` are files of a client certificate.
+    """
+
+    token: Secret | None = None
+    user: tuple[Secret, Secret] | None = None
+    headers: tuple[tuple[str, Secret], ...] = ()
+    authority: str = ""
+    certificate: str = ""
+    key: str = ""
+    allow_plain_http: bool = False
+    allow_link_local: bool = False
+
+    def check(self, address: Address) -> None:
+        """Refuse what is not safe or cannot work, before anything is sent; UsageError."""
+        if self.token is not None and self.user is not None:
+            raise UsageError("either a bearer token or a user and a password, not both")
+        if address.scheme == "http" and self.has_secrets and not self.allow_plain_http:
+            hint = "use https, or --allow-insecure"
+            raise UsageError(f"credentials would go to {address} in plain text", hint=hint)
+        for name, _ in self.headers:
+            if not _HEADER.fullmatch(name) or name.lower() in _TAKEN:
+                raise UsageError(f"not a header to be set: {name[:60]!a}")
+        self._try_out_tls()
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether requests carry anything secret."""
+        return self.token is not None or self.user is not None or bool(self.headers)
+
+    def headers_for(self) -> dict[str, str]:
+        """Read every secret now, and return the headers; `Unanswered` where one is not there."""
+        headers = {name: secret.read() for name, secret in self.headers}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token.read()}"
+        if self.user is not None:
+            pair = ":".join(secret.read() for secret in self.user)
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        return headers
+
+    def _try_out_tls(self) -> None:
+        """Make sure that TLS can use the files, and never asks for a pass phrase."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self.authority:
+            try:
+                context.load_verify_locations(self.authority)
+            except OSError as error:
+                raise UsageError(f"{self.authority} holds no certificate") from error
+        if bool(self.certificate) != bool(self.key):
+            raise UsageError("a client certificate needs its key, and a key its certificate")
+        if self.certificate:
+            try:
+                context.load_cert_chain(self.certificate, self.key, lambda: "-")
+            except OSError as error:
+                hint = "both have to be PEM, belong together, and the key has no pass phrase"
+                why = "the client certificate and its key cannot be used"
+                raise UsageError(why, hint=hint) from error
+
+
+def masked(text: str, headers: Mapping[str, str]) -> str:
+    """Return `text` without the secrets of `headers`: a server may show what it was sent."""
+    for secret in _secrets(headers):
+        if len(secret) >= _SHORTEST_MASKED:
+            text = text.replace(secret, "***")
+    return text
+
+
+def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
+    for value in headers.values():
+        scheme, _, bare = value.rpartition(" ")
+        yield from (value, bare)
+        if scheme == "Basic":
+            yield base64.b64decode(bare).decode("utf-8", "replace").partition(":")[2]

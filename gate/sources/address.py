@@ -1,0 +1,97 @@
+"""Addresses that are asked: checked when they are read, and again when a name was resolved.
+
+Link-local addresses are where clouds keep the credentials of a machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from gate.errors import UsageError
+
+_PORTS: Final = {"http": 80, "https": 443}
+_METADATA: Final = frozenset(
+    map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
+)
+"""Where Amazon (IPv6), Alibaba and Oracle keep theirs."""
+_TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
+"""IPv4 addresses behind NAT64 (RFC 6052)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An `http` or `https` URL without credentials; `origin` is scheme, host and port."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str, *, allow_link_local: bool = False) -> Address:
+        """Read a URL; UsageError says what is wrong with it and shows no credentials."""
+        parts = _split(text)
+        if parts.username is not None or parts.password is not None:
+            hint = "credentials come from files or the environment"
+            raise UsageError("a URL cannot hold a user or a password", hint=hint)
+        host, port = _host(parts, text)
+        if not allow_link_local and is_link_local(host):
+            raise UsageError(f"{host} is a link-local or metadata address", hint=ALLOW)
+        return cls(text, parts.scheme, host, port or _PORTS[parts.scheme])
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """What credentials are bound to."""
+        return (self.scheme, self.host, self.port)
+
+    def __str__(self) -> str:
+        """Return scheme, host and port, the latter where it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        usual = self.port == _PORTS[self.scheme]
+        return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
+
+
+ALLOW: Final = "--allow-link-local asks it all the same"
+
+
+def is_link_local(host: str) -> bool:
+    """Tell whether an IP address is link-local or a known metadata address; a name is not."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        address = _embedded(address) or address
+    return address.is_link_local or address in _METADATA
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _split(text: str) -> SplitResult:
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise UsageError("a URL cannot hold spaces, control characters or other than ASCII")
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise UsageError("not a URL", hint="as in https://prometheus.example:9090") from error
+    if parts.scheme not in _PORTS or not text.startswith(f"{parts.scheme}://"):
+        hint = "as in https://prometheus.example:9090"
+        raise UsageError("a URL has to begin with http:// or https://", hint=hint)
+    return parts
+
+
+def _host(parts: SplitResult, text: str) -> tuple[str, int | None]:
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"the port of the URL is no number: {parts.scheme}://...") from error
+    if not host or "\\" in text:
+        raise UsageError("the URL names no host", hint="as in https://prometheus.example:9090")
+    return host, port

@@ -1,0 +1,153 @@
+"""Smoke tests by command: an argument vector, run without a shell, judged by its exit code.
+
+It runs in a process group of its own, which is ended with it, and inherits no credential: of the
+gate's environment it gets what `INHERITED` names, and what it was given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from functools import partial
+from typing import IO, Final, cast
+
+from gate.core.objects import CleanText
+from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.wire.untrusted import clean
+
+INHERITED: Final = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+"""The variables of the gate's environment that a command finds in its own."""
+
+OUTPUT_BYTES: Final = 1 << 16
+"""The end of the output, which is kept as evidence: there stands what went wrong."""
+_SHOWN_CHARACTERS: Final = 4096
+_GRACE_SECONDS: Final = 2.0
+_REAPING_SECONDS: Final = 1.0
+
+
+class Command:
+    """Runs programs on the gate's machine; answers `CommandQuestion`."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        passed: tuple[str, ...] = (),
+        grace_seconds: float = _GRACE_SECONDS,
+    ) -> None:
+        """Take the gate's environment, and the names in it that commands are given besides."""
+        names = (*INHERITED, *passed)
+        self._environment = {name: environ[name] for name in names if name in environ}
+        self._grace_seconds = grace_seconds
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._stopping = threading.Event()
+
+    def ask(self, question: CommandQuestion) -> Answered | Errored:
+        """Run a command to its end, or to the end of its time."""
+        if self._stopping.is_set():
+            return _cancelled()
+        try:
+            process = self._started(question)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "bad arguments"
+            text = clean(f"{question.arguments[0]} cannot be run: {why}", 200)
+            return Errored(text, Trouble.COMMAND)
+        return self._ended(process, question.timeout_seconds)
+
+    def cancel(self) -> None:
+        """End what runs, and run nothing more."""
+        self._stopping.set()
+        for process in list(self._running.values()):
+            _signal(process, signal.SIGKILL)
+
+    def _started(self, question: CommandQuestion) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            question.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**self._environment, **dict(question.environment)},
+            start_new_session=True,
+        )
+        self._running[process.pid] = process
+        if self._stopping.is_set():
+            _signal(process, signal.SIGKILL)
+        return process
+
+    def _ended(self, process: subprocess.Popen[bytes], seconds: float) -> Answered | Errored:
+        """Wait for the end; whatever it left behind in its group ends with it."""
+        output = bytearray()
+        stdout = cast("IO[bytes]", process.stdout)
+        listener = threading.Thread(target=_drain, args=(stdout, output), daemon=True)
+        listener.start()
+        late = self._waited(process, seconds)
+        # The pid names the group until the leader is reaped, and nothing of others afterwards.
+        _signal(process, signal.SIGKILL)
+        del self._running[process.pid]
+        code = process.wait()
+        # A process that left the group may hold the pipe open for ever.
+        listener.join(_REAPING_SECONDS)
+        if self._stopping.is_set():
+            return _cancelled()
+        return Answered(Exit(None if late else code, _shown(bytes(output))))
+
+    def _waited(self, process: subprocess.Popen[bytes], seconds: float) -> bool:
+        """Wait for the end without reaping; return whether it had to be ended."""
+        late = threading.Event()
+
+        def term() -> None:
+            late.set()
+            _signal(process, signal.SIGTERM)
+
+        kill = partial(_signal, process, signal.SIGKILL)
+        watchdogs = [
+            threading.Timer(seconds, term),
+            threading.Timer(seconds + self._grace_seconds, kill),
+        ]
+        for watchdog in watchdogs:
+            watchdog.daemon = True
+            watchdog.start()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        for watchdog in watchdogs:
+            watchdog.cancel()
+        return late.is_set()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to the whole group; its leader's pid names it as long as a member lives."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _drain(stream: IO[bytes], kept: bytearray) -> None:
+    """Keep the end of what comes, and read on, so that the writer never blocks."""
+    with stream, contextlib.suppress(OSError, ValueError):
+        while some := os.read(stream.fileno(), OUTPUT_BYTES):
+            kept += some
+            del kept[:-OUTPUT_BYTES]
+
+
+def _shown(output: bytes) -> CleanText:
+    """Return the last lines, clean."""
+    text = output.decode("utf-8", "replace").strip()
+    return clean(text[-_SHOWN_CHARACTERS:])
+
+
+def _cancelled() -> Errored:
+    return Errored(CleanText("the run is ending"), Trouble.CANCELLED)

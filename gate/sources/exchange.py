@@ -1,0 +1,218 @@
+"""One request and its answer over `requests`: bounded in time and size, no redirects, no cookies.
+
+Every exchange has a line of its own while it lasts, so that no session is shared by threads and
+each can be ended from another one. Lines are kept open for the next exchange.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+
+import requests
+from requests.utils import get_environ_proxies
+
+from gate.clock import Clock
+from gate.core.questions import Trouble
+from gate.sources.access import Access, masked
+from gate.sources.address import ALLOW, Address
+from gate.sources.dialing import Adapter, ReadError
+from gate.sources.failures import from_transport
+from gate.sources.source import unanswered
+from gate.wire.untrusted import clean_line
+
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one exchange; `answer_seconds` holds for the whole of it."""
+
+    connect_seconds: float = 5.0
+    answer_seconds: float = 10.0
+    body_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it came, its header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    latency_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What is sent: a GET or HEAD, or a POST of a form."""
+
+    method: str
+    address: Address
+    form: tuple[tuple[str, str], ...] = ()
+
+
+class _Line:
+    """A session that one exchange uses at a time."""
+
+    def __init__(self, *, guarded: bool) -> None:
+        self.session = requests.Session()
+        # The environment's .netrc would send its own credentials in place of ours.
+        self.session.trust_env = False
+        self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self.adapter = Adapter(guarded=guarded)
+        self.session.mount("http://", self.adapter)
+        self.session.mount("https://", self.adapter)
+
+
+class Exchanges:
+    """Sends requests for several threads; secrets go to the origin that they are for alone."""
+
+    def __init__(
+        self,
+        access: Access,
+        origin: Address,
+        clock: Clock,
+        limits: Limits | None = None,
+        *,
+        keep_open: bool = True,
+    ) -> None:
+        """Refuse access that is not safe; UsageError. `keep_open` uses connections again."""
+        access.check(origin)
+        self._access, self._origin, self._clock = access, origin, clock
+        self.limits = limits or Limits()
+        self._keep_open = keep_open
+        self._idle: deque[_Line] = deque()
+        self._busy: dict[int, _Line] = {}
+        self.stopping = threading.Event()
+
+    def send(self, sent: Sent, seconds: float, *, read_body: bool = True) -> Reply:
+        """Return the answer, whatever its status; `Unanswered` where there is none in time.
+
+        Where a body has a use, `read_body`, one over the limit is no answer either.
+        """
+        bound = sent.address.origin == self._origin.origin
+        headers = self._access.headers_for() if bound else {}
+        line, late = self._line(), threading.Event()
+
+        def cut() -> None:
+            late.set()
+            line.adapter.shut()
+
+        watchdog = threading.Timer(seconds, cut)
+        watchdog.daemon = True
+        watchdog.start()
+        reply = None
+        try:
+            reply = self._exchanged(line, sent, headers, seconds, read_body=read_body)
+            if late.is_set() or self.stopping.is_set():
+                # http.client takes the end of a connection for the end of the answer's head.
+                reply = None
+                raise ConnectionAbortedError
+        except (requests.RequestException, ReadError, OSError) as error:
+            raise self._failure(error, sent.address, headers, late=late.is_set()) from error
+        finally:
+            watchdog.cancel()
+            # Near the end of its time the watchdog may be cutting the line at this moment.
+            self._give_back(line, good=reply is not None and reply.latency_seconds < seconds / 2)
+        return reply
+
+    def cancel(self) -> None:
+        """End what is under way; nothing is sent any more."""
+        self.stopping.set()
+        for line in list(self._busy.values()):
+            line.adapter.shut()
+
+    def _line(self) -> _Line:
+        try:
+            line = self._idle.pop()
+        except IndexError:
+            line = _Line(guarded=not self._access.allow_link_local)
+        self._busy[id(line)] = line
+        if self.stopping.is_set():
+            self._give_back(line, good=False)
+            raise unanswered(Trouble.CANCELLED, "the run is ending")
+        return line
+
+    def _give_back(self, line: _Line, *, good: bool) -> None:
+        """Keep the line open where its connection is still of use."""
+        del self._busy[id(line)]
+        if good and self._keep_open:
+            self._idle.append(line)
+        else:
+            line.session.close()
+
+    def _exchanged(
+        self,
+        line: _Line,
+        sent: Sent,
+        secrets: Mapping[str, str],
+        seconds: float,
+        *,
+        read_body: bool,
+    ) -> Reply:
+        started = self._clock.now()
+        request = requests.Request(
+            sent.method,
+            sent.address.url,
+            headers={"Accept-Encoding": "identity", "User-Agent": "rollout-gate", **secrets},
+            data=list(sent.form) or None,
+        )
+        response = line.session.send(
+            line.session.prepare_request(request),
+            stream=True,
+            timeout=(min(seconds, self.limits.connect_seconds), seconds),
+            allow_redirects=False,
+            verify=self._access.authority or True,
+            cert=(self._access.certificate, self._access.key) if self._access.certificate else None,
+            proxies=get_environ_proxies(sent.address.url),
+        )
+        try:
+            body = self._body(response, started + seconds) if read_body else b""
+        finally:
+            # A body that was read to its end has given its connection back by now.
+            response.close()
+        named = {name.lower(): masked(value, secrets) for name, value in response.headers.items()}
+        if secrets and not _is_json(response):
+            body = masked(body.decode("utf-8", "replace"), secrets).encode()
+        return Reply(response.status_code, named, body, self._clock.now() - started)
+
+    def _body(self, response: requests.Response, ends_at: float) -> bytes:
+        """Read what comes as it comes: a body that drips has to end in time as well."""
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise unanswered(Trouble.BAD_ANSWER, "the answer is encoded, although asked not to be")
+        parts, size = [], 0
+        for chunk in _chunks(response):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > self.limits.body_bytes:
+                most = f"{self.limits.body_bytes >> 10} KiB"
+                raise unanswered(Trouble.BAD_ANSWER, f"the answer is larger than {most}")
+            if self._clock.now() > ends_at:
+                raise requests.ReadTimeout
+        return b"".join(parts)
+
+    def _failure(
+        self, error: Exception, address: Address, secrets: Mapping[str, str], *, late: bool
+    ) -> Exception:
+        if self.stopping.is_set():
+            return unanswered(Trouble.CANCELLED, "the run is ending")
+        if late:
+            return unanswered(Trouble.TIMED_OUT, f"{address} did not answer in time")
+        found = from_transport(error, str(address))
+        if found.trouble is Trouble.ADDRESS:
+            return unanswered(Trouble.ADDRESS, found.why, hint=ALLOW)
+        return unanswered(found.trouble, clean_line(masked(found.why, secrets)))
+
+
+def _is_json(response: requests.Response) -> bool:
+    """Tell whether it is a good answer: its text is data then, and never shown as it came."""
+    return response.ok and response.headers.get("Content-Type", "").startswith("application/json")
+
+
+def _chunks(response: requests.Response) -> Iterator[bytes]:
+    while data := response.raw.read1(_CHUNK_BYTES, decode_content=False):
+        yield data

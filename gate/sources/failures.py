@@ -1,0 +1,147 @@
+"""Errors of the network, of HTTP and of Prometheus' API, named where they enter the gate."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import requests
+
+from gate.core.questions import Errored, Trouble
+from gate.sources.dialing import BrokenOff, LinkLocalError, TimedOut
+from gate.wire.untrusted import clean_line
+
+_PAGE_CHARACTERS: Final = 160
+_LONGEST_PAUSE_SECONDS: Final = 60.0
+_POSITION: Final = re.compile(r"\b([0-9]{1,6}):([0-9]{1,6}): parse error")
+_OF_STATUS: Final = {
+    400: Trouble.BAD_QUERY,
+    401: Trouble.UNAUTHORIZED,
+    403: Trouble.FORBIDDEN,
+    404: Trouble.NOT_FOUND,
+    422: Trouble.BAD_QUERY,
+    429: Trouble.OVERLOADED,
+}
+_HINTS: Final = {
+    Trouble.UNAUTHORIZED: "the credentials are missing, wrong or expired",
+    Trouble.FORBIDDEN: "these credentials may not ask this",
+    Trouble.NOT_FOUND: "the URL has to end before /api/v1, with the server's own prefix if any",
+    Trouble.REDIRECTED: "give the URL that it redirects to",
+    Trouble.TLS: "is the certificate authority the right one?",
+    Trouble.NAME: "is the name of the server right?",
+    Trouble.UNREACHABLE: "is the server up, and reachable from here?",
+    Trouble.REFUSED: "is the server up, and the port right?",
+}
+
+
+def from_transport(error: Exception, server: str) -> Errored:
+    """Name an error of `requests`, TLS or the socket; `server` is for the message."""
+    chain = list(_chain(error))
+    found = next((each for each in chain if isinstance(each, LinkLocalError)), None)
+    if found is not None:
+        return _errored(Trouble.ADDRESS, f"{server}: {found}")
+    if _any(chain, socket.gaierror):
+        return _errored(Trouble.NAME, f"the name of {server} does not resolve")
+    match error:
+        case requests.exceptions.SSLError() if not _any(chain, ssl.SSLEOFError):
+            return _errored(Trouble.TLS, f"no TLS with {server}: {_tls(str(error))}")
+        case requests.exceptions.ProxyError():
+            return _errored(Trouble.UNREACHABLE, f"cannot reach {server} through its proxy")
+        case requests.exceptions.Timeout():
+            return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
+    if _any(chain, TimedOut, TimeoutError):
+        return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
+    if _any(chain, ConnectionRefusedError):
+        return _errored(Trouble.REFUSED, f"{server} refuses the connection")
+    if _any(chain, ConnectionError, BrokenOff):
+        return _errored(Trouble.REFUSED, f"the connection to {server} broke")
+    return _errored(Trouble.UNREACHABLE, f"cannot reach {server}: {_last_words(error)}")
+
+
+def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:
+    return any(isinstance(each, kinds) for each in chain)
+
+
+def _chain(error: BaseException | None, depth: int = 8) -> Iterator[BaseException]:
+    """Iterate an error and what it wraps: requests and urllib3 hide the cause in several places."""
+    if error is None or depth == 0:
+        return
+    yield error
+    wrapped = [*error.args, getattr(error, "reason", None), error.__cause__]
+    for inner in wrapped:
+        if isinstance(inner, BaseException):
+            yield from _chain(inner, depth - 1)
+
+
+def _tls(text: str) -> str:
+    untrusted = re.search(r"certificate verify failed: ([^(]+)", text)
+    if untrusted is not None:
+        return f"its certificate is not trusted: {untrusted[1].strip()}"
+    if "WRONG_VERSION_NUMBER" in text or "wrong version number" in text:
+        return "it does not speak TLS"
+    return _last_words(text)
+
+
+def _last_words(error: object) -> str:
+    return clean_line(str(error)).rpartition(": ")[2].strip("()'\" ")[:_PAGE_CHARACTERS]
+
+
+def from_status(status: int, headers: Mapping[str, str], body: bytes, server: str) -> Errored:
+    """Name an answer of Prometheus' API that is no success; `headers` in lower case."""
+    said = _said(body)
+    message = f"{server} answered {status}" + (f": {said}" if said else "")
+    if 300 <= status < 400:  # noqa: PLR2004 - the class of HTTP statuses
+        to = clean_line(headers.get("location", ""), _PAGE_CHARACTERS)
+        return _errored(Trouble.REDIRECTED, f"{server} redirects to {to or 'nowhere'}")
+    trouble = _OF_STATUS.get(status)
+    if trouble is None:
+        transient = status >= 500  # noqa: PLR2004 - as above
+        trouble = Trouble.SERVER_FAILED if transient else Trouble.BAD_ANSWER
+    position = _POSITION.search(said) if trouble is Trouble.BAD_QUERY else None
+    return Errored(
+        clean_line(message),
+        trouble,
+        _HINTS.get(trouble, ""),
+        (int(position[1]), int(position[2])) if position else None,
+        _seconds(headers.get("retry-after")),
+    )
+
+
+def _said(body: bytes) -> str:
+    """Return the API's own message, or the first words of a proxy's page."""
+    document = _document(body)
+    if document is not None and document.get("error"):
+        return clean_line(str(document["error"]))
+    return page(body)
+
+
+def _document(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def page(body: bytes) -> str:
+    """Return the first words of a body, without the tags of a page."""
+    text = body[: 1 << 14].decode("utf-8", "replace")
+    words = re.sub(r"(?s)<(script|style).*?</\1>|<[^>]*>", " ", text)
+    return clean_line(" ".join(words.split()), _PAGE_CHARACTERS)
+
+
+def _seconds(value: str | None) -> float | None:
+    """Read Retry-After, a minute at most; dates are left."""
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        return None
+    return min(max(0.0, seconds), _LONGEST_PAUSE_SECONDS) if seconds == seconds else None  # noqa: PLR0124
+
+
+def _errored(trouble: Trouble, why: str) -> Errored:
+    return Errored(clean_line(why), trouble, _HINTS.get(trouble, ""))

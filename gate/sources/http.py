@@ -1,0 +1,99 @@
+"""Smoke tests by HTTP: one request to the service under test, and the facts of its reply.
+
+What the service does, it answers for: no connection, a broken one and silence are replies too
+(`NoReply`). A name that does not resolve and TLS that fails tell nothing of the version.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Final
+from urllib.parse import urljoin
+
+from gate.clock import Clock
+from gate.core.json_path import number_at
+from gate.core.questions import (
+    Answered,
+    Errored,
+    HttpQuestion,
+    HttpReply,
+    NoReply,
+    Trouble,
+)
+from gate.errors import UsageError
+from gate.sources.access import Access
+from gate.sources.address import Address
+from gate.sources.exchange import Exchanges, Limits, Reply, Sent
+from gate.sources.source import Unanswered, unanswered
+from gate.wire.untrusted import clean_line
+
+_ITS_OWN: Final = (Trouble.REFUSED, Trouble.TIMED_OUT)
+"""What the service under test answers for."""
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_LOCATION_CHARACTERS: Final = 200
+
+
+class HttpCheck:
+    """One service; answers `HttpQuestion`s for URLs of its origin."""
+
+    def __init__(
+        self, url: str, access: Access, clock: Clock, *, limits: Limits | None = None
+    ) -> None:
+        """Take the URL whose origin alone gets the credentials; UsageError as for `Access`."""
+        origin = Address.parse(url, allow_link_local=access.allow_link_local)
+        self._access, self._clock = access, clock
+        self._exchanges = Exchanges(access, origin, clock, limits, keep_open=False)
+
+    def ask(self, question: HttpQuestion) -> Answered | Errored:
+        """Send one request, and follow as many redirects as the question allows."""
+        try:
+            return Answered(self._asked(question))
+        except Unanswered as failed:
+            if failed.error.trouble in _ITS_OWN:
+                return Answered(NoReply(failed.error.why))
+            return failed.error
+
+    def cancel(self) -> None:
+        """End what is under way."""
+        self._exchanges.cancel()
+
+    def _asked(self, question: HttpQuestion) -> HttpReply:
+        started = self._clock.now()
+        ends_at = started + question.timeout_seconds
+        address = self._address(question.url)
+        reply = self._sent(question, address, ends_at)
+        for _ in range(question.redirects):
+            to = reply.headers.get("location", "")
+            if reply.status not in _REDIRECTS or not to:
+                break
+            address = self._address(urljoin(address.url, to))
+            reply = self._sent(question, address, ends_at)
+        return _facts(question, reply, self._clock.now() - started)
+
+    def _address(self, url: str) -> Address:
+        """Read a URL; one that a redirect leads to can be of any kind."""
+        try:
+            return Address.parse(url, allow_link_local=self._access.allow_link_local)
+        except UsageError as error:
+            raise unanswered(Trouble.ADDRESS, error.message, hint=error.hint) from error
+
+    def _sent(self, question: HttpQuestion, address: Address, ends_at: float) -> Reply:
+        seconds = max(0.1, ends_at - self._clock.now())
+        read = bool(question.contains or question.json_path)
+        return self._exchanges.send(Sent(question.method, address), seconds, read_body=read)
+
+
+def _facts(question: HttpQuestion, reply: Reply, latency_seconds: float) -> HttpReply:
+    location = clean_line(reply.headers.get("location", ""), _LOCATION_CHARACTERS)
+    found = question.contains.encode() in reply.body if question.contains else None
+    number = _number(question, reply.body) if question.json_path else None
+    return HttpReply(reply.status, latency_seconds, found, number, location)
+
+
+def _number(question: HttpQuestion, body: bytes) -> float | None:
+    try:
+        number = number_at(json.loads(body), question.json_path)
+    except (ValueError, RecursionError):
+        return None
+    return None if number is None or math.isnan(number) else number

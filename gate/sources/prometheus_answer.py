@@ -1,0 +1,100 @@
+"""The body of `/api/v1/query` as values; sources of the format: Prometheus' HTTP API, v1."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gate.core.objects import CleanText
+from gate.core.questions import Form, Samples, Series, Trouble
+from gate.sources.failures import page
+from gate.sources.source import Unanswered, unanswered
+from gate.wire.untrusted import clean_line
+
+_NUMBER: Final = re.compile(r"[+-]?(?:Inf|NaN|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)", re.ASCII)
+_LABEL_CHARACTERS: Final = 200
+_MOST_REMARKS: Final = 3
+_HARMLESS: Final = (
+    "metric might not be a counter",
+    "needed to be fixed for monotonicity",
+    "metric might not be a gauge",
+)
+"""Infos (annotations since Prometheus 2.48) about names and rounding: nothing is left out."""
+
+
+def decode(body: bytes, content_type: str) -> Samples:
+    """Return the samples of a successful answer; `Unanswered` for what is none of the API's."""
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        kind = clean_line(content_type.partition(";")[0], 60) or "no content type"
+        raise _bad(f"the answer is no JSON but {kind}", body)
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _bad("the answer is not JSON", body) from error
+    data = _mapping(document).get("data")
+    if _mapping(document).get("status") != "success" or not isinstance(data, dict):
+        raise _bad("the answer is none of Prometheus' API", body)
+    try:
+        form = Form(str(data.get("resultType")))
+        return _samples(form, data.get("result"), tuple(_remarks(document)))
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise _bad("the answer's result is malformed", b"") from error
+
+
+def _bad(why: str, body: bytes) -> Unanswered:
+    words = page(body)
+    hint = "does the URL lead to Prometheus, or to a login page before it?"
+    return unanswered(Trouble.BAD_ANSWER, f"{why}: {words}" if words else why, hint=hint)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _samples(form: Form, result: Any, remarks: tuple[CleanText, ...]) -> Samples:
+    if form is Form.SCALAR:
+        return Samples(form, (Series(_number(result[1])),), remarks)
+    if form is not Form.VECTOR:
+        return Samples(form, (), remarks)
+    if not isinstance(result, list):
+        raise TypeError("a vector is a list")
+    if any("histogram" in element for element in result):
+        return Samples(Form.HISTOGRAM, (), remarks)
+    series = tuple(
+        Series(_number(element["value"][1]), _labels(element["metric"])) for element in result
+    )
+    return Samples(form, series, remarks)
+
+
+def _number(text: Any) -> float:
+    """Read a sample's value, which the API sends as text."""
+    if not isinstance(text, str) or _NUMBER.fullmatch(text) is None:
+        raise ValueError("not a sample's value")
+    return float(text)
+
+
+def _labels(metric: Mapping[str, Any]) -> CleanText:
+    """Return a label set as PromQL writes it."""
+    pairs = (
+        f"{name}={json.dumps(str(value), ensure_ascii=False)}"
+        for name, value in sorted(metric.items())
+        if name != "__name__"
+    )
+    text = f"{metric.get('__name__', '')}{{{','.join(pairs)}}}"
+    return clean_line(text, _LABEL_CHARACTERS)
+
+
+def _remarks(document: Mapping[str, Any]) -> Iterator[CleanText]:
+    """Iterate what says that the answer may be partial; VictoriaMetrics says so by a flag."""
+    if document.get("isPartial") is True:
+        yield CleanText("the server says that the answer is partial")
+    said = [*_texts(document.get("warnings")), *_texts(document.get("infos"))]
+    telling = [text for text in said if not any(words in text for words in _HARMLESS)]
+    for text in telling[:_MOST_REMARKS]:
+        yield clean_line(text)
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []

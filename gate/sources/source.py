@@ -1,0 +1,69 @@
+"""The one interface of all sources, and how the questions of a tick find theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+from gate.core.objects import CleanText
+from gate.core.questions import Answered, Answers, Errored, Question, Questions, Trouble
+
+Asked_contra = TypeVar("Asked_contra", contravariant=True)
+
+
+class Source(Protocol[Asked_contra]):
+    """Answers one kind of question; called from several threads."""
+
+    def ask(self, question: Asked_contra) -> Answered | Errored:
+        """Answer within the question's time; never raises for what the world does."""
+
+    def cancel(self) -> None:
+        """End what is under way: every question, also a later one, is `CANCELLED`."""
+
+
+class Unanswered(Exception):
+    """Carries an `Errored` from where the trouble was met to `Source.ask`."""
+
+    def __init__(self, error: Errored) -> None:
+        super().__init__(error.why)
+        self.error = error
+
+
+def unanswered(
+    trouble: Trouble, why: str, *, hint: str = "", retry_after_seconds: float | None = None
+) -> Unanswered:
+    """Return the exception for a trouble; `why` is one clean line."""
+    error = Errored(CleanText(why), trouble, hint, retry_after_seconds=retry_after_seconds)
+    return Unanswered(error)
+
+
+class Sources:
+    """The sources that a run knows, by the kind of question that they answer."""
+
+    def __init__(self, by_question: Mapping[type[Question], Source[Any]]) -> None:
+        self._by_question = dict(by_question)
+
+    def ask(self, questions: Questions) -> Answers | Errored:
+        """Ask all that a tick needs; the first that has no answer stands for all."""
+        answers: dict[str, Any] = {}
+        for role in ("value", "samples", "freshness", "baseline"):
+            question = getattr(questions, role)
+            if question is None:
+                continue
+            said = self._ask(question)
+            if isinstance(said, Errored):
+                return said
+            answers[role] = said.answer
+        return Answers(**answers)
+
+    def _ask(self, question: Question) -> Answered | Errored:
+        source = self._by_question.get(type(question))
+        if source is None:
+            why = CleanText(f"there is no source for a {type(question).__name__}")
+            return Errored(why, Trouble.ADDRESS, hint="name the server with --prometheus-url")
+        return source.ask(question)
+
+    def cancel(self) -> None:
+        """End every question that is under way, and all later ones."""
+        for source in self._by_question.values():
+            source.cancel()

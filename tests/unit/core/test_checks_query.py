@@ -1,0 +1,198 @@
+"""Variables of queries: where they may stand, what they become, and what is wrong where."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.core.query import MOST_CHARACTERS, Query, QueryError
+from gate.core.query_values import (
+    BUILT_IN,
+    Subject,
+    Version,
+    user_variable_fault,
+    values,
+    window_seconds,
+)
+
+NASTY = "a.b-c\"\\'`{}$"
+SUBJECT = Subject(
+    "shop",
+    "web",
+    Version("web-6d4b", "6d4b"),
+    started_at=100.0,
+    baseline=Version("web-77aa", "77aa"),
+    revision=7,
+    first_available_at=130.0,
+)
+
+
+def resolved(text: str, **named: str) -> str:
+    """Resolve a query whose variables are exactly those that are given."""
+    return Query.parse(text, named).resolve(named)
+
+
+@pytest.mark.contract("B418")
+@pytest.mark.parametrize(
+    ("text", "value", "wanted"),
+    [
+        ('x{a="${v}"}', 'q"b\\s', r'x{a="q\"b\\s"}'),
+        ("x{a='${v}'}", "it's", r"x{a='it\'s'}"),
+        ("x{a=`${v}`}", 'q"b\\s', 'x{a=`q"b\\s`}'),
+        ('x{a=~"${v}-.*"}', "a.b", r'x{a=~"a\\.b-.*"}'),
+        ("x{a!~'${v}'}", "a|b", r"x{a!~'a\\|b'}"),
+        ("x{a=~`${v}`}", "a.b", r"x{a=~`a\.b`}"),
+        ('x{a=~ # why\n "${v}"}', "a+", 'x{a=~ # why\n "a\\\\+"}'),
+        ('x{a=~"b",c="${v}"}', "a.b", 'x{a=~"b",c="a.b"}'),
+        ('x{a="=~",c="${v}"}', "a.b", 'x{a="=~",c="a.b"}'),
+        ('x{a="\\"",c=~"${v}"}', "a.b", r'x{a="\"",c=~"a\\.b"}'),
+        ("rate(x[${v}])", "47s", "rate(x[47s])"),
+        ("rate(${v}[1m])", "http_requests:rate5m", "rate(http_requests:rate5m[1m])"),
+        ('x{a="${v}"}', "a\nb", 'x{a="a\\U0000000ab"}'),
+    ],
+)
+def test_a_value_is_escaped_for_its_place(text: str, value: str, wanted: str) -> None:
+    """Strings by PromQL's rules, regular expressions by RE2's as well, tokens as they are."""
+    assert resolved(text, v=value) == wanted
+
+
+@pytest.mark.contract("B418")
+@pytest.mark.parametrize("value", ["web-1", "1 or vector(1)", "x{}", "", "5s]", '"'])
+def test_only_single_tokens_stand_outside_of_strings(value: str) -> None:
+    """There is no escape there: what is more than a token is an error with its position."""
+    with pytest.raises(QueryError, match="outside a string") as caught:
+        resolved("sum(${v})", v=value)
+    assert caught.value.position == 5
+
+
+@pytest.mark.contract("B418")
+def test_backticks_cannot_be_escaped() -> None:
+    """A raw string has no escapes, so a value with a backtick cannot stand in one."""
+    with pytest.raises(QueryError, match="backticks"):
+        resolved("x{a=`${v}`}", v="a`b")
+
+
+@pytest.mark.contract("B418")
+@given(value=st.text(st.characters(codec="utf-8"), max_size=30))
+def test_no_value_leaves_its_string(value: str) -> None:
+    """Whatever is put into a quoted string, the string ends where the query says."""
+    for quote in "\"'":
+        text = resolved(f"x{{a={quote}${{v}}{quote}}}", v=value)
+        inside = re.fullmatch(rf"x\{{a={quote}((?:[^{quote}\\\n]|\\.)*){quote}\}}", text, re.DOTALL)
+        assert inside is not None, text
+
+
+@given(text=st.text("${}\"'`\\#=~! ab1\n[]", max_size=40))
+def test_a_query_without_variables_is_sent_as_it_is(text: str) -> None:
+    """Parsing loses no character; `$${` alone is changed."""
+    try:
+        query = Query.parse(text, ())
+    except QueryError:
+        return
+    assert query.resolve({}) == text.replace("$${", "${")
+
+
+@pytest.mark.contract("B418")
+@pytest.mark.parametrize(
+    ("text", "position", "hint"),
+    [
+        ('x{a="${replicset}"}', 6, "known are baseline_pod"),
+        ("rate(x[${nothing_like_it}])", 8, "known are "),
+        ("x ${", 3, "variables are ${name}"),
+        ('x{a="${two words}"}', 6, "variables are ${name}"),
+        ("${Upper}", 1, "variables are ${name}"),
+    ],
+)
+def test_what_is_no_known_variable_is_named_with_its_position(
+    text: str, position: int, hint: str
+) -> None:
+    """Before anything is applied."""
+    with pytest.raises(QueryError) as caught:
+        Query.parse(text, BUILT_IN)
+    assert caught.value.position == position
+    assert caught.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "x" * (MOST_CHARACTERS + 1)])
+def test_a_query_that_is_empty_or_endless_is_refused(text: str) -> None:
+    """Neither can be what was meant."""
+    with pytest.raises(QueryError):
+        Query.parse(text, BUILT_IN)
+
+
+def test_comments_groups_and_escaped_dollars_are_left_alone() -> None:
+    """`${1}` belongs to label_replace, and nobody looks into comments."""
+    text = 'label_replace(x, "a", "${1}$${name}", "b", "(.*)") # ${nobody}'
+    assert resolved(text) == text.replace("$${", "${")
+
+
+@pytest.mark.contract("B418")
+def test_all_variables_have_their_values() -> None:
+    """Each of the page, of one subject at one moment."""
+    assert values(SUBJECT, 200.0, 60.0, {"route": "/pay"}) == {
+        "namespace": "shop",
+        "deployment": "web",
+        "replicaset": "web-6d4b",
+        "pod_template_hash": "6d4b",
+        "baseline_replicaset": "web-77aa",
+        "baseline_pod_template_hash": "77aa",
+        "revision": "7",
+        "window": "60s",
+        "elapsed": "100s",
+        "route": "/pay",
+    }
+
+
+def test_the_baselines_side_has_the_baselines_names() -> None:
+    """A comparison asks the same query for both; without a baseline nothing is known of it."""
+    theirs = values(SUBJECT.as_baseline(), 200.0, 60.0, {})
+    assert theirs["replicaset"] == "web-77aa"
+    assert theirs["pod_template_hash"] == "77aa"
+    alone = Subject("shop", "web", Version("web-1", "1"), started_at=0.0)
+    assert "replicaset" not in values(alone.as_baseline(), 10.0, 60.0, {})
+
+
+@pytest.mark.contract("B418")
+@pytest.mark.parametrize("name", ['web"} or vector(0) #', "Web", "web_1", "a" * 254, "web\n"])
+def test_names_that_kubernetes_cannot_have_are_refused(name: str) -> None:
+    """Only validated names are substituted."""
+    with pytest.raises(ValueError, match="not a replicaset"):
+        values(Subject("shop", "web", Version(name, "1"), started_at=0.0), 1.0, 60.0, {})
+
+
+@pytest.mark.contract("B419")
+@pytest.mark.parametrize(
+    ("configured", "available_at", "now", "wanted"),
+    [
+        (60.0, 100.0, 500.0, 60),
+        (60.0, 100.0, 147.9, 47),
+        (60.0, 100.0, 101.0, 1),
+        (60.0, 100.0, 100.9, None),
+        (60.0, 100.0, 99.0, None),
+        (60.0, None, 500.0, None),
+    ],
+)
+def test_the_window_never_reaches_into_the_old_versions_time(
+    configured: float, available_at: float | None, now: float, wanted: int | None
+) -> None:
+    """The smaller of the configured one and the age of the first available new pod."""
+    assert window_seconds(configured, available_at, now) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wrong"),
+    [
+        ("route", "/pay now", False),
+        ("Route", "x", True),
+        ("window", "5m", True),
+        ("route", "", True),
+        ("route", "a\nb", True),
+        ("route", "x" * 257, True),
+    ],
+)
+def test_a_users_variables_are_checked(name: str, value: str, wrong: bool) -> None:
+    """One line, under a name that is not taken."""
+    assert (user_variable_fault(name, value) is not None) is wrong

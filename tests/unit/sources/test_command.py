@@ -1,0 +1,141 @@
+"""Smoke tests by command: real processes, their exits, their output and what they leave."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
+
+SHORT, LONG = 0.3, 30.0
+CANARY = "c4nary-s3cret"
+SURROUNDINGS = {"PATH": os.environ["PATH"], "KUBECONFIG": "/k", "PROMETHEUS_TOKEN": CANARY}
+
+
+def python(script: str, seconds: float = LONG, **environment: str) -> CommandQuestion:
+    """Return the question of a Python program."""
+    words = (sys.executable, "-I", "-S", "-c", script)
+    return CommandQuestion(words, tuple(environment.items()), seconds)
+
+
+def run(question: CommandQuestion, command: Command | None = None) -> Exit:
+    """Run it to its end, which there has to be."""
+    said = (command or Command(SURROUNDINGS, grace_seconds=SHORT)).ask(question)
+    assert isinstance(said, Answered), said
+    assert isinstance(said.answer, Exit)
+    return said.answer
+
+
+@pytest.mark.contract("B425")
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("", 0),
+        ("raise SystemExit(1)", 1),
+        ("raise SystemExit(75)", 75),
+        ("import os; os.kill(os.getpid(), 9)", -9),
+    ],
+)
+def test_a_command_ends_with_its_code(script: str, code: int) -> None:
+    """A signal's number is negative."""
+    assert run(python(script)) == Exit(code)
+
+
+@pytest.mark.contract("B425")
+def test_there_is_no_shell() -> None:
+    """Words are handed over as they are."""
+    words = ("$(id)", "a b", "; true", "*")
+    question = CommandQuestion((sys.executable, "-c", "import sys; print(sys.argv[1:])", *words))
+    assert run(question).output == str(list(words))
+
+
+@pytest.mark.contract("B425")
+@pytest.mark.parametrize("ignores", [False, True])
+def test_a_command_that_does_not_end_is_ended(ignores: bool) -> None:
+    """Asked first, and then not asked any more; what it said until then is kept."""
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if ignores else ""
+    script = f"import signal, time; {deaf} print('begun', flush=True); time.sleep(60)"
+    assert run(python(script, SHORT * 3)) == Exit(None, output=run(python("print('begun')")).output)
+
+
+@pytest.mark.contract("B425")
+@pytest.mark.parametrize("ending", ["", "time.sleep(60)"])
+def test_nothing_of_its_group_is_left(ending: str, tmp_path: Path) -> None:
+    """Neither after its end nor after the end of its time."""
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    child = "import time; time.sleep(60)"
+    script = (
+        "import subprocess, sys, time\n"
+        f"alive = open({str(pipe)!r}, 'w')\n"
+        f"subprocess.Popen([sys.executable, '-c', {child!r}], pass_fds=[alive.fileno()])\n"
+        f"{ending}"
+    )
+    run(python(script, SHORT * 3))
+    os.set_blocking(reading, True)
+    # The end of the pipe comes when nobody holds it open any more.
+    assert os.read(reading, 1) == b""
+    os.close(reading)
+
+
+@pytest.mark.contract("B426")
+def test_a_command_inherits_no_credential() -> None:
+    """It finds what it was told, and of the gate's environment only what is harmless."""
+    question = CommandQuestion(("env",), (("ROLLOUT_GATE_PHASE", "bake"),))
+    found = run(question).output.splitlines()
+    assert sorted(found) == [f"PATH={SURROUNDINGS['PATH']}", "ROLLOUT_GATE_PHASE=bake"]
+    assert not any("TOKEN" in name or "KUBE" in name or "PROXY" in name for name in INHERITED)
+
+
+@pytest.mark.contract("B426")
+def test_a_command_finds_what_it_was_given() -> None:
+    """By name, one at a time."""
+    command = Command(SURROUNDINGS, passed=("KUBECONFIG", "NOT_THERE"))
+    script = "import os; print(os.environ['KUBECONFIG'], 'NOT_THERE' in os.environ)"
+    assert run(python(script), command).output == "/k False"
+
+
+@pytest.mark.contract("B426")
+def test_the_end_of_the_output_is_kept_clean() -> None:
+    """Both streams, in one, without what a terminal or a CI host would obey."""
+    flood = f"print('x' * {3 * OUTPUT_BYTES})"
+    script = f"import sys; {flood}; sys.stdout.flush(); sys.stderr.write('\\x1b[31m##[error]no')"
+    output = run(python(script)).output
+    assert output.endswith("x\n# #[error]no")
+    assert len(output) <= 4096
+
+
+def test_input_is_closed() -> None:
+    """A command that asks gets no answer, and does not wait for one."""
+    assert run(python("import sys; print(repr(sys.stdin.read()))")).output == "''"
+
+
+@pytest.mark.parametrize("word", ["/nowhere/at-all", "/", "a\0b"])
+def test_what_cannot_be_run_is_an_error(word: str) -> None:
+    """It tells nothing of the version, and trying again does not help."""
+    said = Command(SURROUNDINGS).ask(CommandQuestion((word,)))
+    assert isinstance(said, Errored)
+    assert (said.trouble, said.permanent) == (Trouble.COMMAND, True)
+
+
+@pytest.mark.contract("B430")
+def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
+    """At once, and nothing is run afterwards."""
+    pipe = tmp_path / "begun"
+    os.mkfifo(pipe)
+    command = Command(SURROUNDINGS)
+    said: list[Answered | Errored] = []
+    script = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(60)"
+    lane = threading.Thread(target=lambda: said.append(command.ask(python(script))))
+    lane.start()
+    pipe.read_bytes()
+    command.cancel()
+    lane.join(LONG)
+    said.append(command.ask(python("")))
+    assert [isinstance(each, Errored) and each.trouble for each in said] == [Trouble.CANCELLED] * 2

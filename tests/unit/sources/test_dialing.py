@@ -1,0 +1,186 @@
+"""What `responses` cannot see: peers, time and ends of connections, on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gate.clock import SystemClock
+from gate.core.questions import Answered, Errored, MetricQuestion, Trouble
+from gate.sources import dialing
+from gate.sources.access import Access, SecretVariable
+from gate.sources.exchange import Limits
+from gate.sources.prometheus import Prometheus
+from tests.unit.kube.scripted import Answer, Drop, Hang, Reply, ScriptedServer, Stream, serving
+
+PATH = "/api/v1/query"
+QUESTION = MetricQuestion("up", at=0.0)
+GOOD = Reply(
+    body=json.dumps({"status": "success", "data": {"resultType": "vector", "result": []}}).encode(),
+    headers={"Content-Type": "application/json"},
+)
+SHORT = Limits(answer_seconds=0.5)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """Return a server that speaks plain HTTP."""
+    yield from serving()
+
+
+def client(server: ScriptedServer, limits: Limits | None = None) -> Prometheus:
+    """Return a client of the server."""
+    return Prometheus(server.url, Access(), SystemClock(), limits=limits)
+
+
+def trouble(said: Answered | Errored) -> Trouble:
+    """Return why there is no answer."""
+    assert isinstance(said, Errored), said
+    return said.trouble
+
+
+def test_connections_are_used_again(server: ScriptedServer) -> None:
+    """A tick costs no handshake."""
+    server.on("POST", PATH, GOOD)
+    prometheus = client(server)
+    assert [type(prometheus.ask(QUESTION)) for _ in range(5)] == [Answered] * 5
+    assert server.connections == 1
+
+
+def test_a_broken_connection_is_replaced(server: ScriptedServer) -> None:
+    """What one question broke does not trouble the next."""
+    server.on("POST", PATH, GOOD, Drop(), GOOD)
+    prometheus = client(server)
+    assert [type(prometheus.ask(QUESTION)) for _ in range(3)] == [Answered] * 3
+
+
+@pytest.mark.contract("B430")
+@pytest.mark.parametrize("answer", [Hang(), Stream([b"{"], then="silence")])
+def test_silence_ends_in_time(server: ScriptedServer, answer: Answer) -> None:
+    """Before the answer's head, and in the midst of its body."""
+    server.on("POST", PATH, answer)
+    assert trouble(client(server, SHORT).ask(QUESTION)) is Trouble.TIMED_OUT
+
+
+@pytest.mark.contract("B430")
+@pytest.mark.parametrize("answer", [Hang(), Stream([b"{"], then="silence")])
+def test_a_question_ends_with_the_run(server: ScriptedServer, answer: Answer) -> None:
+    """At once, from another thread."""
+    server.on("POST", PATH, answer)
+    asked = threading.Event()
+    server.on_request = lambda _: asked.set()
+    prometheus = client(server)
+    said: list[Answered | Errored] = []
+    lane = threading.Thread(target=lambda: said.append(prometheus.ask(QUESTION)))
+    lane.start()
+    assert asked.wait(30)
+    prometheus.cancel()
+    lane.join(5)
+    assert [trouble(each) for each in said] == [Trouble.CANCELLED]
+
+
+@pytest.mark.contract("B430")
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_an_answer_that_drips_ends_in_time(head: bytes) -> None:
+    """Each byte comes soon after the one before, and the last one never."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            peer, _ = listener.accept()
+            with peer, contextlib.suppress(OSError):
+                peer.sendall(head)
+                while not ended.wait(0.02):
+                    peer.sendall(b"x")
+
+        ended = threading.Event()
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        said = Prometheus(url, Access(), SystemClock(), limits=SHORT).ask(QUESTION)
+        ended.set()
+        dripping.join()
+    assert trouble(said) is Trouble.TIMED_OUT
+
+
+@pytest.mark.contract("B430")
+def test_a_cut_answer_is_tried_again(server: ScriptedServer) -> None:
+    """Half of an answer is none."""
+    server.on("POST", PATH, Stream([b"{"], then="cut"), GOOD)
+    assert isinstance(client(server).ask(QUESTION), Answered)
+
+
+@pytest.mark.contract("B428")
+def test_the_peer_is_looked_at_before_a_byte_is_sent(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that resolves to a link-local address is refused at the connection itself."""
+    monkeypatch.setattr(dialing, "is_link_local", lambda host: host == "127.0.0.1")
+    server.on("POST", PATH, GOOD)
+    prometheus = client(server)
+    said = prometheus.ask(QUESTION)
+    assert trouble(said) is Trouble.ADDRESS
+    assert isinstance(said, Errored)
+    assert said.hint == "--allow-link-local asks it all the same"
+    assert not server.seen
+    allowed = Prometheus(server.url, Access(allow_link_local=True), SystemClock())
+    assert isinstance(allowed.ask(QUESTION), Answered)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a key and a certificate for 127.0.0.1, both made for this run."""
+    file = tmp_path_factory.mktemp("tls") / "server.pem"
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command = ["openssl", "req", "-x509", *kind, *subject, "-keyout", str(file), "-out", "-"]
+    made = subprocess.run(command, check=True, capture_output=True)
+    file.write_bytes(file.read_bytes() + made.stdout)
+    return file
+
+
+@pytest.fixture
+def tls_server(certificate: Path) -> Iterator[ScriptedServer]:
+    """Return a server that speaks TLS and insists on a client certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    yield from serving(context)
+
+
+def test_a_server_and_its_client_prove_who_they_are(
+    tls_server: ScriptedServer, certificate: Path
+) -> None:
+    """By the authority that was named, and by the client certificate; connections are kept."""
+    tls_server.on("POST", PATH, GOOD)
+    file = str(certificate)
+    access = Access(authority=file, certificate=file, key=file)
+    prometheus = Prometheus(tls_server.url, access, SystemClock())
+    assert [type(prometheus.ask(QUESTION)) for _ in range(3)] == [Answered] * 3
+    assert tls_server.connections == 1
+
+
+@pytest.mark.contract("B429")
+def test_a_server_that_nobody_vouches_for_is_told_nothing(tls_server: ScriptedServer) -> None:
+    """The handshake ends before the request, and asking again does not help."""
+    access = Access(token=SecretVariable("T", {"T": "c4nary"}))
+    said = Prometheus(tls_server.url, access, SystemClock()).ask(QUESTION)
+    assert trouble(said) is Trouble.TLS
+    assert "is not trusted: self-signed certificate" in repr(said)
+    assert not tls_server.seen
+
+
+def test_a_server_without_tls_is_told_apart(server: ScriptedServer) -> None:
+    """The line says what is wrong."""
+    url = server.url.replace("http:", "https:")
+    said = Prometheus(url, Access(), SystemClock()).ask(QUESTION)
+    assert trouble(said) is Trouble.TLS
+    assert "does not speak TLS" in repr(said)

@@ -1,0 +1,450 @@
+"""Instant queries: what is sent, what the answers become, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+import requests
+import responses
+
+from gate.core.objects import CleanText
+from gate.core.questions import Answered, Errored, Form, MetricQuestion, Samples, Series, Trouble
+from gate.errors import UsageError
+from gate.sources.access import Access, SecretFile, SecretVariable
+from gate.sources.prometheus import Prometheus
+from gate.virtual_time import VirtualClock
+
+BASE = "https://prom.example"
+URL = f"{BASE}/api/v1/query"
+QUESTION = MetricQuestion("sum(up)", at=990.0)
+CANARY = "c4nary-s3cret"
+
+
+def success(kind: str, result: Any, **more: Any) -> dict[str, Any]:
+    """Return the body of a good answer."""
+    return {"status": "success", "data": {"resultType": kind, "result": result}, **more}
+
+
+def one(value: str, **labels: str) -> dict[str, Any]:
+    """Return an element of a vector."""
+    return {"metric": labels, "value": [1.0, value]}
+
+
+def samples(said: Answered | Errored) -> Samples:
+    """Return the samples of an answer, which it has to have."""
+    assert isinstance(said, Answered), said
+    assert isinstance(said.answer, Samples)
+    return said.answer
+
+
+def error(said: Answered | Errored) -> Errored:
+    """Return the error, which it has to be."""
+    assert isinstance(said, Errored), said
+    return said
+
+
+@pytest.fixture
+def prometheus(clock: VirtualClock) -> Prometheus:
+    """Return a server that asks for no credentials."""
+    return Prometheus(BASE, Access(), clock)
+
+
+@pytest.mark.contract("B410")
+def test_a_query_is_posted_with_its_time(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """The tick's own time on the wall, to the millisecond, and how long the server may take."""
+    web.post(URL, json=success("vector", []))
+    prometheus.ask(QUESTION)
+    (call,) = web.calls
+    assert parse_qs(str(call.request.body)) == {
+        "query": ["sum(up)"],
+        "time": ["1767225590.000"],
+        "timeout": ["10000ms"],
+        "nocache": ["1"],
+    }
+    assert call.request.headers["Accept-Encoding"] == "identity"
+    assert "Authorization" not in call.request.headers
+
+
+@pytest.mark.parametrize(
+    "url", [f"{BASE}/", f"{BASE}/graph?g0.expr=up", f"{BASE}/query", f"{BASE}/api/v1", URL]
+)
+def test_a_url_from_the_browser_works(url: str, clock: VirtualClock) -> None:
+    """The endpoint is found behind whatever was pasted."""
+    assert Prometheus(url, Access(), clock).address.url == URL
+
+
+def test_a_prefix_of_the_server_is_kept(clock: VirtualClock) -> None:
+    """As Mimir's and VictoriaMetrics' cluster have one."""
+    found = Prometheus(f"{BASE}/select/0/prometheus", Access(), clock).address.url
+    assert found == f"{BASE}/select/0/prometheus/api/v1/query"
+
+
+@pytest.mark.contract("B400", "B402")
+def test_a_vector_comes_with_its_labels(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """Numbers as PromQL writes them, and label sets as PromQL writes those."""
+    result = [
+        one("0.25", __name__="up", pod='a"b'),
+        one("NaN"),
+        one("+Inf", z="1", a="2"),
+        one("-1.5e-3"),
+    ]
+    web.post(URL, json=success("vector", result))
+    found = samples(prometheus.ask(QUESTION))
+    assert [each.labels for each in found.series] == [
+        'up{pod="a\\"b"}',
+        "{}",
+        '{a="2",z="1"}',
+        "{}",
+    ]
+    values = [each.value for each in found.series]
+    assert values[0] == 0.25
+    assert math.isnan(values[1])
+    assert values[2:] == [math.inf, -0.0015]
+
+
+@pytest.mark.contract("B400", "B404")
+@pytest.mark.parametrize(
+    ("kind", "result", "wanted"),
+    [
+        ("scalar", [1.0, "3"], Samples(Form.SCALAR, (Series(3.0),))),
+        ("string", [1.0, "3"], Samples(Form.STRING)),
+        ("matrix", [{"metric": {}, "values": [[1.0, "3"]]}], Samples(Form.MATRIX)),
+        ("vector", [{"metric": {}, "histogram": [1.0, {}]}], Samples(Form.HISTOGRAM)),
+        ("vector", [], Samples(Form.VECTOR)),
+    ],
+)
+def test_every_form_of_a_result_is_told(
+    web: responses.RequestsMock, prometheus: Prometheus, kind: str, result: Any, wanted: Samples
+) -> None:
+    """What is no number has no series."""
+    web.post(URL, json=success(kind, result))
+    assert samples(prometheus.ask(QUESTION)) == wanted
+
+
+@pytest.mark.contract("B405")
+@pytest.mark.parametrize(
+    ("more", "remarks"),
+    [
+        ({"warnings": ["store-2 is down"]}, ("store-2 is down",)),
+        ({"infos": ["PromQL info: ignored histograms in sum"]}, 1),
+        ({"infos": ['PromQL info: metric might not be a counter, name does not end in "x"']}, 0),
+        ({"infos": ["input to histogram_quantile needed to be fixed for monotonicity"]}, 0),
+        ({"isPartial": True}, 1),
+        ({"isPartial": False, "warnings": None}, 0),
+        ({"warnings": ["a\x1b[31m::error::b"] * 9}, 3),
+    ],
+)
+def test_what_says_that_it_is_partial_is_kept(
+    web: responses.RequestsMock, prometheus: Prometheus, more: dict[str, Any], remarks: Any
+) -> None:
+    """Warnings, infos that say that something was left out, and VictoriaMetrics' flag; clean."""
+    web.post(URL, json=success("vector", [one("1")], **more))
+    found = samples(prometheus.ask(QUESTION)).remarks
+    assert (found if isinstance(remarks, tuple) else len(found)) == remarks
+    assert not any("\x1b" in text for text in found)
+
+
+@pytest.mark.contract("B409")
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [
+        (400, Trouble.BAD_QUERY),
+        (401, Trouble.UNAUTHORIZED),
+        (403, Trouble.FORBIDDEN),
+        (404, Trouble.NOT_FOUND),
+        (422, Trouble.BAD_QUERY),
+        (302, Trouble.REDIRECTED),
+        (418, Trouble.BAD_ANSWER),
+        (202, Trouble.BAD_ANSWER),
+    ],
+)
+def test_some_answers_are_the_same_every_time(
+    web: responses.RequestsMock, prometheus: Prometheus, status: int, trouble: Trouble
+) -> None:
+    """They are permanent, and asked once."""
+    web.post(URL, status=status, body=b"<html><style>p{}</style><b>Sign  in</b></html>")
+    found = error(prometheus.ask(QUESTION))
+    assert (found.trouble, found.permanent) == (trouble, True)
+    assert "<" not in found.why
+    assert len(web.calls) == 1
+
+
+@pytest.mark.contract("B409")
+def test_a_malformed_query_is_told_with_its_position(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """In the server's own words, with line and column."""
+    message = 'invalid parameter "query": 1:9: parse error: unexpected right parenthesis ")"'
+    body = {"status": "error", "errorType": "bad_data", "error": message}
+    web.post(URL, status=400, json=body)
+    found = error(prometheus.ask(QUESTION))
+    assert found.position == (1, 9)
+    assert found.why == f"{BASE} answered 400: {message}"
+    assert found.usage
+
+
+@pytest.mark.contract("B409")
+@pytest.mark.parametrize(
+    ("body", "content_type", "words"),
+    [
+        (b"<html><h1>Log in</h1></html>", "text/html", "no JSON but text/html: Log in"),
+        (b"{", "application/json", "not JSON"),
+        (b"[" * 100_000, "application/json", "not JSON"),
+        (b"[]", "application/json", "none of Prometheus"),
+        (b'{"status":"error","error":"x"}', "application/json", "none of Prometheus"),
+        (b'{"status":"success","data":[]}', "application/json", "none of Prometheus"),
+        (json.dumps(success("tensor", [])).encode(), "application/json", "malformed"),
+        (json.dumps(success("vector", {})).encode(), "application/json", "malformed"),
+        (json.dumps(success("vector", [1])).encode(), "application/json", "malformed"),
+        (json.dumps(success("vector", [one("1_0")])).encode(), "application/json", "malformed"),
+        (json.dumps(success("vector", [one("one")])).encode(), "application/json", "malformed"),
+        (json.dumps(success("scalar", [])).encode(), "application/json", "malformed"),
+        (b"{}", "", "no content type"),
+        (b" " * (2**20 + 1), "application/json", "larger than 1024 KiB"),
+    ],
+)
+def test_what_is_none_of_the_apis_answers_is_permanent(
+    web: responses.RequestsMock, prometheus: Prometheus, body: bytes, content_type: str, words: str
+) -> None:
+    """A login page, half a document, an endless one."""
+    web.post(URL, body=body, content_type=content_type)
+    found = error(prometheus.ask(QUESTION))
+    assert found.trouble is Trouble.BAD_ANSWER
+    assert words in found.why
+
+
+def test_an_encoded_answer_is_refused(web: responses.RequestsMock, prometheus: Prometheus) -> None:
+    """Plain bytes were asked for: a small answer cannot become a large one."""
+    web.post(URL, body=b"x", headers={"Content-Encoding": "gzip"})
+    assert "encoded" in error(prometheus.ask(QUESTION)).why
+
+
+@pytest.mark.contract("B408")
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_what_may_pass_is_asked_again(
+    web: responses.RequestsMock, prometheus: Prometheus, clock: VirtualClock, status: int
+) -> None:
+    """Until there is an answer."""
+    web.post(URL, status=status, body="busy")
+    web.post(URL, json=success("vector", [one("1")]))
+    assert samples(prometheus.ask(QUESTION)).series == (Series(1.0, CleanText("{}")),)
+    assert clock.now() == 1000.2
+
+
+@pytest.mark.contract("B408", "B430")
+def test_all_tries_end_with_the_questions_time(
+    web: responses.RequestsMock, prometheus: Prometheus, clock: VirtualClock
+) -> None:
+    """Ten seconds hold for the repetitions too; the last error is what is told."""
+    web.post(URL, status=503, json={"status": "error", "error": "query timed out"})
+    found = error(prometheus.ask(QUESTION))
+    assert (found.trouble, found.permanent) == (Trouble.SERVER_FAILED, False)
+    assert found.why == f"{BASE} answered 503: query timed out"
+    assert 1000.0 < clock.now() < 1010.0
+    assert 5 <= len(web.calls) <= 10
+
+
+@pytest.mark.contract("B408")
+@pytest.mark.parametrize(("after", "calls", "now"), [("3", 4, 1009.0), ("60", 1, 1000.0)])
+def test_the_server_says_when_to_come_back(
+    web: responses.RequestsMock,
+    prometheus: Prometheus,
+    clock: VirtualClock,
+    after: str,
+    calls: int,
+    now: float,
+) -> None:
+    """Never before, and not at all where that is too late for this question."""
+    web.post(URL, status=429, headers={"Retry-After": after})
+    assert error(prometheus.ask(QUESTION)).trouble is Trouble.OVERLOADED
+    assert (len(web.calls), clock.now()) == (calls, now)
+
+
+def wrapped(inner: Exception) -> requests.ConnectionError:
+    """Return an error as requests wraps what urllib3 wrapped."""
+    outer = OSError("outer")
+    outer.__cause__ = inner
+    return requests.ConnectionError(outer)
+
+
+@pytest.mark.contract("B408")
+@pytest.mark.parametrize(
+    ("raised", "trouble", "words"),
+    [
+        (requests.ConnectTimeout("x"), Trouble.TIMED_OUT, "did not answer in time"),
+        (requests.ReadTimeout("x"), Trouble.TIMED_OUT, "did not answer in time"),
+        (wrapped(ConnectionRefusedError()), Trouble.REFUSED, "refuses the connection"),
+        (wrapped(ConnectionResetError()), Trouble.REFUSED, "broke"),
+        (wrapped(socket.gaierror(-2, "unknown")), Trouble.NAME, "does not resolve"),
+        (wrapped(ssl.SSLEOFError()), Trouble.UNREACHABLE, "cannot reach"),
+        (requests.exceptions.ProxyError("x"), Trouble.UNREACHABLE, "proxy"),
+        (requests.exceptions.SSLError("x: certificate verify failed: self-signed (_ssl.c:1)"),
+         Trouble.TLS, "not trusted: self-signed"),
+        (requests.exceptions.SSLError("[SSL: WRONG_VERSION_NUMBER]"), Trouble.TLS, "no TLS"),
+    ],
+)  # fmt: skip
+def test_errors_of_the_network_are_named(
+    web: responses.RequestsMock,
+    prometheus: Prometheus,
+    raised: Exception,
+    trouble: Trouble,
+    words: str,
+) -> None:
+    """Only TLS is for good; the line names the server."""
+    web.post(URL, body=raised)
+    found = error(prometheus.ask(QUESTION))
+    assert (found.trouble, found.permanent) == (trouble, trouble is Trouble.TLS)
+    assert words in found.why
+    assert "prom.example" in found.why
+
+
+@pytest.mark.contract("B430")
+def test_nothing_is_asked_once_the_run_ends(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """Every later question is cancelled, and so is the pause before another try."""
+    web.post(URL, status=503)
+    prometheus.cancel()
+    assert error(prometheus.ask(QUESTION)).trouble is Trouble.CANCELLED
+    assert not web.calls
+
+
+@pytest.mark.contract("B427")
+def test_a_token_file_is_read_at_each_request(
+    web: responses.RequestsMock, clock: VirtualClock, tmp_path: Path
+) -> None:
+    """What rotates is followed; a file that is gone is told by its name."""
+    file = tmp_path / "token"
+    web.post(URL, json=success("vector", []))
+    prometheus = Prometheus(BASE, Access(token=SecretFile(str(file))), clock)
+    for token in ("first", "second"):
+        file.write_text(f"{token}\n")
+        prometheus.ask(QUESTION)
+    assert [call.request.headers["Authorization"] for call in web.calls] == [
+        "Bearer first",
+        "Bearer second",
+    ]
+    file.unlink()
+    found = error(prometheus.ask(QUESTION))
+    assert (found.trouble, found.permanent) == (Trouble.CREDENTIALS, True)
+    assert found.why == f"{file} cannot be read: No such file or directory"
+
+
+@pytest.mark.contract("B427")
+def test_basic_auth_and_headers_come_from_the_environment(
+    web: responses.RequestsMock, clock: VirtualClock
+) -> None:
+    """As do all secrets, or from files; none from a flag."""
+    web.post(URL, json=success("vector", []))
+    environ = {"WHO": "gate", "WORD": "p:w", "TENANT": "team-a"}
+    who, word, tenant = (SecretVariable(name, environ) for name in environ)
+    access = Access(user=(who, word), headers=(("X-Scope-OrgID", tenant),))
+    Prometheus(BASE, access, clock).ask(QUESTION)
+    sent = web.calls[0].request.headers
+    assert sent["Authorization"] == "Basic Z2F0ZTpwOnc="
+    assert sent["X-Scope-OrgID"] == "team-a"
+
+
+@pytest.mark.contract("B427")
+@pytest.mark.parametrize("content", ["", "  \n", "two\nlines", "nul\0", "\x1b[31m"])
+def test_what_is_no_secret_is_told_without_showing_it(
+    clock: VirtualClock, tmp_path: Path, content: str
+) -> None:
+    """A broken file is the file's name and nothing of its content."""
+    file = tmp_path / "token"
+    file.write_text(content)
+    found = error(Prometheus(BASE, Access(token=SecretFile(str(file))), clock).ask(QUESTION))
+    assert found.why == f"{file} is empty or not one printable line"
+
+
+def test_a_netrc_adds_nothing(
+    web: responses.RequestsMock,
+    clock: VirtualClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Credentials that nobody named are not sent."""
+    file = tmp_path / "netrc"
+    file.write_text("machine prom.example login me password secret\n")
+    monkeypatch.setenv("NETRC", str(file))
+    web.post(URL, json=success("vector", []))
+    Prometheus(BASE, Access(), clock).ask(QUESTION)
+    assert "Authorization" not in web.calls[0].request.headers
+
+
+def test_cookies_are_not_kept(web: responses.RequestsMock, prometheus: Prometheus) -> None:
+    """No question depends on the one before."""
+    web.post(URL, json=success("vector", []), headers={"Set-Cookie": "a=b"})
+    prometheus.ask(QUESTION)
+    prometheus.ask(QUESTION)
+    assert "Cookie" not in web.calls[1].request.headers
+
+
+@pytest.mark.contract("B429")
+@pytest.mark.parametrize(
+    "echo",
+    [
+        lambda sent: (400, {}, f"bad header: {sent}"),
+        lambda sent: (200, {"Content-Type": "text/html"}, f"<p>{sent}</p>"),
+        lambda sent: (302, {"Location": f"https://evil.example/?a={sent.split()[-1]}"}, ""),
+        lambda sent: (500, {}, json.dumps({"error": sent})),
+    ],
+)
+def test_a_server_that_shows_what_it_was_sent_gives_nothing_away(
+    web: responses.RequestsMock,
+    clock: VirtualClock,
+    echo: Callable[[str], tuple[int, dict[str, str], str]],
+) -> None:
+    """Neither in the error's line nor in its form for developers."""
+
+    def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
+        return echo(str(request.headers["Authorization"]))
+
+    web.add_callback("POST", URL, callback=answer)
+    environ = {"T": CANARY}
+    prometheus = Prometheus(BASE, Access(token=SecretVariable("T", environ)), clock)
+    found = error(prometheus.ask(QUESTION))
+    assert CANARY not in repr(found)
+    assert "***" in found.why
+    assert CANARY not in repr(Access(token=SecretVariable("T", environ)))
+
+
+@pytest.mark.contract("B427")
+@pytest.mark.parametrize(
+    ("url", "access", "words"),
+    [
+        ("http://prom.example", Access(token=SecretFile("t")), "in plain text"),
+        ("http://prom.example", Access(headers=(("X-A", SecretFile("t")),)), "in plain text"),
+        (BASE, Access(token=SecretFile("t"), user=(SecretFile("u"), SecretFile("p"))), "not both"),
+        (BASE, Access(headers=(("Host", SecretFile("t")),)), "not a header"),
+        (BASE, Access(headers=(("A: b\r\nC", SecretFile("t")),)), "not a header"),
+        (BASE, Access(authority="/nowhere"), "holds no certificate"),
+        (BASE, Access(certificate="c"), "needs its key"),
+        (BASE, Access(certificate="/nowhere", key="/nowhere"), "cannot be used"),
+    ],
+)
+def test_access_that_is_not_safe_or_cannot_work_is_refused(
+    clock: VirtualClock, url: str, access: Access, words: str
+) -> None:
+    """Before anything is sent."""
+    with pytest.raises(UsageError, match=words):
+        Prometheus(url, access, clock)
+
+
+@pytest.mark.contract("B427")
+def test_plain_http_is_fine_without_secrets_or_with_its_flag(clock: VirtualClock) -> None:
+    """Inside a cluster both are usual."""
+    Prometheus("http://prom.example", Access(), clock)
+    Prometheus("http://prom.example", Access(SecretFile("t"), allow_plain_http=True), clock)

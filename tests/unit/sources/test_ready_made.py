@@ -1,0 +1,92 @@
+"""Ready-made checks are plain configuration, and good checks."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from gate.core.asking import ask
+from gate.core.body import FrozenMap
+from gate.core.check_faults import faults
+from gate.core.checks import Bounds, Check, During, Metric, MinSamples
+from gate.core.query import Query
+from gate.core.query_values import BUILT_IN, Subject, Version
+from gate.core.questions import MetricQuestion, Questions
+from gate.errors import UsageError
+from gate.sources.ready_made import READY_MADE, ReadyMade, find, names
+
+SUBJECT = Subject("shop", "web", Version("web-1", "1"), 0.0, first_available_at=0.0)
+
+
+def test_the_usual_checks_are_there() -> None:
+    """By the names of the page."""
+    assert names() == (
+        "error-rate",
+        "latency-p99",
+        "restarts",
+        "cpu-throttling",
+        "memory-near-limit",
+    )
+
+
+@pytest.mark.contract("B431")
+@pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
+def test_a_ready_made_check_prints_as_configuration(made: ReadyMade) -> None:
+    """What is printed is all there is, with a line that says what it needs."""
+    text = made.as_configuration()
+    assert text.startswith(f"# {made.name} ({made.metrics}): ")
+    assert yaml.safe_load(text) == {"checks": [{"name": made.name, **made.keys}]}
+
+
+@pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
+def test_a_ready_made_check_has_no_faults(made: ReadyMade) -> None:
+    """Its queries know their variables, and it can be asked."""
+    user = dict(made.keys.get("variables", {}))
+    known = BUILT_IN | user.keys()
+    keys = made.keys
+    few = keys.get("min_samples")
+    metric = Metric(
+        Query.parse(keys["query"], known),
+        Bounds(most=keys["max"]),
+        min_samples=MinSamples(Query.parse(few["query"], known), few["min"]) if few else None,
+    )
+    check = Check(made.name, metric)
+    assert faults(check) == ()
+    asked = ask(
+        Check(made.name, metric, user_variables=FrozenMap(user.items())),
+        100.0,
+        SUBJECT,
+        During.BAKE,
+    )
+    assert isinstance(asked, Questions)
+    assert isinstance(asked.value, MetricQuestion)
+    assert "${" not in asked.value.query
+    assert asked.value.query.count("(") == asked.value.query.count(")")
+
+
+def test_the_version_is_chosen_by_its_pods() -> None:
+    """The name of the ReplicaSet is escaped, and no other ReplicaSet's pods match."""
+    assert 'pod=~"${replicaset}-[a-z0-9]+"' in str(find("error-rate").keys["query"])
+
+
+def test_a_kind_of_metrics_can_be_chosen() -> None:
+    """The first of a name is the default."""
+    assert find("latency-p99").metrics == "opentelemetry"
+    assert find("latency-p99", "istio").metrics == "istio"
+
+
+@pytest.mark.parametrize(
+    ("name", "metrics", "hint"),
+    [
+        ("error-rat", None, "did you mean error-rate?"),
+        ("x", None, "there are error-rate"),
+        ("restarts", "istio", "restarts is made for kube-state-metrics"),
+    ],
+)
+def test_a_name_that_is_not_there_is_one_clear_line(
+    name: str, metrics: str | None, hint: str
+) -> None:
+    """With the next step."""
+    with pytest.raises(UsageError) as caught:
+        find(name, metrics)
+    assert caught.value.hint.startswith(hint)

@@ -16,6 +16,7 @@ class Baseline:
     replica_set: str
     revision: int | None
     template: Template
+    pod_template_hash: str = ""
 
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
@@ -33,4 +34,5 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
         return Absent()
     if any(rs.available_replicas for rs in snapshot.owned() if rs.uid != current.uid):
         return Absent()
-    return Known(Baseline(current.name, current.revision or live.revision, live.template))
+    revision = current.revision or live.revision
+    return Known(Baseline(current.name, revision, live.template, current.pod_template_hash))

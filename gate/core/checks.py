@@ -161,7 +161,10 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: `required` and not `dry_run` ones decide, the others only report."""
+    """One check: `required` and not `dry_run` ones decide, the others only report.
+
+    `deployment` is the name of the one that it is about, "" for all there are.
+    """
 
     name: str
     probe: Metric | Http | Command
@@ -170,6 +173,7 @@ class Check:
     required: bool = True
     dry_run: bool = False
     user_variables: FrozenMap[str, str] = field(default_factory=FrozenMap)
+    deployment: str = ""
 
     @property
     def decides(self) -> bool:

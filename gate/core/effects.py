@@ -6,7 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from gate.core.body import Body
+from gate.core.check_run import Tick
 from gate.core.objects import Ref
+from gate.core.questions import Questions
 
 FIELD_MANAGER = "rollout-gate"
 """The one field manager of everything that the gate applies."""
@@ -73,6 +75,19 @@ class Collect:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask what a check of that name asks at one of its ticks.
+
+    Answered within the limits of its questions, in a lane that other checks do not share.
+    """
+
+    effect_id: int
+    check: str
+    tick: Tick
+    questions: Questions
+
+
+@dataclass(frozen=True, slots=True)
 class Announce:
     """A line of the timeline: terminal, log and report all render this one."""
 
@@ -89,6 +104,6 @@ class Release:
     record: Body
 
 
-Effect = SaveRecord | Write | Read | Collect | Announce | Release
-Asking = SaveRecord | Write | Read | Collect | Release
+Effect = SaveRecord | Write | Read | Collect | Ask | Announce | Release
+Asking = SaveRecord | Write | Read | Collect | Ask | Release
 """The effects that are answered."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from gate.core import questions
 from gate.core.body import Body
 from gate.core.fact import Fact
 from gate.core.objects import CleanText, Deployment, Pod, Ref, ReplicaSet, Watched
@@ -200,6 +201,24 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """A check's questions have their answers."""
+
+    at: float
+    effect_id: int
+    answers: questions.Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Errored:
+    """A check's questions have no answers, and why."""
+
+    at: float
+    effect_id: int
+    error: questions.Errored
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """The lock is given back."""
 
@@ -215,6 +234,8 @@ Answer = (
     | WriteUncertain
     | ReadBack
     | Collected
+    | Answered
+    | Errored
     | Released
 )
 AttemptEvent = Observation | Answer

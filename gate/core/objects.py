@@ -126,6 +126,8 @@ class Deployment:
 class ReplicaSet:
     """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one.
 
+    `pod_template_hash` is its label, by which metrics tell versions apart; "" without one.
+
     `generation` and `min_ready_seconds` tell whether its counters are of the Deployment's own
     `minReadySeconds` already; None where nobody read them.
     """
@@ -148,6 +150,7 @@ class ReplicaSet:
     conditions: tuple[Condition, ...]
     generation: int | None = None
     min_ready_seconds: int | None = None
+    pod_template_hash: str = ""
 
     @property
     def failure(self) -> Condition | None:

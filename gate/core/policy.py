@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
+from gate.core.checks import Check, OnInconclusive
 from gate.core.share import Share
 
 
@@ -74,4 +75,6 @@ class Policy:
     wait_for_termination: bool = False
     prune_created: bool = False
     force_conflicts: bool = False
+    checks: tuple[Check, ...] = ()
+    on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0

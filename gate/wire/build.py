@@ -101,6 +101,7 @@ def replica_set(found: shapes.ReplicaSet) -> core.ReplicaSet:
         ready_replicas=status.ready_replicas or 0,
         available_replicas=status.available_replicas or 0,
         conditions=_conditions(status.conditions),
+        pod_template_hash=_line((meta.labels or shapes.Labels()).pod_template_hash),
     )
 
 

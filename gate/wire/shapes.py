@@ -36,6 +36,12 @@ class Annotations(Struct, rename=_ANNOTATIONS, gc=False):
     change_cause: str | None = None
 
 
+class Labels(Struct, rename={"pod_template_hash": "pod-template-hash"}, gc=False):
+    """The one label that is read, of ReplicaSets."""
+
+    pod_template_hash: str | None = None
+
+
 class Meta(_Shape):
     """ObjectMeta."""
 
@@ -47,6 +53,7 @@ class Meta(_Shape):
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     annotations: Annotations | None = None
+    labels: Labels | None = None
     owner_references: list[Owner] | None = None
 
 

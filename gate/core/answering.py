@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core import fields
+from gate.core import checking, fields
 from gate.core.attempt import RETRY_SECONDS, Attempt, Rejection, Retry
 from gate.core.body import Body
-from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Verb, Write
+from gate.core.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Verb, Write
 from gate.core.events import (
     Answer,
+    Answered,
     Collected,
+    Errored,
     Kind,
     Listed,
     LiveObject,
@@ -42,6 +44,8 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     WriteUncertain: Write,
     ReadBack: Read,
     Collected: Collect,
+    Answered: Ask,
+    Errored: Ask,
     Released: Release,
 }
 Facts = tuple[Observed | Listed, ...]
@@ -62,6 +66,8 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(), ReadBack():
             return _read_back(attempt, effect, answer)
+        case Ask(), Answered() | Errored():
+            return checking.heard(attempt, effect, answer), ()
         case _, Collected(_, _, evidence):
             return replace(attempt, evidence=attempt.evidence + evidence), ()
         case _:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.check_run import CheckRun, Conclusion
+from gate.core.checks import During
 from gate.core.effects import Announce, Asking, Effect, Write
 from gate.core.events import Evidence, LiveObject
 from gate.core.machine import Leg, State
@@ -27,6 +29,8 @@ RETRY_SECONDS = 1.0
 """How long an unanswered question rests before it is asked again."""
 OVERTIME_SECONDS = 7.0
 """What the budgets may be exceeded by in all, for questions under way."""
+ANSWER_SECONDS = 5.0
+"""How long the end of the bake window waits for measurements under way, within the overtime."""
 CLOSING_SECONDS = 2.0
 """How long giving the lock back may take; with the overtime within the contract's 10 s."""
 EVIDENCE_SECONDS = 2.0
@@ -89,7 +93,8 @@ class Attempt:
     out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
     what else did; `refusals` are the writes back that the server would not have, `left_alone`
     the objects that somebody else has changed meanwhile. `uncertain` is whether an answer to the
-    write at the head of the queue was lost.
+    write at the head of the queue was lost. `checks` are the runs that have begun, by name,
+    `concluded` what all checks said at the end of the way out, empty before.
     """
 
     plan: Plan
@@ -114,6 +119,8 @@ class Attempt:
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
     next_id: int = 1
     baked_since: float = math.inf
+    checks: FrozenMap[str, CheckRun] = field(default_factory=FrozenMap)
+    concluded: tuple[Conclusion, ...] = ()
     confirming_since: float = math.inf
     purpose: Purpose = Purpose.SUCCESS
     unread: bool = False
@@ -174,8 +181,8 @@ class Attempt:
 
     @property
     def bake_seconds(self) -> float:
-        """How long completion has to last; a rollback is not baked."""
-        return self.plan.policy.bake_seconds if self.leg is Leg.FORWARD else 0.0
+        """How long completion has to last at most; a rollback is not baked."""
+        return self.plan.policy.longest_bake_seconds if self.leg is Leg.FORWARD else 0.0
 
     @property
     def leg_seconds(self) -> float:
@@ -202,8 +209,22 @@ class Attempt:
 
     @property
     def bake_ends_at(self) -> float:
-        """When completion has lasted long enough, or the budget leaves no time for more."""
-        return min(self.baked_since + self.bake_seconds, self.leg_ends_at)
+        """When completion has lasted long enough, or the budget leaves no time for more.
+
+        The window is `evidence_seconds` longer only while checks want to measure more.
+        """
+        if self.leg is Leg.BACK:
+            return self.baked_since
+        runs = self.checks.values()
+        deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
+        enough = all(run.finished for run in deciding)
+        seconds = self.plan.policy.bake_seconds if enough else self.bake_seconds
+        return min(self.baked_since + seconds, self.leg_ends_at)
+
+    @property
+    def answers_overdue(self) -> bool:
+        """Whether the end of the bake window waits for measurements no longer."""
+        return self.now >= self.bake_ends_at + ANSWER_SECONDS
 
     @property
     def closes_at(self) -> float:

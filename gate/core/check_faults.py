@@ -21,13 +21,13 @@ from gate.core.checks import (
 Fault = tuple[str, bool]
 """A complaint, and whether there is a reason for it."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,61}[A-Za-z0-9])?", re.ASCII)
+NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
 def faults(check: Check) -> tuple[str, ...]:
     """Return what is wrong with a check, one line each; empty where nothing is."""
     wrong: list[str] = []
-    if _NAME.fullmatch(check.name) is None:
+    if NAME.fullmatch(check.name) is None:
         wrong.append(f"not a check's name: {check.name[:60]!a}")
     wrong += [text for text, bad in _figures(check) if bad]
     variables = check.user_variables.items()

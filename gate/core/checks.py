@@ -205,6 +205,12 @@ def _bakes(check: Check) -> bool:
 
 
 def _least(check: Check) -> float:
-    window = check.probe.window_seconds if isinstance(check.probe, Metric) else 0.0
+    match check.probe:
+        case Metric(window_seconds=seconds):
+            pass
+        case Http(question=question):
+            seconds = question.timeout_seconds
+        case Command(timeout_seconds=seconds):
+            pass
     schedule = check.schedule
-    return schedule.initial_delay_seconds + window + 2 * schedule.interval_seconds
+    return schedule.initial_delay_seconds + seconds + 2 * schedule.interval_seconds

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core import fields
+from gate.core import checking, fields
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.checks import OnInconclusive
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Known
@@ -15,6 +16,7 @@ from gate.core.machine import Leg, Trigger
 from gate.core.objects import CleanText, Deployment, Ref
 from gate.core.outcome import Outcome, Reason, worst
 from gate.core.policy import OnFailure
+from gate.core.rollout import Rollout
 from gate.core.verdict import Verdict, VerdictKind
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
@@ -23,6 +25,7 @@ _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 
 def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
     """Return the attempt with its endings, `trigger` being what closes it."""
+    attempt = replace(attempt, concluded=checking.conclusions(attempt))
     endings = FrozenMap(
         (target.ref, _ending(attempt, trigger, target.ref)) for target in attempt.plan.targets
     )
@@ -57,7 +60,10 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
     if trigger is not Trigger.CONFIRMED:
         return _alike(attempt, trigger, None)
     if attempt.leg is Leg.FORWARD:
-        return Ending(Outcome.VERIFIED, Reason.COMPLETE, CleanText("applied"))
+        against = checking.against_all(attempt)
+        if against is not None:
+            return Ending(Outcome.FAILED, against.reason, against.message)
+        return _unless_in_doubt(attempt, None, Reason.COMPLETE, CleanText("applied"))
     return replace(_failure(attempt, None), outcome=Outcome.ROLLED_BACK)
 
 
@@ -84,7 +90,7 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return _back(attempt, ref, rollout.verdict(attempt.now) if rollout is not None else None)
     if rollout is None:
         return _failure(attempt, ref)
-    return _forward(attempt, rollout.verdict(attempt.now))
+    return _forward(attempt, ref, _verdict(attempt, ref, rollout))
 
 
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
@@ -187,21 +193,38 @@ def _writer(read: LiveObject | None, live: Deployment | None) -> str:
     return max(writers, default=("", ""))[1]
 
 
-def _forward(attempt: Attempt, verdict: Verdict) -> Ending:
+def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
+    """Return what stands of a Deployment, its checks included."""
+    found = rollout.verdict(attempt.now)
+    return checking.judged(found, checking.against(attempt).get(ref)) or found
+
+
+def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     match verdict.kind:
         case VerdictKind.COMPLETE:
-            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+            return _unless_in_doubt(attempt, ref, verdict.reason, verdict.message)
         case VerdictKind.FAILED:
             return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
         case _:
             return _beside_failure(attempt, verdict)
 
 
+def _unless_in_doubt(
+    attempt: Attempt, ref: Ref | None, reason: Reason, message: CleanText
+) -> Ending:
+    """End what is complete: verified, unless a check could not tell and the policy keeps it."""
+    doubt = checking.doubt(attempt, ref)
+    if doubt is None or attempt.plan.policy.on_inconclusive is OnInconclusive.PASS:
+        return Ending(Outcome.VERIFIED, reason, message)
+    text = CleanText(f"{doubt.check}: {doubt.message}")
+    return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
+
+
 def _beside_failure(attempt: Attempt, verdict: Verdict) -> Ending:
     """End a Deployment that was under way when another one's failure ended the attempt."""
     for ref, rollout in attempt.rollouts.items():
-        ruled = rollout.ruling(attempt.now)
-        if ruled is not None and ruled.kind is VerdictKind.FAILED:
+        ruled = _verdict(attempt, ref, rollout)
+        if ruled.kind is VerdictKind.FAILED:
             text = CleanText(f"{ref} failed: {ruled.message}")
             return Ending(Outcome.FAILED, ruled.reason, text, verdict.causes)
     return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)

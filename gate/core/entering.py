@@ -9,9 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from gate.core import checking
 from gate.core.attempt import Attempt, Ending, Purpose, Step
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause, Trouble
+from gate.core.checks import During
 from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
 from gate.core.endings import closed
 from gate.core.fact import Known
@@ -21,7 +23,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import writes_back
-from gate.core.triggers import Rulings, culprits, failed
+from gate.core.triggers import Rulings, culprits, failed, fails
 from gate.core.verdict import VerdictKind
 from gate.core.writing import next_write
 
@@ -47,11 +49,13 @@ def ask(attempt: Attempt) -> Step:
     """
     if attempt.state is State.WRITING:
         return next_write(attempt)
-    if attempt.state in (State.FOLLOWING, State.BAKING) and attempt.now >= attempt.next_read_at:
-        interval = attempt.plan.policy.read_interval_seconds
-        due = replace(attempt, next_read_at=attempt.now + interval)
-        return read_all(due, [ref for ref in due.rollouts if ref not in due.departures])
-    return attempt, ()
+    if attempt.state not in (State.FOLLOWING, State.BAKING):
+        return attempt, ()
+    if attempt.now < attempt.next_read_at:
+        return checking.asked(attempt)
+    interval = attempt.plan.policy.read_interval_seconds
+    due = replace(attempt, next_read_at=attempt.now + interval)
+    return read_all(due, [ref for ref in due.rollouts if ref not in due.departures])
 
 
 def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -> Step:
@@ -90,18 +94,25 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         snapshots=FrozenMap({**attempt.snapshots, **followed}),
         rollouts=FrozenMap(),
         outstanding=FrozenMap(),
+        concluded=checking.conclusions(attempt),
     )
 
 
 def _why_back(attempt: Attempt) -> Ending | None:
-    """Return what led back beside failed verdicts: a write that was refused, or a signal."""
+    """Return what led back beside failed verdicts of Deployments.
+
+    A write that was refused, a signal, a check of a manifest without a Deployment.
+    """
     rejection = attempt.rejection
     if rejection is not None:
         text = CleanText(f"{rejection.ref}: {rejection.message}")
         cause = Cause(rejection.reason, text)
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, text, (cause,))
     if attempt.signal_number is None:
-        return None
+        against = checking.against_all(attempt)
+        if against is None:
+            return None
+        return Ending(Outcome.FAILED, against.reason, against.message)
     causes = [rollout.causes(attempt.now) for rollout in attempt.rollouts.values()]
     text = CleanText(f"ended by signal {attempt.signal_number}")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
@@ -125,10 +136,10 @@ def _following(attempt: Attempt, _ruled: Rulings) -> Step:
     if not attempt.now < next_read_at < math.inf:
         next_read_at = attempt.now + attempt.plan.policy.read_interval_seconds
     resting = math.inf
-    return (
-        replace(attempt, baked_since=resting, confirming_since=resting, next_read_at=next_read_at),
-        (),
+    attempt = replace(
+        attempt, baked_since=resting, confirming_since=resting, next_read_at=next_read_at
     )
+    return checking.begun(attempt, During.ROLLOUT), ()
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:
@@ -153,9 +164,10 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
 def _baking(attempt: Attempt, _ruled: Rulings) -> Step:
     effects: tuple[Effect, ...] = ()
     if attempt.bake_seconds > 0:
-        line = f"complete; watching for another {attempt.bake_seconds:.0f} s"
+        at_most = "" if attempt.bake_seconds == attempt.plan.policy.bake_seconds else "at most "
+        line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
         effects = (attempt.say("baking", line),)
-    return replace(attempt, baked_since=attempt.now), effects
+    return checking.begun(replace(attempt, baked_since=attempt.now), During.BAKE), effects
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
@@ -163,9 +175,8 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
     failures = failed(ruled)
     attempt = replace(
         attempt,
-        purpose=Purpose.FAILURE if failures else Purpose.SUCCESS,
+        purpose=Purpose.FAILURE if fails(attempt, ruled) else Purpose.SUCCESS,
         unread=False,
-        baked_since=math.inf,
         confirming_since=attempt.now,
     )
     effects: list[Effect] = []

@@ -73,7 +73,7 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
     fail_fast = replace(
         policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
     )
-    return replace(policy, bake_seconds=0.0, fail_fast=fail_fast)
+    return replace(policy, bake_seconds=0.0, evidence_seconds=0.0, fail_fast=fail_fast)
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:

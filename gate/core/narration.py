@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.core import checking
 from gate.core.attempt import Attempt
+from gate.core.check_run import ConclusionKind
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
 from gate.core.machine import State, Trigger
@@ -36,7 +38,14 @@ def _move(
 ) -> Iterator[tuple[str, str]]:
     if trigger is Trigger.REFUTED and not before.unread:
         yield "refuted", "a second read did not bear the verdict out; going on"
+    if trigger is Trigger.BAKED:
+        for said in checking.conclusions(before):
+            if said.kind is not ConclusionKind.PASS:
+                yield "check", f"{said.check}: {said.kind}: {said.message}"
     if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
+        against = checking.against_all(before)
+        if against is not None:
+            yield "failed", f"{against.reason}: {against.message}"
         for ref, verdict in ruled.items():
             if verdict is not None and verdict.kind is VerdictKind.FAILED:
                 yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
@@ -78,6 +87,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
         if ref not in before.departures:
             yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
+    yield from _measured(before, after)
     for ref, rollout in after.rollouts.items():
         yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
 
@@ -89,6 +99,17 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
         yield "contact", "the API server answers again"
     if after.unreadable and not before.unreadable:
         yield "unread", "what runs could not be read; asking again"
+
+
+def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    """Tell of a check's first measurement, and of each that is another kind than the one before."""
+    if after.checks is before.checks:
+        return
+    for name, run in after.checks.items():
+        earlier = before.checks.get(name)
+        was = earlier.last.kind if earlier is not None and earlier.last is not None else None
+        if run.last is not None and run.last.kind is not was:
+            yield "check", f"{name}: {run.last.kind}: {run.last.message}"
 
 
 def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

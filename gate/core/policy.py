@@ -58,12 +58,14 @@ class Policy:
     """Everything that decides besides the cluster itself.
 
     Budgets are seconds; None is `auto`. `require` is None for all pods, "min-available" being
-    spelled by `require_min_available`.
+    spelled by `require_min_available`. `evidence_seconds` is how long the bake window may be
+    beyond `bake_seconds`: until every check that decides has measured all that it wants to.
     """
 
     timeout_seconds: float | None = None
     rollback_timeout_seconds: float | None = None
     bake_seconds: float = 0.0
+    evidence_seconds: float = 0.0
     on_failure: OnFailure = OnFailure.ROLLBACK
     on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
     on_interrupt: OnInterrupt = OnInterrupt.AUTO
@@ -78,3 +80,8 @@ class Policy:
     checks: tuple[Check, ...] = ()
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0
+
+    @property
+    def longest_bake_seconds(self) -> float:
+        """How long the bake window may be at most."""
+        return max(self.bake_seconds, self.evidence_seconds)

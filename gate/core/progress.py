@@ -24,6 +24,7 @@ class Progress:
     """High-water marks of the followed ReplicaSet and the low one of the old; when one last moved.
 
     Marks instead of current numbers: pods that flap between ready and not ready are no progress.
+    `first_available_at` is when the first of the followed ReplicaSet's pods was seen available.
     """
 
     last_at: float
@@ -34,6 +35,7 @@ class Progress:
     old_replicas: int | None = None
     paused: bool = False
     complete: bool = False
+    first_available_at: float | None = None
 
     def fold(self, at: float, snapshot: Snapshot, *, complete: bool = False) -> Progress:
         """Return the marks after `snapshot`, which is `complete` or not.
@@ -48,8 +50,14 @@ class Progress:
         moved = marks is not self or live.paused or self.paused or self.complete > complete
         if not moved and complete == self.complete:
             return self
-        last_at = at if moved else self.last_at
-        return replace(marks, last_at=last_at, paused=live.paused, complete=complete)
+        first = marks.first_available_at
+        return replace(
+            marks,
+            last_at=at if moved else self.last_at,
+            paused=live.paused,
+            complete=complete,
+            first_available_at=at if first is None and marks.available else first,
+        )
 
     def _marked(self, snapshot: Snapshot) -> Progress:
         """Return the marks, `self` where none moved."""
@@ -65,7 +73,17 @@ class Progress:
         created, ready, available = map(max, before, counted)
         if same and (created, ready, available, old) == (*before, self.old_replicas):
             return self
-        return Progress(self.last_at, uid, created, ready, available, old, self.paused)
+        first = self.first_available_at if same else None
+        return Progress(
+            self.last_at,
+            uid,
+            created,
+            ready,
+            available,
+            old,
+            self.paused,
+            first_available_at=first,
+        )
 
 
 def stalled_at(progress: Progress, deployment: Deployment) -> float:

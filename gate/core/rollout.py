@@ -104,7 +104,7 @@ class Rollout:
     @property
     def ends_at(self) -> float:
         """When the total budget ends, monotonic seconds."""
-        bake_seconds = self.policy.bake_seconds if self.settled else 0.0
+        bake_seconds = self.policy.longest_bake_seconds if self.settled else 0.0
         return self.budget_from + self.total_seconds + bake_seconds
 
     def new_pods(self) -> tuple[PodTrack, ...]:

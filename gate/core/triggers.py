@@ -8,7 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from gate.core.attempt import EVIDENCE_SECONDS, INTERRUPT_SECONDS, Attempt, Purpose
+from gate.core import checking
+from gate.core.attempt import (
+    ANSWER_SECONDS,
+    EVIDENCE_SECONDS,
+    INTERRUPT_SECONDS,
+    Attempt,
+    Purpose,
+)
+from gate.core.checking import judged
 from gate.core.effects import Collect, Read, Release, SaveRecord, Write
 from gate.core.machine import Leg, State, Trigger
 from gate.core.objects import Ref
@@ -23,8 +31,9 @@ Rulings = Mapping[Ref, Verdict | None]
 
 def rulings(attempt: Attempt) -> Rulings:
     """Return what stands of all Deployments that nobody else has taken over."""
+    against = checking.against(attempt)
     return {
-        ref: rollout.ruling(attempt.now)
+        ref: judged(rollout.ruling(attempt.now), against.get(ref))
         for ref, rollout in attempt.rollouts.items()
         if ref not in attempt.departures
     }
@@ -38,6 +47,11 @@ def failed(ruled: Rulings) -> frozenset[Ref]:
 def culprits(ruled: Rulings) -> frozenset[Ref]:
     """Return the failed Deployments that a rollback may answer: a pause is left to who paused."""
     return frozenset(ref for ref in failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
+
+
+def fails(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether anything has failed: a Deployment, or a check where there is none."""
+    return bool(failed(ruled)) or checking.against_all(attempt) is not None
 
 
 def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
@@ -81,6 +95,8 @@ def _times(attempt: Attempt) -> Iterator[float]:
     if attempt.state in (State.FOLLOWING, State.BAKING):
         yield attempt.next_read_at
         yield attempt.bake_ends_at
+        yield attempt.bake_ends_at + ANSWER_SECONDS
+        yield checking.wake_at(attempt)
         yield from (rollout.wake_at(attempt.now) for rollout in attempt.rollouts.values())
 
 
@@ -147,7 +163,8 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
     policy = attempt.plan.policy.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
-    return any(attempt.rollouts[ref].has_evidence(attempt.now) for ref in _still_ours(attempt))
+    rollouts = (attempt.rollouts[ref] for ref in _still_ours(attempt))
+    return checking.has_evidence(attempt) or any(one.has_evidence(attempt.now) for one in rollouts)
 
 
 def _still_ours(attempt: Attempt) -> frozenset[Ref]:
@@ -180,17 +197,19 @@ def _rejected(attempt: Attempt) -> Trigger:
 def _following(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     if attempt.now < attempt.not_before:
         return None
-    if failed(ruled):
+    if fails(attempt, ruled):
         return Trigger.FAILED
     return Trigger.COMPLETE if _complete(attempt, ruled) else None
 
 
 def _baking(attempt: Attempt, ruled: Rulings) -> Trigger | None:
-    if failed(ruled):
+    if fails(attempt, ruled):
         return Trigger.FAILED
     if not _complete(attempt, ruled):
         return Trigger.UNSETTLED
-    return Trigger.BAKED if attempt.now >= attempt.bake_ends_at else None
+    if attempt.now < attempt.bake_ends_at or checking.awaits(attempt):
+        return None
+    return Trigger.BAKED
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
@@ -202,10 +221,11 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
         return Trigger.REFUTED
     if attempt.purpose is Purpose.SUCCESS:
         return Trigger.CONFIRMED if _complete(attempt, ruled) else Trigger.REFUTED
-    if not failed(ruled):
+    if not fails(attempt, ruled):
         return Trigger.REFUTED
     guilty = culprits(ruled)
-    if attempt.leg is Leg.FORWARD and guilty and retreat_writes(attempt, guilty):
+    goes_back = attempt.leg is Leg.FORWARD and (guilty or not attempt.plan.targets)
+    if goes_back and retreat_writes(attempt, guilty):
         return Trigger.RETREAT
     return Trigger.CONFIRMED
 

@@ -8,7 +8,7 @@ from gate.core import ownership
 from gate.core.attempt import Attempt
 from gate.core.machine import Leg
 from gate.core.objects import Ref
-from gate.core.outcome import Reason
+from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import WrittenObject
 
@@ -22,6 +22,7 @@ def remarks(attempt: Attempt) -> list[str]:
         *_taken(attempt),
         *_dropped(attempt),
         *_uncertain(attempt),
+        *_cut_window(attempt),
     ]
 
 
@@ -29,6 +30,14 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
     for ref, ending in attempt.endings.items():
         if ending.reason is Reason.VACUOUS:
             yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+
+
+def _cut_window(attempt: Attempt) -> Iterator[str]:
+    """Tell of a bake window that the budget cut short, since a version was not steady in it."""
+    wanted = attempt.plan.policy.bake_seconds
+    watched = attempt.leg_ends_at - attempt.baked_since
+    if attempt.outcome is Outcome.VERIFIED and watched < wanted:
+        yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
 
 
 def _not_restored(attempt: Attempt) -> Iterator[str]:

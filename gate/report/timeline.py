@@ -55,7 +55,7 @@ def _following(attempt: Attempt, now: float) -> Iterator[str]:
     if len(waiting) > _MOST_TOLD:
         yield f"{len(waiting) - _MOST_TOLD} more Deployments"
     if not waiting and attempt.state is State.BAKING and attempt.leg is Leg.FORWARD:
-        left = attempt.baked_since + attempt.plan.policy.bake_seconds - now
+        left = attempt.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
     elif not waiting:
         yield "waiting for the verdict to be read again"

@@ -101,6 +101,8 @@ def replica_set(found: shapes.ReplicaSet) -> core.ReplicaSet:
         ready_replicas=status.ready_replicas or 0,
         available_replicas=status.available_replicas or 0,
         conditions=_conditions(status.conditions),
+        generation=meta.generation,
+        min_ready_seconds=spec.min_ready_seconds or 0,
         pod_template_hash=_line((meta.labels or shapes.Labels()).pod_template_hash),
     )
 

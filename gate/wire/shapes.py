@@ -116,6 +116,7 @@ class ReplicaSetSpec(_Shape):
 
     template: Raw = Raw()
     replicas: int | None = None
+    min_ready_seconds: int | None = None
 
 
 class ReplicaSet(_Shape, tag_field="kind", tag="ReplicaSet"):

@@ -102,6 +102,8 @@ REPLICA_SET: dict[str, Any] = {
         "namespace": "shop",
         "uid": "rs-1",
         "resourceVersion": "8",
+        "generation": 2,
+        "labels": {"app": "web", "pod-template-hash": "abc"},
         "creationTimestamp": "2026-01-01T00:00:00Z",
         "annotations": {
             "deployment.kubernetes.io/revision": "2",
@@ -111,6 +113,7 @@ REPLICA_SET: dict[str, Any] = {
     },
     "spec": {
         "replicas": 2,
+        "minReadySeconds": 5,
         "template": {
             "metadata": {"labels": {"pod-template-hash": "abc", "app": "web"}},
             "spec": {
@@ -208,6 +211,9 @@ def test_a_replica_set_is_read_field_by_field() -> None:
         ready_replicas=1,
         available_replicas=1,
         conditions=(Condition("ReplicaFailure", "True", "FailedCreate", text("quota")),),
+        generation=2,
+        min_ready_seconds=5,
+        pod_template_hash="abc",
     )
     assert "pod-template-hash" not in found.template.body.thaw()["metadata"]["labels"]
 

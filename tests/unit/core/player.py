@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from gate.core import questions
 from gate.core.attempt import Attempt
 from gate.core.baseline import baseline_of
 from gate.core.body import Body
 from gate.core.effects import (
     Announce,
+    Ask,
     Asking,
     Collect,
     Effect,
@@ -26,8 +28,10 @@ from gate.core.effects import (
     Write,
 )
 from gate.core.events import (
+    Answered,
     AttemptEvent,
     Collected,
+    Errored,
     Evidence,
     LiveObject,
     Observed,
@@ -48,6 +52,7 @@ from tests.unit.core import world
 from tests.unit.core.leaves import ref_of
 from tests.unit.core.server import Server
 
+Measure = Callable[[Ask], questions.Answers | questions.Errored]
 Bent = Callable[["Player", Any], AttemptEvent | None]
 STARTED_AT = 100.0
 MOST_STEPS = 5000
@@ -101,6 +106,11 @@ def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
     return attempt.exit_code, attempt.ending.outcome, attempt.ending.reason
 
 
+def nobody_answers(_: Ask) -> questions.Errored:
+    """Answer a check as a server that is not there."""
+    return questions.Errored(CleanText("nobody answers"), questions.Trouble.UNREACHABLE)
+
+
 class Player:
     """One attempt, all that it sent, and the answers to what is outstanding."""
 
@@ -113,6 +123,7 @@ class Player:
         self.waiting: list[Asking] = []
         self.hold: tuple[type[Asking], ...] = ()
         self.control = True
+        self.measure: Measure = nobody_answers
         self._bent: list[tuple[type[Asking], int, Bent]] = []
         self.most_steps = MOST_STEPS
         self._steps = 0
@@ -249,6 +260,11 @@ class Player:
                 return self.read(effect)
             case Write():
                 return self.server.perform(effect, now)
+            case Ask(effect_id):
+                said = self.measure(effect)
+                if isinstance(said, questions.Errored):
+                    return Errored(now, effect_id, said)
+                return Answered(now, effect_id, said)
 
     def read(self, effect: Read) -> ReadBack:
         """Read as the server would."""

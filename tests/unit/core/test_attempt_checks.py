@@ -1,0 +1,373 @@
+"""Health checks within an attempt: when they are asked, and what their verdict does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.check_run import ConclusionKind
+from gate.core.checking import conclusions
+from gate.core.checks import Check, Command, During, OnInconclusive, Schedule
+from gate.core.comparing import Ratio
+from gate.core.effects import Ask, Collect, Read
+from gate.core.events import Interrupted
+from gate.core.machine import Leg, State
+from gate.core.outcome import Outcome, Reason
+from gate.core.policy import OnFailure, Policy
+from gate.core.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
+from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
+from tests.unit.core.leaves import config, manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
+from tests.unit.core.server import Server
+
+WINDOW = 60.0
+FIXED = replace(metric(), query=query("sum(errors)"))
+"""A query that asks for no version and no window: it can be asked from the first moment on."""
+
+
+def policy(*checks: Check, bake: float = WINDOW, **more: Any) -> Policy:
+    """Return a policy with these checks and a bake window."""
+    return Policy(checks=checks, bake_seconds=bake, **more)
+
+
+def rolled_out(limits: Policy, *, measure: Any = 0.0, **behaviour: str) -> Player:
+    """Begin to roll v2 out over a v1 that serves; every check measures `measure`."""
+    server = Server(**behaviour)
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2"), policy=limits))
+    player.measure = always(measure)
+    return player
+
+
+def always(said: Any) -> Callable[[Ask], Answers | Errored]:
+    """Answer each question alike: a number, nothing (None), or an error."""
+
+    def measure(_: Ask) -> Answers | Errored:
+        if isinstance(said, Errored | Answers):
+            return said
+        return answer() if said is None else answer(said)
+
+    return measure
+
+
+def asks(player: Player) -> list[tuple[str, float]]:
+    """Return the names and times, since the start, of all that was asked."""
+    sent = (effect for effect in player.sent if isinstance(effect, Ask))
+    return [(ask.check, ask.tick.at - STARTED_AT) for ask in sent]
+
+
+def check(name: str = "errors", **more: Any) -> Check:
+    """Return a check that can be asked at any time."""
+    return replace(a_check(FIXED), name=name, **more)
+
+
+# -- when they are asked ---------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B411", "B410")
+def test_checks_are_asked_on_their_grid_from_the_end_of_the_writes_on() -> None:
+    """Every ten seconds, through the bake window, and never at its end or after it."""
+    player = rolled_out(policy(check()))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert asks(player) == [("errors", float(at)) for at in range(0, 60, 10)]
+
+
+@pytest.mark.contract("B411")
+def test_a_check_of_one_phase_is_asked_in_that_alone() -> None:
+    """A rollout that lasts 25 s and is baked for 60."""
+    during = {phase: Schedule(during=phase) for phase in During}
+    limits = policy(*(check(phase.value, schedule=during[phase]) for phase in During))
+    player = rolled_out(limits, v2="slow")
+    player.pass_to(STARTED_AT + 25.0)
+    player.behave("good")
+    player.run()
+    seen = {phase: [at for name, at in asks(player) if name == phase.value] for phase in During}
+    assert seen[During.ROLLOUT] == [0, 10, 20]
+    assert seen[During.BAKE] == [25, 35, 45, 55, 65, 75]
+    assert seen[During.BOTH] == [0, 10, 20, 30, 40, 50, 60, 70, 80]
+
+
+def test_the_way_back_asks_nothing() -> None:
+    """A rollback is verified by its pods: its checks would measure the failed version's time."""
+    player = rolled_out(policy(check()), measure=0.0, v2="crash")
+    before = len(asks(player))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert len(asks(player)) - before <= 1
+    assert not player.attempt.rollouts[player.web].policy.longest_bake_seconds
+
+
+@pytest.mark.contract("B419")
+def test_a_window_waits_for_the_first_available_pod() -> None:
+    """Nothing is asked of a window below one second, which uses up nothing either."""
+    windowed = a_check(replace(metric(), query=query("sum(rate(errors[${window}]))")))
+    player = rolled_out(policy(windowed), v2="slow")
+    player.pass_to(STARTED_AT + 25.0)
+    assert asks(player) == []
+    assert player.attempt.checks["errors"].tally.unasked == 3
+    player.behave("good")
+    player.run()
+    questions = [e.questions.value for e in player.sent if isinstance(e, Ask)]
+    texts = [q.query for q in questions if isinstance(q, MetricQuestion)]
+    assert texts[:3] == [f"sum(rate(errors[{age}s]))" for age in (5, 15, 25)]
+
+
+@pytest.mark.contract("B418")
+def test_queries_name_the_new_version_and_the_old() -> None:
+    """ReplicaSets by their names, the baseline's from before the apply."""
+    names = ("deployment", "replicaset", "baseline_replicaset", "revision")
+    text = " + ".join(f'{name}{{x="${{{name}}}"}}' for name in names)
+    named = a_check(replace(metric(), query=query(text)))
+    player = rolled_out(policy(named))
+    player.run()
+    (first, *_) = (e.questions.value for e in player.sent if isinstance(e, Ask))
+    assert isinstance(first, MetricQuestion)
+    new, old = (rs.name for rs in player.server.stored[player.web].sets[::-1])
+    said = zip(names, ("web", new, old, "2"), strict=True)
+    assert first.query == " + ".join(f'{name}{{x="{value}"}}' for name, value in said)
+
+
+# -- what stands against a version -----------------------------------------------------------------
+
+
+@pytest.mark.contract("B412", "B493")
+def test_a_failed_check_rolls_back_at_once() -> None:
+    """Exit 4, the reason names the rule, the message the check with its value."""
+    player = rolled_out(policy(check()), measure=0.7)
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+    assert attempt.ending is not None
+    assert attempt.ending.message == "errors: 0.7 is not <= 0.5"
+    assert attempt.now == STARTED_AT
+
+
+@pytest.mark.contract("B412")
+def test_a_check_fails_a_version_in_the_bake_window() -> None:
+    """Good for 30 s, then bad."""
+    player = rolled_out(policy(check()))
+    player.pass_to(STARTED_AT + 35.0)
+    assert player.place == (Leg.FORWARD, State.BAKING)
+    player.measure = always(0.7)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+    assert player.attempt.now == STARTED_AT + 40.0
+
+
+def test_a_failed_check_is_borne_out_by_a_read_and_no_evidence_of_pods() -> None:
+    """The read makes sure that it is still ours; there is no pod to ask."""
+    player = rolled_out(policy(check()), measure=0.7)
+    player.run()
+    kinds = [type(effect) for effect in player.sent]
+    assert Read in kinds
+    assert Collect not in kinds
+
+
+@pytest.mark.contract("B416")
+@pytest.mark.parametrize("lenient", [{"required": False}, {"dry_run": True}])
+def test_what_is_not_required_decides_nothing(lenient: dict[str, Any]) -> None:
+    """It is reported, and the version is kept."""
+    player = rolled_out(policy(check(**lenient)), measure=0.7)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    (said,) = conclusions(player.attempt)
+    assert said.kind is ConclusionKind.FAIL
+
+
+def test_where_nothing_may_be_written_a_failed_check_is_exit_6() -> None:
+    """`--on-failure keep`, and `verify`."""
+    player = rolled_out(policy(check(), on_failure=OnFailure.KEEP), measure=0.7)
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.CHECK_FAILED)
+    server = Server()
+    server.put(manifest("v1"))
+    beside = Player(server, watched(server, player.web, policy=policy(check())))
+    beside.measure = always(0.7)
+    assert ends(beside.run()) == (6, Outcome.FAILED, Reason.CHECK_FAILED)
+    assert not beside.written()
+
+
+def test_pods_count_beside_checks() -> None:
+    """A version whose checks pass and whose pods crash in the window is rolled back for that."""
+    player = rolled_out(policy(check()))
+    player.pass_to(STARTED_AT + 30.0)
+    player.behave("crash")
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+
+
+def test_of_several_deployments_the_one_that_is_named_has_failed() -> None:
+    """Both go back; the other one is drawn in."""
+    server = Server()
+    server.put(manifest("v1"))
+    server.put(manifest("v1", name="api"))
+    limits = policy(check(deployment="api"))
+    player = Player(
+        server, planned(server, manifest("v2"), manifest("v2", name="api"), policy=limits)
+    )
+    player.measure = always(0.7)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+    assert {ref.name for ref in player.attempt.failures} == {"api"}
+    assert {ref.name for ref in player.attempt.restored} == {"web", "api"}
+
+
+@pytest.mark.contract("B494")
+def test_a_manifest_without_a_deployment_has_checks_and_a_window() -> None:
+    """A switch of configuration goes back when a check fails, and is verified when none does."""
+    for measured, end in ((0.7, (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)), (0.1, None)):
+        server = Server()
+        server.put(config("old"))
+        player = Player(server, planned(server, config("new"), policy=policy(check())))
+        player.measure = always(measured)
+        assert ends(player.run()) == (end or (0, Outcome.VERIFIED, Reason.COMPLETE))
+        assert len(player.written()) == (2 if end else 1)
+        assert player.attempt.now == STARTED_AT + (0.0 if end else WINDOW)
+
+
+# -- what nobody can tell --------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B414", "B495")
+@pytest.mark.parametrize("measured", [None, unreachable()])
+@pytest.mark.parametrize(
+    ("asked_for", "end"),
+    [
+        (OnInconclusive.KEEP, (7, Outcome.INCONCLUSIVE)),
+        (OnInconclusive.ROLLBACK, (4, Outcome.ROLLED_BACK)),
+        (OnInconclusive.PASS, (0, Outcome.VERIFIED)),
+    ],
+)
+def test_no_evidence_is_what_the_policy_says(
+    measured: Any, asked_for: OnInconclusive, end: tuple[int, Outcome]
+) -> None:
+    """Never good by itself, never bad by itself, and always at the end of the window."""
+    player = rolled_out(policy(check(), on_inconclusive=asked_for), measure=measured)
+    attempt = player.run()
+    code, outcome, reason = ends(attempt)
+    assert (code, outcome) == end
+    if outcome is not Outcome.VERIFIED:
+        expected = Reason.CHECK_INCONCLUSIVE if measured is None else Reason.CHECK_ERROR
+        assert reason is expected
+    assert attempt.now >= STARTED_AT + WINDOW
+
+
+@pytest.mark.contract("B413")
+def test_an_outage_in_the_middle_goes_unpunished_where_it_ends() -> None:
+    """Errors are asked again; what passed before the outage and after it counts."""
+    player = rolled_out(policy(check(), bake=120.0))
+    player.pass_to(STARTED_AT + 25.0)
+    player.measure = always(unreachable())
+    player.pass_to(STARTED_AT + 95.0)
+    player.measure = always(0.0)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
+@pytest.mark.contract("B416")
+def test_each_required_check_needs_its_own_evidence() -> None:
+    """One that passes does not speak for one that never gets data."""
+    player = rolled_out(policy(check("one"), check("two")))
+    player.measure = lambda ask: answer(0.0) if ask.check == "one" else answer()
+    attempt = player.run()
+    assert ends(attempt) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert attempt.ending is not None
+    assert attempt.ending.message.startswith("two: ")
+
+
+@pytest.mark.contract("B423")
+def test_without_a_baseline_a_comparison_cannot_tell() -> None:
+    """The first version ever is kept, and said to be inconclusive."""
+    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
+    server = Server()
+    limits = policy(a_check(compared))
+    player = Player(server, planned(server, manifest("v1"), policy=limits))
+    player.measure = always(0.0)
+    assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert asks(player) == []
+
+
+def test_a_check_that_never_ran_is_no_success() -> None:
+    """Its phase was over before its first tick."""
+    late = check(schedule=Schedule(initial_delay_seconds=90.0))
+    player = rolled_out(policy(late))
+    assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+
+
+# -- the end of the window -------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B417")
+def test_the_window_that_evidence_needs_ends_with_the_evidence() -> None:
+    """A smoke test that runs once ends it; one that goes on lasts as long as it may."""
+    once = replace(
+        a_check(Command(("smoke",), timeout_seconds=60.0)),
+        name="smoke",
+        schedule=Schedule(count=1, during=During.BAKE),
+    )
+    for checks, lasts in (((once,), 0.0), ((once, check()), 80.0)):
+        player = rolled_out(Policy(checks=checks, evidence_seconds=80.0))
+        player.measure = lambda ask: (
+            Answers(Exit(0)) if isinstance(ask.questions.value, CommandQuestion) else answer(0.0)
+        )
+        assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+        assert player.attempt.now == STARTED_AT + lasts
+
+
+@pytest.mark.contract("B496")
+def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
+    """An answer at 62 s decides; one that does not come is waited for 5 s."""
+    player = rolled_out(policy(check(schedule=Schedule(interval_seconds=59.0))))
+    player.pass_to(STARTED_AT + 58.0)
+    player.hold = (Ask,)
+    player.pass_to(STARTED_AT + 62.0)
+    assert player.place == (Leg.FORWARD, State.BAKING)
+    player.hold = ()
+    player.measure = always(0.7)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+
+    player = rolled_out(policy(check()))
+    player.pass_to(STARTED_AT + 45.0)
+    player.hold = (Ask,)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.now == STARTED_AT + WINDOW + 5.0
+
+
+def test_a_window_that_begins_again_asks_its_own_checks_again() -> None:
+    """A pod that is lost in the window starts it anew, and with it what runs in it alone."""
+    once = check(schedule=Schedule(count=1, during=During.BAKE))
+    player = rolled_out(policy(once))
+    player.pass_to(STARTED_AT + 20.0)
+    player.server.stored[player.web].sets[-1].pods.pop()
+    player.server.touch(player.web)
+    player.news()
+    player.pass_to(STARTED_AT + 25.0)
+    player.server.control(player.web)
+    player.news()
+    player.run()
+    assert [at for _, at in asks(player)] == [0, 25]
+
+
+# -- signals ---------------------------------------------------------------------------------------
+
+
+def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
+    """Borne so far, it speaks against the new version once somebody wants to end."""
+    for measured, leg in ((0.7, Leg.BACK), (0.1, Leg.FORWARD)):
+        bears = replace(check(), tolerances=replace(check().tolerances, allowed_failures=3))
+        player = rolled_out(policy(bears), measure=measured)
+        player.pass_to(STARTED_AT + 5.0)
+        player.hear(Interrupted(player.attempt.now, 15))
+        attempt = player.run()
+        assert ends(attempt)[1] is Outcome.INTERRUPTED
+        assert attempt.leg is leg
+
+
+# -- the timeline ----------------------------------------------------------------------------------
+
+
+def test_the_timeline_tells_each_change_once() -> None:
+    """A line for the first measurement and for each that is of another kind."""
+    player = rolled_out(policy(check(required=False)))
+    player.pass_to(STARTED_AT + 25.0)
+    player.measure = always(None)
+    player.pass_to(STARTED_AT + 45.0)
+    player.measure = always(0.7)
+    player.run()
+    told = [line.message.split(":")[1].strip() for line in player.said if line.event == "check"]
+    assert told[:3] == ["pass", "no-data", "fail"]

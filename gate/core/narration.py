@@ -39,22 +39,30 @@ def _move(
     if trigger is Trigger.REFUTED and not before.unread:
         yield "refuted", "a second read did not bear the verdict out; going on"
     if trigger is Trigger.BAKED:
-        for said in checking.conclusions(before):
-            if said.kind is not ConclusionKind.PASS:
-                yield "check", f"{said.check}: {said.kind}: {said.message}"
+        yield from _not_passed(before)
     if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
-        against = checking.against_all(before)
-        if against is not None:
-            yield "failed", f"{against.reason}: {against.message}"
-        for ref, verdict in ruled.items():
-            if verdict is not None and verdict.kind is VerdictKind.FAILED:
-                yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
+        yield from _failures(before, ruled)
     if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.rejection):
         rejection = before.rejection
         if rejection is not None:
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
         yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
+
+
+def _not_passed(attempt: Attempt) -> Iterator[tuple[str, str]]:
+    for said in checking.conclusions(attempt):
+        if said.kind is not ConclusionKind.PASS:
+            yield "check", f"{said.check}: {said.kind}: {said.message}"
+
+
+def _failures(attempt: Attempt, ruled: Rulings) -> Iterator[tuple[str, str]]:
+    against = checking.against_all(attempt)
+    if against is not None:
+        yield "failed", f"{against.reason}: {against.message}"
+    for ref, verdict in ruled.items():
+        if verdict is not None and verdict.kind is VerdictKind.FAILED:
+            yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
 
 
 def _way_back(attempt: Attempt, write: PlannedWrite) -> str:

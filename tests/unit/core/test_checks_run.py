@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gate.core.asking import Unaskable, ask
 from gate.core.check_run import CheckRun, Conclusion, ConclusionKind, Tick, conclude
-from gate.core.checks import During, Http, Schedule, least_bake_seconds
+from gate.core.checks import Command, During, Http, Schedule, least_bake_seconds
 from gate.core.comparing import MannWhitney, Ratio
 from gate.core.outcome import Reason
 from gate.core.query_values import Subject, Version
@@ -259,13 +259,15 @@ def test_every_required_check_needs_evidence_of_its_own() -> None:
 
 @pytest.mark.contract("B417")
 def test_the_bake_window_is_long_enough_for_evidence() -> None:
-    """Initial delay, window and two intervals of the slowest check that decides there."""
+    """Initial delay, window (or the time of one answer) and two intervals of the slowest check."""
     slow = a_check(metric(window_seconds=120.0), Schedule(30.0, 15.0))
     http = a_check(Http(HttpQuestion("http://web")), Schedule(5.0))
     early = a_check(metric(window_seconds=900.0), Schedule(during=During.ROLLOUT))
     silent = a_check(metric(window_seconds=900.0), required=False)
     assert least_bake_seconds([slow, http, early, silent]) == 195.0
-    assert least_bake_seconds([http]) == 10.0
+    assert least_bake_seconds([http]) == 20.0
+    command = a_check(Command(("smoke",), timeout_seconds=45.0), Schedule(5.0))
+    assert least_bake_seconds([command]) == 55.0
     assert least_bake_seconds([early, silent]) == 0.0
 
 

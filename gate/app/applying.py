@@ -61,9 +61,9 @@ class Prepared:
             return autoscaled_body(self.body, self.live)
         return self.body
 
-    def planned(self) -> PlannedObject:
-        """Return the object of the plan."""
-        return PlannedObject(self.ref, self.before)
+    def planned(self, trial: LiveObject | None) -> PlannedObject:
+        """Return the object of the plan; `trial` is what the server would make of it."""
+        return PlannedObject(self.ref, self.before, trial)
 
     def writes(self) -> tuple[PlannedWrite, ...]:
         """Return the writes of the plan: the take-over where there is one, then the apply."""

@@ -220,6 +220,7 @@ def plan_of(
     settings: Settings,
     policy: Policy,
     items: Collection[Prepared],
+    trials: Trials,
     watching: Watching,
 ) -> Plan:
     """Return the plan: the writes in the order of application, the Deployments to follow."""
@@ -229,7 +230,8 @@ def plan_of(
         writes.extend(item.writes())
         if settings.resume and item.is_deployment and _is_paused(item):
             writes.append(resumption(item.ref))
-    return Plan(command, targets, tuple(item.planned() for item in items), tuple(writes), policy)
+    objects = tuple(item.planned(trials.get(item.ref)) for item in items)
+    return Plan(command, targets, objects, tuple(writes), policy)
 
 
 def resumption(ref: Ref) -> PlannedWrite:

@@ -29,12 +29,11 @@ from gate.core.events import (
     Written,
 )
 from gate.core.fact import Absent, Known
-from gate.core.following import UnexpectedAnswer, applied_of, start_following
+from gate.core.following import UnexpectedAnswer
 from gate.core.machine import Leg
-from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
-from gate.core.remedy import WrittenObject
-from gate.core.snapshot import Snapshot
+from gate.core.writing import is_theirs, stepped_back
+from gate.core.written import surely_written, went_back, went_out
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
     Recorded: SaveRecord,
@@ -78,7 +77,7 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
 
 
 def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
-    head, attempt = attempt.queue[0], _surely_written(attempt).past_head()
+    head, attempt = attempt.queue[0], surely_written(attempt).past_head()
     live, ref = answer.live, effect.ref
     if live is None:
         gone = attempt.live.drop(ref)
@@ -86,71 +85,23 @@ def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt,
     before = attempt.live.get(ref)
     attempt = replace(attempt, live=attempt.live.put(ref, live))
     if attempt.leg is Leg.BACK:
-        attempt = _went_back(attempt, effect, before, live)
+        attempt = went_back(attempt, effect, before, live)
     elif effect.verb is not Verb.TAKE_OVER:
-        attempt = _went_out(attempt, head, live)
+        attempt = went_out(attempt, head, live)
     seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
     return attempt, seen
-
-
-def _went_out(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> Attempt:
-    """Note what this attempt left of an object, and follow it if it is a Deployment.
-
-    What was there before is what the preflight saw: after a lost answer, what was read last can
-    be our own write.
-    """
-    ref, before = head.ref, attempt.plan.before(head.ref)
-    earlier = attempt.written.get(ref)
-    if earlier is not None:
-        written = replace(earlier, after=live)
-    else:
-        written = WrittenObject(before, live, head.force, head.autoscaled, head.field_manager)
-    attempt = replace(attempt, written=attempt.written.put(ref, written))
-    return _followed(attempt, before, live, head.field_manager)
-
-
-def _went_back(
-    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
-) -> Attempt:
-    if effect.verb is not Verb.APPLY:
-        return replace(attempt, patched=(*attempt.patched, effect.ref))
-    attempt = replace(attempt, restored=attempt.restored.put(effect.ref, live))
-    return _followed(attempt, before, live, effect.field_manager)
-
-
-def _followed(
-    attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
-) -> Attempt:
-    """Begin to follow a Deployment from the answer to its apply on."""
-    snapshot = _snapshot(attempt, live.ref)
-    if snapshot is None or live.deployment is None:
-        return attempt
-    applied = applied_of(attempt.now, before, live, field_manager)
-    known = snapshot.fold(Observed(attempt.now, live.deployment))
-    return start_following(attempt, applied, known)
-
-
-def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    if ref in attempt.snapshots:
-        return attempt.snapshots[ref]
-    return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None
-
-
-def _surely_written(attempt: Attempt) -> Attempt:
-    first = attempt.now if attempt.first_write_at is None else attempt.first_write_at
-    return replace(attempt, first_write_at=first)
 
 
 def _again(attempt: Attempt, *, uncertain: bool) -> Attempt:
     """Leave the write at the head of the queue, to be decided again after a read."""
     if uncertain:
-        attempt = _surely_written(replace(attempt, uncertain=True))
+        attempt = surely_written(replace(attempt, uncertain=True))
     return replace(attempt, retry=Retry(attempt.uncertain))
 
 
 def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
     if attempt.leg is Leg.FORWARD:
-        return replace(_perhaps_written(attempt), rejection=rejection, retry=None)
+        return _refused_out(attempt, rejection)
     smaller = _without_conflicts(attempt.queue[0], rejection.paths)
     if smaller is None:
         return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
@@ -158,13 +109,16 @@ def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
     return replace(attempt, queue=(smaller, *attempt.queue[1:]), retry=None, dropped_paths=dropped)
 
 
-def _perhaps_written(attempt: Attempt) -> Attempt:
-    """Take for written what was read after a lost answer, though it is refused by now."""
-    head = attempt.queue[0]
-    live = attempt.live.get(head.ref)
-    if not attempt.uncertain or live is None:
-        return attempt
-    return _went_out(attempt, head, live)
+def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Give up on a write, for good.
+
+    Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    theirs, whether ours was done before or never.
+    """
+    ref = attempt.queue[0].ref
+    if attempt.uncertain and is_theirs(attempt, ref):
+        return stepped_back(attempt, ref)
+    return replace(attempt, rejection=rejection, retry=None)
 
 
 def _without_conflicts(head: PlannedWrite, paths: tuple[str, ...]) -> PlannedWrite | None:

@@ -205,12 +205,10 @@ def _bakes(check: Check) -> bool:
 
 
 def _least(check: Check) -> float:
-    match check.probe:
-        case Metric(window_seconds=seconds):
-            pass
-        case Http(question=question):
-            seconds = question.timeout_seconds
-        case Command(timeout_seconds=seconds):
-            pass
     schedule = check.schedule
-    return schedule.initial_delay_seconds + seconds + 2 * schedule.interval_seconds
+    longest = schedule.initial_delay_seconds + 2 * schedule.interval_seconds
+    match check.probe:
+        case Metric(window_seconds=seconds) | Command(timeout_seconds=seconds):
+            return longest + seconds
+        case Http(question=question):
+            return longest + question.timeout_seconds

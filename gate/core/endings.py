@@ -140,6 +140,9 @@ def _rejected(attempt: Attempt) -> Ending:
     if any(written.changed for written in attempt.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     message = cause.message
+    if attempt.uncertain and rejection.reason is Reason.TIMEOUT:
+        text = f"{rejection.ref}: the answer to a write was lost, and it was not seen done"
+        return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))
     if _taken_over(attempt, rejection.ref):
         message = CleanText(
             f"{message} (its fields were taken over, which changes nothing that runs)"

@@ -55,12 +55,12 @@ def _wrong_form(answers: Answers) -> Measurement | None:
 def _too_few(metric: Metric, answer: Answer | None) -> Measurement | None:
     if metric.min_samples is None:
         return None
-    count = _single(answer, "min_samples")
+    count = _single(answer, "min-samples")
     if isinstance(count, Measurement):
         return count
     if count is None or not count >= metric.min_samples.least:
         shown = "none" if count is None else f"{count:g}"
-        return no_data(f"min_samples: {shown}, of at least {metric.min_samples.least:g}")
+        return no_data(f"min-samples: {shown}, of at least {metric.min_samples.least:g}")
     return None
 
 

@@ -9,7 +9,7 @@ from gate.core.attempt import Attempt
 from gate.core.check_run import ConclusionKind
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
-from gate.core.machine import State, Trigger
+from gate.core.machine import Leg, State, Trigger
 from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
@@ -38,7 +38,7 @@ def _move(
 ) -> Iterator[tuple[str, str]]:
     if trigger is Trigger.REFUTED and not before.unread:
         yield "refuted", "a second read did not bear the verdict out; going on"
-    if trigger is Trigger.BAKED:
+    if trigger is Trigger.BAKED and before.leg is Leg.FORWARD:
         yield from _not_passed(before)
     if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
         yield from _failures(before, ruled)

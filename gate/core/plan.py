@@ -35,10 +35,14 @@ class PlannedWrite:
 
 @dataclass(frozen=True, slots=True)
 class PlannedObject:
-    """An object of the manifest and what was there before."""
+    """An object of the manifest, what was there before, and what the server would make of it.
+
+    `trial` is the answer to the dry run, None where it could not be tried.
+    """
 
     ref: Ref
     before: Fact[LiveObject]
+    trial: LiveObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,10 @@ class Plan:
             if planned.ref == ref and isinstance(planned.before, Known):
                 return planned.before.value
         return None
+
+    def trial(self, ref: Ref) -> LiveObject | None:
+        """Return what the server would make of an object, None where nobody could tell."""
+        return next((planned.trial for planned in self.objects if planned.ref == ref), None)
 
     def target(self, ref: Ref) -> Target:
         """Return the target; KeyError where that Deployment is not followed."""

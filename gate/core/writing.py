@@ -17,11 +17,13 @@ from gate.core.body import Body
 from gate.core.effects import FIELD_MANAGER, Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
+from gate.core.landing import landed
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite
-from gate.core.remedy import autoscaled_body, content, without_replicas
+from gate.core.remedy import autoscaled_body, content
+from gate.core.written import went_out
 
 
 def next_write(attempt: Attempt) -> Step:
@@ -38,6 +40,12 @@ def next_write(attempt: Attempt) -> Step:
         return _next_back(attempt, head, retry)
     if head.ref in attempt.departures:
         return attempt.past_head(), ()
+    if retry is not None and retry.uncertain:
+        live = attempt.live.get(head.ref)
+        if live is not None and is_done(attempt, head, live):
+            return went_out(attempt.past_head(), head, live), ()
+        if head.force and is_theirs(attempt, head.ref):
+            return stepped_back(attempt, head.ref), ()
     obstacle = _obstacle(attempt, head, retry)
     if obstacle is not None:
         return replace(attempt, rejection=obstacle, retry=None), ()
@@ -45,6 +53,34 @@ def next_write(attempt: Attempt) -> Step:
 
 
 # -- on the way out --------------------------------------------------------------------------------
+
+
+def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
+    return head.verb is Verb.APPLY and landed(head, live, attempt.plan.trial(head.ref))
+
+
+def is_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed, made or deleted a Deployment since the preflight."""
+    if not any(target.ref == ref for target in attempt.plan.targets):
+        return False
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    if live is None or before is None:
+        return live is not before
+    return live.uid != before.uid or _substance(live) != _substance(before)
+
+
+def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
+    """Leave a Deployment to whoever changed it, whether ours was written before or never."""
+    here = ref in attempt.live
+    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    departure = Ending(Outcome.SUPERSEDED, reason, message)
+    return replace(
+        attempt.past_head(),
+        departures=attempt.departures.put(ref, departure),
+        departed_at=attempt.now,
+    )
 
 
 def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
@@ -59,13 +95,17 @@ def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Reje
         return None
     live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
     if before is None:
-        return _made_meanwhile(head, live, retry)
+        return _made_meanwhile(attempt, head, live, retry)
+    if live is not None and live.uid == before.uid and is_done(attempt, head, live):
+        return None
     return _changed_meanwhile(head.ref, before, live, retry)
 
 
-def _made_meanwhile(head: PlannedWrite, live: LiveObject | None, retry: Retry) -> Rejection | None:
+def _made_meanwhile(
+    attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
     """Refuse to write over what was not there; after a lost answer it can be our own."""
-    if live is None:
+    if live is None or is_done(attempt, head, live):
         return None
     managed = live.managed.thaw()["managedFields"]
     if retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None:
@@ -105,13 +145,20 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if head.verb is Verb.DELETE and head.ref not in attempt.live:
         gone = attempt.past_head()
         return replace(gone, deleted=(*gone.deleted, head.ref)), ()
-    landed = attempt.uncertain and _landed(attempt, head)
-    if not landed and not _mine(attempt, head.ref):
+    if not _came_back(attempt, head) and not _mine(attempt, head.ref):
         return _left_alone(attempt, head.ref), ()
     if retry is not None and retry.refused is not None:
         refusals = attempt.refusals.put(head.ref, retry.refused)
         return replace(attempt.past_head(), refusals=refusals), ()
     return _send(replace(attempt, retry=None), head)
+
+
+def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether a write back whose answer was lost was done; sent again, it does nothing."""
+    live = attempt.live.get(head.ref)
+    if live is None or not attempt.uncertain or head.verb is not Verb.APPLY:
+        return False
+    return landed(head, live, trial=None)
 
 
 def _mine(attempt: Attempt, ref: Ref) -> bool:
@@ -138,32 +185,6 @@ def fields_stand(after: LiveObject, live: LiveObject) -> bool:
     if owned is None:
         return content(after.body) == content(live.body)
     return fields.still_holds(after.body.thaw(), owned, live.body.thaw())
-
-
-def _landed(attempt: Attempt, head: PlannedWrite) -> bool:
-    """Tell whether a write back whose answer was lost was done: it is all that we apply now.
-
-    The same write is sent again then, and does nothing.
-    """
-    live = attempt.live.get(head.ref)
-    if live is None or head.verb is not Verb.APPLY:
-        return False
-    managed = live.managed.thaw()["managedFields"]
-    owned = ownership.owned_fields(managed, head.field_manager)
-    if owned is None:
-        return False
-    applied, wanted = fields.extract(live.body.thaw(), owned), head.body.thaw()
-    if head.autoscaled:
-        applied, wanted = without_replicas(applied), without_replicas(wanted)
-    return _unnamed(applied) == _unnamed(wanted)
-
-
-def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an applied body without what only says which object it is."""
-    named = ("apiVersion", "kind", "metadata")
-    metadata = value.get("metadata", {})
-    own = {key: entry for key, entry in metadata.items() if key not in ("name", "namespace")}
-    return {**{key: entry for key, entry in value.items() if key not in named}, "metadata": own}
 
 
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:

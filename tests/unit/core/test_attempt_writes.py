@@ -136,15 +136,57 @@ def test_made_by_somebody_else_since_the_preflight_refuses_too(manager: str, ans
 @pytest.mark.contract("B162")
 @pytest.mark.parametrize("done", [True, False])
 def test_a_write_whose_answer_was_lost_is_read_back_first(done: bool) -> None:
-    """Then it is sent again over what is there now: one revision either way."""
+    """What is there already is not sent again, what is not is: one revision either way."""
     server = serving()
     player = Player(server, planned(server, manifest("v2")))
     player.bend(Write, lambda p, effect: lost(p, effect, done=done))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert [type(effect) for effect in player.sent[1:4]] == [Write, Read, Write]
-    ref = player.web
-    assert player.writes[1].resource_version is not None
-    assert server.stored[ref].revision == 2
+    assert [type(effect) for effect in player.sent[1:3]] == [Write, Read]
+    assert len(player.writes) == (1 if done else 2)
+    assert player.writes[-1].resource_version is not None
+    assert server.stored[player.web].revision == 2
+
+
+@pytest.mark.contract("B162", "B32")
+@pytest.mark.parametrize(("done", "outcome"), [(True, None), (False, Outcome.LOST_CONTACT)])
+def test_a_loss_that_is_told_after_the_budget_is_no_refusal(
+    done: bool, outcome: Outcome | None
+) -> None:
+    """What was done is followed and judged; what nobody saw done may still arrive: 9."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2"), policy=Policy(timeout_seconds=60.0)))
+    player.hold = (Write,)
+    player.pass_to(STARTED_AT + 61.0)
+    (write,) = player.writes
+    player.hear(lost(player, write, done=done))
+    player.hold = ()
+    attempt = player.run()
+    if outcome is None:
+        assert player.web in attempt.written
+        assert ends(attempt)[1] in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
+    else:
+        assert ends(attempt)[1] is outcome
+
+
+@pytest.mark.contract("B162", "B120")
+@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize("on_failure", list(OnFailure))
+def test_what_somebody_set_after_a_lost_answer_is_theirs(done: bool, on_failure: OnFailure) -> None:
+    """Whether ours was done before or never: nothing is paused, returned or removed."""
+    server = serving()
+    limits = Policy(on_failure=on_failure)
+    player = Player(server, planned(server, manifest("v2"), policy=limits))
+
+    def overtaken(p: Player, effect: Write) -> AttemptEvent:
+        answer = lost(p, effect, done=done)
+        server.edit(p.web, "kubectl-edit", {IMAGE: "shop/web:v3"})
+        server.control(p.web)
+        return answer
+
+    player.bend(Write, overtaken)
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    assert server.stored[player.web].image == "shop/web:v3"
+    assert len(player.written()) == int(done)
 
 
 @pytest.mark.contract("B162")
@@ -252,23 +294,23 @@ def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
 
 @pytest.mark.contract("B32", "B162")
 @pytest.mark.parametrize(
-    ("done", "end"),
+    ("done", "end", "mode"),
     [
-        (True, (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)),
-        (False, (3, Outcome.REFUSED, Reason.REJECTED)),
+        (True, (0, Outcome.VERIFIED, Reason.COMPLETE), "b"),
+        (False, (3, Outcome.REFUSED, Reason.REJECTED), "a"),
     ],
 )
-def test_written_unseen_and_then_rejected_goes_back_if_it_was_written(
-    done: bool, end: tuple[int, Outcome, Reason]
+def test_written_unseen_is_done_and_not_asked_for_again(
+    done: bool, end: tuple[int, Outcome, Reason], mode: str
 ) -> None:
-    """The read between the lost answer and the refusal tells which."""
+    """A server that would not have it by now is asked only where it was not done."""
     server = Server()
     server.put(config("a"))
     player = Player(server, planned(server, config("b")))
     player.bend(Write, lambda p, e: lost(p, e, done=done))
     player.bend(Write, rejected)
     assert ends(player.run()) == end
-    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+    assert server.stored[world.config_ref()].leaves["data.mode"] == mode
 
 
 @pytest.mark.contract("B32", "B134")

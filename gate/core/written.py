@@ -1,0 +1,64 @@
+"""What a write that was done leaves in the attempt: what was written, and whom to follow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt import Attempt
+from gate.core.effects import Verb, Write
+from gate.core.events import LiveObject, Observed
+from gate.core.following import applied_of, start_following
+from gate.core.objects import Ref
+from gate.core.plan import PlannedWrite
+from gate.core.remedy import WrittenObject
+from gate.core.snapshot import Snapshot
+
+
+def surely_written(attempt: Attempt) -> Attempt:
+    """Note that something was written, or may have been."""
+    first = attempt.now if attempt.first_write_at is None else attempt.first_write_at
+    return replace(attempt, first_write_at=first)
+
+
+def went_out(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> Attempt:
+    """Note what this attempt left of an object, and follow it if it is a Deployment.
+
+    What was there before is what the preflight saw: after a lost answer, what was read last can
+    be our own write.
+    """
+    ref, before = head.ref, attempt.plan.before(head.ref)
+    earlier = attempt.written.get(ref)
+    if earlier is not None:
+        written = replace(earlier, after=live)
+    else:
+        written = WrittenObject(before, live, head.force, head.autoscaled, head.field_manager)
+    attempt = replace(attempt, written=attempt.written.put(ref, written))
+    return _followed(attempt, before, live, head.field_manager)
+
+
+def went_back(
+    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
+) -> Attempt:
+    """Note what was restored, paused or scaled, and follow what was restored."""
+    if effect.verb is not Verb.APPLY:
+        return replace(attempt, patched=(*attempt.patched, effect.ref))
+    attempt = replace(attempt, restored=attempt.restored.put(effect.ref, live))
+    return _followed(attempt, before, live, effect.field_manager)
+
+
+def _followed(
+    attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
+) -> Attempt:
+    """Begin to follow a Deployment from the answer to its apply on."""
+    snapshot = _snapshot(attempt, live.ref)
+    if snapshot is None or live.deployment is None:
+        return attempt
+    applied = applied_of(attempt.now, before, live, field_manager)
+    known = snapshot.fold(Observed(attempt.now, live.deployment))
+    return start_following(attempt, applied, known)
+
+
+def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    if ref in attempt.snapshots:
+        return attempt.snapshots[ref]
+    return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None

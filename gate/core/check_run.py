@@ -107,6 +107,12 @@ class CheckRun:
         """Begin at the start of its phase."""
         return cls(check, at + check.schedule.initial_delay_seconds)
 
+    @property
+    def last_kind(self) -> Kind | None:
+        """What the last tick said, None before any was asked."""
+        asked = self.tally.measured + self.tally.errors
+        return self.last.kind if self.last is not None and asked else None
+
     # -- when to ask -------------------------------------------------------------------------------
 
     @property

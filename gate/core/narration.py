@@ -110,13 +110,18 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 
 def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    """Tell of a check's first measurement, and of each that is another kind than the one before."""
+    """Tell of a check's first measurement, and of each that is another kind than the one before.
+
+    That nothing could be asked yet is no measurement: in a rollout's first moments it is usual.
+    """
     if after.checks is before.checks:
         return
     for name, run in after.checks.items():
         earlier = before.checks.get(name)
-        was = earlier.last.kind if earlier is not None and earlier.last is not None else None
-        if run.last is not None and run.last.kind is not was:
+        if run.last is None or (earlier is not None and earlier.tally == run.tally):
+            continue
+        was = earlier.last_kind if earlier is not None else None
+        if run.last_kind is not was:
             yield "check", f"{name}: {run.last.kind}: {run.last.message}"
 
 

@@ -23,6 +23,7 @@ from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
 from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
+from gate.kube.pace import Pace
 
 Query = tuple[tuple[str, str], ...]
 Result = TypeVar("Result")
@@ -31,9 +32,12 @@ JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+DRY_RUN = ("dryRun", "All")
+"""The parameter of a write that is to change nothing."""
 
 Heard = Callable[[str, str, Query, bytes], None]
 _CHUNK_BYTES = 1 << 16
+_LEAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class Limits:
     """Bounds of one request.
 
     `answer_seconds` holds for the whole answer of a read, `write_seconds` for that of a write:
-    admission webhooks may take 30 s. `retry_seconds` bounds a request with its repetitions.
+    admission webhooks may take 30 s. `retry_seconds` bounds a read with its repetitions, and says
+    for how long a write is repeated.
     """
 
     connect_seconds: float = 5.0
@@ -85,6 +90,7 @@ class Client:
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
         self._heard = heard
         self._sent: list[str] = []
+        self.pace = Pace(clock, self._stopping)
 
     @property
     def requests(self) -> int:
@@ -102,16 +108,17 @@ class Client:
         """Read; `seconds` instead of the usual limit, `once` without repetition."""
         limit = seconds or self.limits.answer_seconds
 
-        def attempt() -> bytes:
-            return self._exchange("GET", path, query, limit)
+        def attempt(left_seconds: float) -> bytes:
+            return self._exchange("GET", path, query, min(limit, left_seconds))
 
-        return attempt() if once else self._persist(attempt, lambda e: e.transient)
+        return attempt(limit) if once else self._persist(attempt, lambda e: e.transient)
 
     def review(self, path: str, body: Any) -> bytes:
         """POST something that changes nothing (an access review): repeated as reads are."""
 
-        def attempt() -> bytes:
-            return self._exchange("POST", path, (), self.limits.answer_seconds, body)
+        def attempt(left_seconds: float) -> bytes:
+            limit = min(self.limits.answer_seconds, left_seconds)
+            return self._exchange("POST", path, (), limit, body)
 
         return self._persist(attempt, lambda e: e.transient)
 
@@ -125,15 +132,17 @@ class Client:
     ) -> bytes:
         """Write; sent again only where the server surely did nothing (429, no connection).
 
-        An error that is not `untouched` leaves open whether it was done.
+        A dry run does nothing in any case. An error that is not `untouched` leaves open whether
+        the write was done.
         """
+        harmless = DRY_RUN in query
 
-        def attempt() -> bytes:
+        def attempt(_: float) -> bytes:
             return self._exchange(
                 method, path, query, self.limits.write_seconds, body, content_type
             )
 
-        return self._persist(attempt, lambda e: e.transient and e.untouched)
+        return self._persist(attempt, lambda e: e.transient and (e.untouched or harmless))
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
@@ -195,6 +204,7 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
     ) -> urllib3.BaseHTTPResponse:
+        self.pace.take(write=method != "GET")
         self._sent.append(method)
         try:
             response: urllib3.BaseHTTPResponse = self._dynamic.request(
@@ -231,14 +241,24 @@ class Client:
             self.contact.succeeded()
 
     def _unanswered(self, error: ApiError) -> None:
+        self.pace.troubled()
         if self.contact is not None:
             self.contact.failed(error.message)
 
     # -- several attempts ----------------------------------------------------------------------
 
-    def _persist(self, attempt: Callable[[], Result], again: Callable[[ApiError], bool]) -> Result:
-        """Repeat what may be repeated until the budget would be overdrawn."""
+    def _persist(
+        self, attempt: Callable[[float], Result], again: Callable[[ApiError], bool]
+    ) -> Result:
+        """Repeat what may be repeated until the budget would be overdrawn.
+
+        Each attempt is told what is left of it.
+        """
         started = self._clock.now()
+
+        def attempted() -> Result:
+            left = self.limits.retry_seconds - (self._clock.now() - started)
+            return attempt(max(left, _LEAST_SECONDS))
 
         def spent(state: tenacity.RetryCallState) -> bool:
             elapsed = self._clock.now() - started
@@ -255,7 +275,7 @@ class Client:
             sleep=pause,
             reraise=True,
         )
-        return retrying(attempt)
+        return retrying(attempted)
 
     def _pause_seconds(self, state: tenacity.RetryCallState) -> float:
         """Double the pause from try to try, and never come before the server's Retry-After."""

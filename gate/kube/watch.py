@@ -121,6 +121,8 @@ class Watch:
                 if isinstance(error, Gone | TimedOut | BadAnswer):
                     self._position = ""
             lasted = self._clock.now() - began_at >= self._limits.healthy_seconds
+            if not lasted:
+                self._client.pace.troubled()
             self._clock.wait(self._pause_seconds(0 if lasted else brief, asked), self._stopped)
             brief = 0 if lasted else brief + 1
 

@@ -20,9 +20,9 @@ from gate.sources.address import Address
 from gate.sources.source import unanswered
 
 _LONGEST_SECRET: Final = 1 << 16
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
+HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 _VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?", re.ASCII)
-_TAKEN: Final = frozenset(
+TAKEN_HEADERS: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
 )
 """Headers that the request itself sets."""
@@ -61,6 +61,11 @@ class SecretVariable:
 Secret = SecretFile | SecretVariable
 
 
+def is_header(name: str) -> bool:
+    """Tell whether a header of that name may be set."""
+    return HEADER_NAME.fullmatch(name) is not None and name.lower() not in TAKEN_HEADERS
+
+
 def _checked(text: str, origin: str) -> str:
     if not _VALUE.fullmatch(text):
         raise unanswered(Trouble.CREDENTIALS, f"{origin} is empty or not one printable line")
@@ -92,7 +97,7 @@ class Access:
             hint = "use https, or --allow-insecure"
             raise UsageError(f"credentials would go to {address} in plain text", hint=hint)
         for name, _ in self.headers:
-            if not _HEADER.fullmatch(name) or name.lower() in _TAKEN:
+            if not is_header(name):
                 raise UsageError(f"not a header to be set: {name[:60]!a}")
         self._try_out_tls()
 

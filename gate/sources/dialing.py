@@ -21,6 +21,7 @@ ReadError = urllib3.exceptions.HTTPError
 """What reading an answer's body raises, OSErrors aside."""
 TimedOut = urllib3.exceptions.TimeoutError
 BrokenOff = urllib3.exceptions.ProtocolError
+NotConnected = urllib3.exceptions.NewConnectionError
 
 
 class LinkLocalError(OSError):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import requests
 
 from gate.core.questions import Errored, Trouble
-from gate.sources.dialing import BrokenOff, LinkLocalError, TimedOut
+from gate.sources.dialing import BrokenOff, LinkLocalError, NotConnected, TimedOut
 from gate.wire.untrusted import clean_line
 
 _PAGE_CHARACTERS: Final = 160
@@ -53,10 +53,11 @@ def from_transport(error: Exception, server: str) -> Errored:
             return _errored(Trouble.UNREACHABLE, f"cannot reach {server} through its proxy")
         case requests.exceptions.Timeout():
             return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
-    if _any(chain, TimedOut, TimeoutError):
-        return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionRefusedError):
         return _errored(Trouble.REFUSED, f"{server} refuses the connection")
+    # urllib3's error of a connection that could not be made at all is a timeout by inheritance.
+    if _any(chain, TimedOut, TimeoutError) and not _any(chain, NotConnected):
+        return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionError, BrokenOff):
         return _errored(Trouble.REFUSED, f"the connection to {server} broke")
     return _errored(Trouble.UNREACHABLE, f"cannot reach {server}: {_last_words(error)}")

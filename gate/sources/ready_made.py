@@ -91,7 +91,7 @@ def _error_rate(of: _Requests) -> ReadyMade:
         # Where nothing fails there is no series of failures: that is 0, and not nothing.
         "query": f"(sum(rate({bad})) or vector(0)) / sum(rate({every}))",
         "max": 0.01,
-        "min_samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
+        "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
     }
     about = f"share of responses that are 5xx; {of.about}"
     return ReadyMade("error-rate", of.metrics, about, _with(of, keys))
@@ -103,7 +103,7 @@ def _latency(of: _Requests) -> ReadyMade:
     keys = {
         "query": f"histogram_quantile(0.99, sum by (le) ({rate})) / {of.per_second:g}",
         "max": 1.0,
-        "min_samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
+        "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
     }
     about = f"seconds within which 99 of 100 responses came; {of.about}"
     return ReadyMade("latency-p99", of.metrics, about, _with(of, keys))
@@ -159,7 +159,8 @@ def find(name: str, metrics: str | None = None) -> ReadyMade:
     found = [each for each in READY_MADE if each.name == name]
     if not found:
         close = get_close_matches(name, names(), n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}"
+        guess = f"did you mean {close[0]}? " if close else ""
+        hint = f"{guess}there are {', '.join(names())}"
         raise UsageError(f"no ready-made check is named {name[:60]!a}", hint=hint)
     for each in found:
         if metrics in (None, each.metrics):

@@ -43,8 +43,11 @@ class Sources:
     def __init__(self, by_question: Mapping[type[Question], Source[Any]]) -> None:
         self._by_question = dict(by_question)
 
-    def ask(self, questions: Questions) -> Answers | Errored:
-        """Ask all that a tick needs; the first that has no answer stands for all."""
+    def ask(self, questions: Questions, check: str = "") -> Answers | Errored:  # noqa: ARG002
+        """Ask all that a tick of `check` needs; the first that has no answer stands for all.
+
+        What is asked decides here; sources that are played go by the check's name.
+        """
         answers: dict[str, Any] = {}
         for role in ("value", "samples", "freshness", "baseline"):
             question = getattr(questions, role)

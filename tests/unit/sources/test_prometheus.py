@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import socket
@@ -14,6 +15,8 @@ from urllib.parse import parse_qs
 import pytest
 import requests
 import responses
+import urllib3
+from urllib3.connection import HTTPConnection
 
 from gate.core.objects import CleanText
 from gate.core.questions import Answered, Errored, Form, MetricQuestion, Samples, Series, Trouble
@@ -279,6 +282,13 @@ def wrapped(inner: Exception) -> requests.ConnectionError:
     return requests.ConnectionError(outer)
 
 
+def not_connected(number: int) -> Exception:
+    """Return urllib3's error of a connection that could not be made, with its cause."""
+    error = urllib3.exceptions.NewConnectionError(HTTPConnection("prometheus"), "no connection")
+    error.__cause__ = OSError(number, "why")
+    return error
+
+
 @pytest.mark.contract("B408")
 @pytest.mark.parametrize(
     ("raised", "trouble", "words"),
@@ -286,6 +296,8 @@ def wrapped(inner: Exception) -> requests.ConnectionError:
         (requests.ConnectTimeout("x"), Trouble.TIMED_OUT, "did not answer in time"),
         (requests.ReadTimeout("x"), Trouble.TIMED_OUT, "did not answer in time"),
         (wrapped(ConnectionRefusedError()), Trouble.REFUSED, "refuses the connection"),
+        (wrapped(not_connected(errno.ECONNREFUSED)), Trouble.REFUSED, "refuses the connection"),
+        (wrapped(not_connected(errno.EHOSTUNREACH)), Trouble.UNREACHABLE, "cannot reach"),
         (wrapped(ConnectionResetError()), Trouble.REFUSED, "broke"),
         (wrapped(socket.gaierror(-2, "unknown")), Trouble.NAME, "does not resolve"),
         (wrapped(ssl.SSLEOFError()), Trouble.UNREACHABLE, "cannot reach"),

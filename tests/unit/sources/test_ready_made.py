@@ -44,7 +44,7 @@ def test_a_ready_made_check_has_no_faults(made: ReadyMade) -> None:
     user = dict(made.keys.get("variables", {}))
     known = BUILT_IN | user.keys()
     keys = made.keys
-    few = keys.get("min_samples")
+    few = keys.get("min-samples")
     metric = Metric(
         Query.parse(keys["query"], known),
         Bounds(most=keys["max"]),

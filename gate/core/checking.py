@@ -56,11 +56,16 @@ def wake_at(attempt: Attempt) -> float:
 
 
 def _running(attempt: Attempt) -> Iterator[CheckRun]:
-    """Yield the checks that ask in the present state; none does once the window is over."""
+    """Yield the checks that ask in the present state.
+
+    None does once the window is over, nor one whose Deployments all are somebody else's.
+    """
     phase = _PHASES.get(attempt.state)
     if phase is None or attempt.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
         return
-    yield from (run for run in attempt.checks.values() if run.check.runs_in(phase))
+    for run in attempt.checks.values():
+        if run.check.runs_in(phase) and _is_about_any(attempt, run.check):
+            yield run
 
 
 def asked(attempt: Attempt) -> Step:
@@ -102,9 +107,14 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
-    """Return the Deployments that a check is about; none where the attempt follows none."""
-    refs = (target.ref for target in attempt.plan.targets)
+    """Return the Deployments that a check is about, of those that are followed and still ours."""
+    refs = (ref for ref in attempt.rollouts if ref not in attempt.departures)
     return tuple(ref for ref in refs if check.deployment in ("", ref.name))
+
+
+def _is_about_any(attempt: Attempt, check: Check) -> bool:
+    """Tell whether anything is left to be measured; a plan without Deployments always is."""
+    return not attempt.plan.targets or bool(about(attempt, check))
 
 
 def subject(attempt: Attempt, check: Check) -> Subject:
@@ -228,7 +238,15 @@ def _verdict(said: Conclusion) -> Verdict:
 
 
 def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
-    """Return the first deciding check that could not tell and is about `ref`, or about anything."""
+    """Return the first deciding check that could not tell and is about `ref`, or about anything.
+
+    Those of an attempt that died before they had said anything are asked by nobody any more.
+    """
+    resumed = attempt.plan.resumed
+    if resumed is not None and resumed.record.checks:
+        why = CleanText("not asked again, since the gate that asked it died")
+        kind, name = ConclusionKind.INCONCLUSIVE, resumed.record.checks[0]
+        return Conclusion(kind, why, Reason.CHECK_INCONCLUSIVE, name)
     for check, said in zip(attempt.plan.policy.checks, conclusions(attempt), strict=True):
         concerned = ref is None or ref in about(attempt, check)
         if check.decides and concerned and said.kind is ConclusionKind.INCONCLUSIVE:
@@ -238,4 +256,7 @@ def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
 
 def has_evidence(attempt: Attempt) -> bool:
     """Tell whether any measurement that may decide was bad already (for an interrupt)."""
-    return any(run.check.decides and run.tally.failures for run in attempt.checks.values())
+    return any(
+        run.check.decides and run.tally.failures and _is_about_any(attempt, run.check)
+        for run in attempt.checks.values()
+    )

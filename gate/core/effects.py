@@ -9,6 +9,7 @@ from gate.core.body import Body
 from gate.core.check_run import Tick
 from gate.core.objects import Ref
 from gate.core.questions import Questions
+from gate.core.record import Closed, Record
 
 FIELD_MANAGER = "rollout-gate"
 """The one field manager of everything that the gate applies."""
@@ -31,7 +32,7 @@ class SaveRecord:
     """Write the journal before the writes of a leg."""
 
     effect_id: int
-    record: Body
+    record: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,10 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Give the lock back and keep the record."""
+    """Give the lock back and keep what is to be remembered."""
 
     effect_id: int
-    record: Body
+    closed: Closed
 
 
 Effect = SaveRecord | Write | Read | Collect | Ask | Announce | Release

@@ -11,18 +11,20 @@ from dataclasses import replace
 
 from gate.core import checking
 from gate.core.attempt import Attempt, Ending, Purpose, Step
-from gate.core.body import Body, FrozenMap
+from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble
 from gate.core.checks import During
 from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
 from gate.core.endings import closed
 from gate.core.fact import Known
 from gate.core.following import applied_found, start_following
+from gate.core.journal import closed_of, record_now
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import writes_back
+from gate.core.resuming import why_resumed
 from gate.core.triggers import Rulings, culprits, failed, fails
 from gate.core.verdict import VerdictKind
 from gate.core.writing import next_write
@@ -101,8 +103,11 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
 def _why_back(attempt: Attempt) -> Ending | None:
     """Return what led back beside failed verdicts of Deployments.
 
-    A write that was refused, a signal, a check of a manifest without a Deployment.
+    A write that was refused, a signal, a check of a manifest without a Deployment, the death of
+    the gate that began.
     """
+    if attempt.plan.resumed is not None and attempt.plan.resumed.back:
+        return why_resumed(attempt.plan.resumed)
     rejection = attempt.rejection
     if rejection is not None:
         text = CleanText(f"{rejection.ref}: {rejection.message}")
@@ -119,8 +124,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
 
 
 def _recording(attempt: Attempt, _ruled: Rulings) -> Step:
-    record = Body.of({"phase": attempt.leg.value, "command": attempt.plan.command})
-    return _asked(attempt, SaveRecord(attempt.next_id, record))
+    return _asked(attempt, SaveRecord(attempt.next_id, record_now(attempt)))
 
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Step:
@@ -155,6 +159,8 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         if ref in attempt.departures or not isinstance(target.baseline, Known):
             continue
         if snapshot is None or snapshot.live is None or (written is not None and written.changed):
+            continue
+        if target.baseline.value.applied is not None:
             continue
         applied = applied_found(attempt.now, snapshot.live, changed=False)
         attempt = start_following(attempt, applied, snapshot)
@@ -205,11 +211,10 @@ def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
 
 
 def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
-    outcome = attempt.ending.outcome if attempt.ending is not None else Outcome.INTERNAL_ERROR
-    record = Body.of({"phase": "closed", "outcome": outcome.value})
+    closed_now = closed_of(attempt)
     now = attempt.now
     attempt = replace(attempt, closing_since=now, verdict_at=now, outstanding=FrozenMap(), queue=())
-    return _asked(attempt, Release(attempt.next_id, record))
+    return _asked(attempt, Release(attempt.next_id, closed_now))
 
 
 def _ended(attempt: Attempt, _ruled: Rulings) -> Step:

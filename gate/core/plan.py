@@ -15,6 +15,7 @@ from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
 from gate.core.objects import Ref
 from gate.core.policy import Policy
+from gate.core.record import Resumed
 from gate.core.snapshot import Snapshot
 
 
@@ -58,7 +59,8 @@ class Target:
 class Plan:
     """The writes in the order of application, and the Deployments that are judged.
 
-    `may_retreat` is false for commands that never write a rollback (`verify`).
+    `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
+    where another attempt is finished, whose writes are done.
     """
 
     command: str
@@ -67,6 +69,7 @@ class Plan:
     writes: tuple[PlannedWrite, ...]
     policy: Policy
     may_retreat: bool = True
+    resumed: Resumed | None = None
 
     def before(self, ref: Ref) -> LiveObject | None:
         """Return what was there before, None where there was nothing or nobody could tell."""

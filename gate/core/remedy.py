@@ -106,7 +106,7 @@ def _rollback(
     goes_back = not rolled_out or bool(restorable & rolled_out)
     back: list[PlannedWrite] = []
     if goes_back:
-        back.extend(_restorations(mine, restorable))
+        back.extend(_restorations(plan, mine, restorable))
     for ref, object_ in mine.items():
         if ref in rolled_out - restorable:
             back.extend(_first_failure(plan, ref, object_))
@@ -126,11 +126,24 @@ def _has_target(plan: Plan, ref: Ref) -> bool:
 
 
 def _restorations(
-    mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
+    plan: Plan, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
 ) -> Iterator[PlannedWrite]:
     for ref, object_ in mine.items():
-        if object_.before is not None and ref in restorable:
+        if ref not in restorable:
+            continue
+        verified = _verified_earlier(plan, ref)
+        if verified is not None:
+            yield PlannedWrite(ref, Verb.APPLY, verified, autoscaled=object_.autoscaled)
+        elif object_.before is not None:
             yield _restoration(ref, object_, object_.before)
+
+
+def _verified_earlier(plan: Plan, ref: Ref) -> Body | None:
+    """Return what is applied of a target that is not what was live before."""
+    for target in plan.targets:
+        if target.ref == ref and isinstance(target.baseline, Known):
+            return target.baseline.value.applied
+    return None
 
 
 def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:

@@ -18,6 +18,7 @@ from gate.core.narration import narrate, narrate_move
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
+from gate.core.resuming import taken_up
 from gate.core.triggers import Rulings
 from gate.core.verdict import VerdictKind
 
@@ -39,6 +40,12 @@ def begin(plan: Plan, at: float) -> Step:
             if isinstance(planned.before, Known)
         ),
     )
+    if plan.resumed is not None:
+        attempt = taken_up(attempt, plan.resumed)
+        goes_back = plan.resumed.back
+        trigger = Trigger.RETREAT if goes_back else Trigger.RECORDED
+        leg = Leg.BACK if goes_back else Leg.FORWARD
+        return _settled(*enter(attempt, trigger, (leg, State.RECORDING), {}))
     for target in plan.targets:
         live = target.snapshot.live
         if live is not None and not any(write.ref == target.ref for write in plan.writes):

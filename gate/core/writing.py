@@ -67,7 +67,7 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     live, before = attempt.live.get(ref), attempt.plan.before(ref)
     if live is None or before is None:
         return live is not before
-    return live.uid != before.uid or _substance(live) != _substance(before)
+    return live.uid != before.uid or substance(live) != substance(before)
 
 
 def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
@@ -124,12 +124,13 @@ def _changed_meanwhile(
     """
     if live is None or live.uid != before.uid:
         return Rejection(ref, Reason.DELETED, CleanText("it was deleted since it was read"))
-    if retry.uncertain or _substance(live) == _substance(before):
+    if retry.uncertain or substance(live) == substance(before):
         return None
     return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
 
 
-def _substance(live: LiveObject) -> dict[str, Any]:
+def substance(live: LiveObject) -> dict[str, Any]:
+    """Return what matters of an object: metadata and the number of replicas are left out."""
     value = content(live.body)
     value.pop("metadata", None)
     spec = value.get("spec")

@@ -36,17 +36,16 @@ class Pace:
 
     def take(self, *, write: bool) -> None:
         """Wait until one more request may be sent, and count it."""
-        most = MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES
-        while (seconds := self._taken(most)) > 0 and not self._stopping.is_set():
+        seconds = self._reserved(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
+        if seconds > 0:
             self._clock.wait(seconds, self._stopping)
 
-    def _taken(self, most: int) -> float:
-        """Count a request and return 0, or return how long it has to wait."""
+    def _reserved(self, most: int) -> float:
+        """Count a request at the time at which it may be sent; return how far off that is."""
         with self._lock:
             now = self._clock.now()
+            at = now
             if now < self._trouble_at + TROUBLE_SECONDS and len(self._sent) >= most:
-                free_at = self._sent[-most] + 1.0
-                if now < free_at:
-                    return free_at - now
-            self._sent.append(now)
-            return 0.0
+                at = max(now, self._sent[-most] + 1.0)
+            self._sent.append(at)
+            return at - now

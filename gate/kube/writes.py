@@ -59,7 +59,7 @@ class Writer:
         The effect's id is not looked at. Raises leaves of ApiError, FieldManagerConflict and
         Invalid among them.
         """
-        return self._apply(write, (("dryRun", "All"),))
+        return self._apply(write, (http.DRY_RUN,))
 
     def _sent(self, effect: Write) -> LiveObject | None:
         match effect.verb:

@@ -5,12 +5,14 @@ Kept are names, images, states, times and numbers that stand where the API has t
 quantities; and the messages of conditions, events and containers, which people need (cleaned).
 All else becomes an HMAC, so that equal stays equal and different different: env values, commands
 and arguments, headers, annotations, and all of Secrets, ConfigMaps and kinds not named here.
+Of health checks all is kept but the arguments of commands and what a URL asks for.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any, Final
@@ -50,6 +52,9 @@ _KEPT_ANNOTATIONS: Final = {
     "deployment.kubernetes.io/max-replicas",
     "kubectl.kubernetes.io/restartedAt",
 }
+_URL: Final = re.compile(r"([^?#]*[?#]?)(.*)", re.DOTALL)
+MASKED: Final = "masked:"
+"""How begins what stands for a masked text."""
 _KEY_BYTES: Final = 32
 _SHOWN_DIGITS: Final = 16
 
@@ -65,7 +70,7 @@ class Masker:
         if not value:
             return value
         mac = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
-        return f"masked:{mac.hex()[:_SHOWN_DIGITS]}"
+        return f"{MASKED}{mac.hex()[:_SHOWN_DIGITS]}"
 
     def masked(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Mask one object in its JSON form.
@@ -84,6 +89,23 @@ class Masker:
             object_["metadata"].pop("managedFields")
             self._keep_owned(object_, meta["managedFields"], known=known)
         return object_
+
+    def policy(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """Mask a policy in the form of a configuration file: what its checks run and ask for."""
+        checks = [self._check(each) for each in told.get("checks", ())]
+        return {**told, **({"checks": checks} if checks else {})}
+
+    def _check(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        match told:
+            case {"command": [program, *arguments]}:
+                return {**told, "command": [program, *map(self.text, arguments)]}
+            case {"http": {"url": str(url), **others}}:
+                return {**told, "http": {"url": self._url(url), **others}}
+            case _:
+                return dict(told)
+
+    def _url(self, url: str) -> str:
+        return _URL.sub(lambda parts: f"{parts[1]}{self.text(parts[2])}", url, count=1)
 
     def _keep_owned(self, object_: dict[str, Any], managed_fields: Any, *, known: bool) -> None:
         owned = owned_fields(managed_fields or ())

@@ -1,4 +1,4 @@
-"""Writes recordings: what the server said, masked, in the format of `gate.wire.trace`.
+"""Writes recordings: what the server and the checks' sources said, in the format of `wire.trace`.
 
 Any thread may hand over what it heard, in raw bytes; the one thread that runs `run` masks and
 writes it, so that nobody waits for a disk. A recording never breaks the run that it records.
@@ -17,9 +17,12 @@ from msgspec import Struct
 from msgspec.json import Decoder, encode
 
 from gate.clock import Clock
+from gate.core.check_run import Tick
+from gate.core.questions import Answers, Errored
 from gate.errors import UsageError
+from gate.wire import measurements
 from gate.wire.masking import Masker
-from gate.wire.trace import LISTED, MAX_FILE_BYTES, VERSION
+from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, VERSION
 
 _SCENARIO: Final = "recorded"
 
@@ -91,7 +94,8 @@ class Recorder:
         """Say once what was applied, at which monotonic second.
 
         `applied` are the Deployments as the apply returned them, at least one. `before` are lists
-        as the server sent them, read before the apply. `policy` must hold no secret.
+        as the server sent them, read before the apply. `policy` must hold no secret but for
+        its `checks`, which are masked.
         """
         about = {"kubernetes": kubernetes, **({"policy": policy} if policy else {})}
         self._queue.put((True, partial(self._header, at, about, before, applied)))
@@ -103,6 +107,14 @@ class Recorder:
     def listed(self, at: float, namespace: str, page: bytes) -> None:
         """Record a page of the list that a watch of `namespace` begins with, or begins anew."""
         self._queue.put((False, partial(self._listed, at, namespace, page)))
+
+    def measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> None:
+        """Record what a check's source said at that monotonic second to one tick."""
+        self._queue.put((False, partial(self._measured, at, check, tick, said)))
+
+    def returned(self, at: float) -> None:
+        """Record that the run goes back, or stops its rollout: what follows is its own doing."""
+        self._queue.put((False, lambda: {"t": self._since(at), "type": RETURNED, "object": {}}))
 
     def finish(self) -> None:
         """Let `run` return once all that was handed over is written."""
@@ -159,6 +171,7 @@ class Recorder:
             "namespace": first["metadata"]["namespace"],
             "deployment": first["metadata"]["name"],
             **about,
+            **({"policy": self._masker.policy(about["policy"])} if "policy" in about else {}),
             "before": [item for page in before for item in self._items(_LIST.decode(page))],
             "applied": first,
             **({"also_applied": others} if others else {}),
@@ -178,6 +191,11 @@ class Recorder:
         frame = {"kind": found.kind, "apiVersion": found.api_version, "metadata": metadata}
         body = {**frame, "items": self._items(found)}
         return {"t": self._since(at), "type": LISTED, "namespace": namespace, "object": body}
+
+    def _measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> Made:
+        asked = Tick(tick.number, self._since(tick.at))
+        body = measurements.encode(check, asked, said, self._masker.text)
+        return {"t": self._since(at), "type": MEASURED, "object": body}
 
     def _items(self, found: _List) -> list[dict[str, Any]]:
         """Mask the items of a list, which the server sends without their kind."""

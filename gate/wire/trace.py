@@ -3,9 +3,11 @@
 Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name
 of the first one), `before` (the objects listed just before the apply), `applied` (the Deployment
 that the apply returned) and, where there is more to say, `also_applied` (the attempt's other
-Deployments) and `policy` (flags of the judge, by name). Each further line has `t`, the seconds
-since the apply returned, and what a watch said, `type` and `object`; or the type LISTED, a
-`namespace`, and as `object` a page of the list that a watch began with.
+Deployments) and `policy` (options of the judge, as a configuration file has them). Each further
+line has `t`, the seconds since the apply returned, and what a watch said, `type` and `object`; or
+the type LISTED, a `namespace`, and as `object` a page of the list that a watch began with; or the
+type MEASURED, and as `object` what one tick of a check was answered; or the type RETURNED: the run
+had decided, and what follows came of what it wrote then.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ from msgspec.json import Decoder
 from gate.core import objects as core
 from gate.core.events import Kind, Listed, LiveObject, Observed, Vanished
 from gate.errors import UsageError
-from gate.wire import decode
+from gate.wire import decode, measurements
+from gate.wire.measurements import Measured
 from gate.wire.shapes import WatchType
 from gate.wire.untrusted import clean_line
 
 VERSION: Final = 1
 LISTED: Final = "LISTED"
+MEASURED: Final = "MEASURED"
+RETURNED: Final = "RETURNED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
 _KINDS: Final[Mapping[type[core.Watched], Kind]] = {
@@ -39,7 +44,8 @@ _KINDS: Final[Mapping[type[core.Watched], Kind]] = {
 }
 _UNREADABLE: Final = (ValueError, RecursionError)
 
-Heard = Observed | Vanished | Listed
+Heard = Observed | Vanished | Listed | Measured
+_Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 
 
 class _Header(Struct):
@@ -89,27 +95,32 @@ class Recording:
     def events(self) -> Iterator[Heard]:
         """Read what was heard; `at` is seconds since the apply returned and never goes back.
 
-        What a watch heard before the apply's answer was there comes at 0.
+        What a watch heard before the apply's answer was there comes at 0. What a run did about
+        its verdict is no part of the rollout that is judged: there it ends.
         Bookmarks and errors of watches say nothing of the rollout and are passed over.
         UsageError with file and line where a line cannot be read.
         """
         at = 0.0
-        pages: dict[tuple[Kind, str], tuple[core.Watched, ...]] = {}
+        pages: _Pages = {}
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
+                if found.type == RETURNED:
+                    return
                 at = max(at, found.t)
-                if found.type == LISTED:
-                    heard = self._listed(at, found, pages)
-                else:
-                    heard = _watched(at, line)
+                heard = self._heard(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
             yield from heard
 
-    def _listed(
-        self, at: float, line: _Line, pages: dict[tuple[Kind, str], tuple[core.Watched, ...]]
-    ) -> tuple[Heard, ...]:
+    def _heard(self, at: float, line: bytes, found: _Line, pages: _Pages) -> tuple[Heard, ...]:
+        if found.type == LISTED:
+            return self._listed(at, found, pages)
+        if found.type == MEASURED:
+            return (measurements.decode(at, bytes(found.object)),)
+        return _watched(at, line)
+
+    def _listed(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
         """Put the pages of a list together; the last one is heard."""
         body, namespace = bytes(line.object), line.namespace or ""
         kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))

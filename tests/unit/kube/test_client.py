@@ -9,7 +9,7 @@ import pytest
 
 from gate.clock import SystemClock
 from gate.core.events import ContactLost, ContactRestored
-from gate.kube.client import APPLY_PATCH, Client, backoff_seconds
+from gate.kube.client import APPLY_PATCH, DRY_RUN, Client, backoff_seconds
 from gate.kube.contact import Contact
 from gate.kube.failures import (
     ApiError,
@@ -145,6 +145,16 @@ def test_a_write_that_may_have_been_done_is_not_repeated(
     assert not caught.value.untouched
 
 
+@pytest.mark.parametrize("answer", [as_status(503), Drop()])
+def test_a_dry_run_is_repeated(
+    client: Client, server: ScriptedServer, answer: Reply | Drop
+) -> None:
+    """It changes nothing, whether it was done or not."""
+    server.on("PATCH", PATH, answer, as_json({}))
+    assert client.write("PATCH", PATH, {}, (DRY_RUN,), APPLY_PATCH) == b"{}"
+    assert client.requests == 2
+
+
 def test_a_write_that_was_shed_is_repeated(client: Client, server: ScriptedServer) -> None:
     """After 429 the server surely did nothing."""
     server.on("PATCH", PATH, as_status(429), as_json({}))
@@ -202,6 +212,17 @@ class Ticking(VirtualClock):
 def test_an_answer_that_dribbles(make_client: MakeClient, server: ScriptedServer) -> None:
     """A server that sends a little for ever does not hold a request beyond its limit."""
     client = make_client(clock=Ticking(), answer_seconds=5.0, retry_seconds=0.0)
+    server.on("GET", PATH, Stream([b"x"] * 100))
+    with pytest.raises(TimedOut, match="did not end its answer in time"):
+        client.get(PATH)
+
+
+@pytest.mark.contract("B500")
+def test_the_budget_bounds_a_read_that_is_not_answered(
+    make_client: MakeClient, server: ScriptedServer
+) -> None:
+    """An attempt has what is left of the budget, however long an answer may take otherwise."""
+    client = make_client(clock=Ticking(), answer_seconds=1000.0, retry_seconds=5.0)
     server.on("GET", PATH, Stream([b"x"] * 100))
     with pytest.raises(TimedOut, match="did not end its answer in time"):
         client.get(PATH)

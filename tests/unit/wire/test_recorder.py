@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
+from gate.core.check_run import Tick
 from gate.core.events import Kind, Listed, Observed
-from gate.core.objects import Deployment, ReplicaSet, Template
+from gate.core.objects import CleanText, Deployment, ReplicaSet, Template
+from gate.core.questions import Answers, Errored, Exit, Form, HttpReply, Samples, Series, Trouble
 from gate.errors import UsageError
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
+from gate.wire.measurements import Measured
 from gate.wire.recorder import Recorder
 
 CANARY = "s3cr3t-canary"
@@ -123,6 +126,56 @@ def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_
     assert {each.kind for each in lists if isinstance(each, Listed)} == {Kind.DEPLOYMENT}
     assert recording.before == (observed.object,)
     assert recording.applied[0].deployment == observed.object
+
+
+@pytest.mark.contract("B465")
+def test_measurements_are_recorded_among_what_was_heard(
+    deployment: dict[str, Any], tmp_path: Path
+) -> None:
+    """On the recording's own time, and what was asked on it too."""
+    path = tmp_path / "t"
+    recorder = Recorder.create(path, pytest.fail)
+    recorder.header(100.0, [json.dumps(deployment).encode()])
+    said = Answers(Samples(Form.VECTOR, (Series(0.2, CleanText('{pod="a"}')),)))
+    error = Errored(CleanText("connection refused"), Trouble.REFUSED)
+    recorder.measured(110.25, "errors", Tick(1, 110.0), said)
+    recorder.measured(120.5, "errors", Tick(2, 120.0), error)
+    recorder.finish()
+    recorder.run(SystemClock())
+    assert [*traces.read(path).events()] == [
+        Measured(10.25, "errors", Tick(1, 10.0), said),
+        Measured(20.5, "errors", Tick(2, 20.0), error),
+    ]
+
+
+@pytest.mark.contract("B466")
+def test_what_checks_run_and_ask_for_is_masked(deployment: dict[str, Any], tmp_path: Path) -> None:
+    """The program, the host and the path stay, and all that judges."""
+    path = tmp_path / "t"
+    recorder = Recorder.create(path, pytest.fail)
+    checks = [
+        {"name": "errors", "query": "up", "min": 1},
+        {"name": "smoke", "command": ["./smoke.sh", "--token", CANARY], "timeout": 5.0},
+        {"name": "page", "http": {"url": f"https://web/x?token={CANARY}", "status": 200}},
+        {"name": "part", "http": {"url": f"https://web/x#{CANARY}"}},
+        {"name": "plain", "http": {"url": "https://web/x"}},
+    ]
+    policy = {"bake": 30.0, "checks": checks}
+    recorder.header(0.0, [json.dumps(deployment).encode()], policy=policy)
+    recorder.measured(1.0, "smoke", Tick(0, 1.0), Answers(Exit(1, CleanText(CANARY))))
+    moved = HttpReply(302, 0.1, location=CleanText(CANARY))
+    recorder.measured(1.0, "page", Tick(0, 1.0), Answers(moved))
+    recorder.finish()
+    recorder.run(SystemClock())
+    assert CANARY.encode() not in path.read_bytes()
+    found = traces.read(path).policy
+    errors, smoke, page, part, plain = found["checks"]
+    assert (found["bake"], errors, plain) == (30.0, checks[0], checks[4])
+    assert (smoke["command"][0], smoke["timeout"], page["http"]["status"]) == ("./smoke.sh", 5, 200)
+    assert page["http"]["url"].startswith("https://web/x?masked:")
+    assert part["http"]["url"].startswith("https://web/x#masked:")
+    replies = [each.said for each in traces.read(path).events() if isinstance(each, Measured)]
+    assert [type(each) for each in replies] == [Answers, Answers]
 
 
 def test_two_recordings_share_no_mask(secretive: dict[str, Any], tmp_path: Path) -> None:

@@ -197,3 +197,15 @@ def test_the_applied_object_is_a_deployment(crashloop: Path) -> None:
     (applied,) = traces.read(crashloop).applied
     assert isinstance(applied.deployment, Deployment)
     assert applied.deployment.generation > 1
+
+
+@pytest.mark.contract("B469")
+def test_what_a_run_did_about_its_verdict_is_not_read(
+    tmp_path: Path, header: dict[str, Any]
+) -> None:
+    """The recording of the rollout ends where the run went back."""
+    returned = {"t": 2.0, "type": "RETURNED", "object": {}}
+    path = write(tmp_path / "t", header, pod("a"), returned, pod("b", t=3.0), "no JSON at all")
+    (heard,) = traces.read(path).events()
+    assert isinstance(heard, Observed)
+    assert heard.object.uid == "a"

@@ -1,0 +1,297 @@
+"""Goes on from the record of an attempt that died: a plan for the same machine.
+
+What it wrote is told from what was there before and from what others did since by what the server
+had said that our write would make. Forward where all of it stands and is complete, back otherwise,
+hands off what somebody else has taken over.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gate.core import fields
+from gate.core.attempt import Attempt, Ending, Rejection
+from gate.core.body import Body, FrozenMap
+from gate.core.causes import Cause
+from gate.core.checks import OnInconclusive
+from gate.core.effects import Verb
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.following import applied_found, applied_of, start_following
+from gate.core.journal import contains
+from gate.core.machine import Leg
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.ownership import owned_fields
+from gate.core.plan import Plan, PlannedObject, Target
+from gate.core.record import Followed, Kept, Record, Resumed
+from gate.core.remedy import WrittenObject, content, writes_back
+from gate.core.rollout import Rollout
+from gate.core.snapshot import Snapshot
+from gate.core.writing import substance
+
+Found = Mapping[Ref, Fact[LiveObject]]
+"""What is live of the record's objects; Unknown of none of them."""
+
+
+class Standing(enum.StrEnum):
+    """Whose an object is by now."""
+
+    WRITTEN = "written"
+    """As our write leaves it."""
+    BEFORE = "before"
+    """As it was before: not written, or restored."""
+    OTHERS = "others"
+    """Somebody else changed or deleted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The record's objects by whose they are."""
+
+    record: Record
+    found: Found
+    by_ref: Mapping[Ref, Standing]
+
+    def of(self, standing: Standing) -> list[Kept]:
+        return [kept for kept in self.record.objects if self.by_ref[kept.ref] is standing]
+
+    def live(self, ref: Ref) -> LiveObject | None:
+        fact = self.found[ref]
+        return fact.value if isinstance(fact, Known) else None
+
+
+def resume(
+    record: Record, found: Found, snapshots: Mapping[Ref, Snapshot], at: float
+) -> Plan | None:
+    """Return the plan that finishes an attempt; None where it has written nothing.
+
+    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds.
+    """
+    standings = {kept.ref: standing(kept, found[kept.ref]) for kept in record.objects}
+    sorted_ = _Sorted(record, found, standings)
+    if record.leg is Leg.FORWARD and set(standings.values()) <= {Standing.BEFORE}:
+        return None
+    resumed = Resumed(
+        record=record,
+        written=FrozenMap(_written(sorted_)),
+        restored=FrozenMap(_restored(sorted_)),
+        departed=FrozenMap(_departed(sorted_)),
+        left_alone=tuple(
+            kept.ref for kept in sorted_.of(Standing.OTHERS) if not _is_followed(record, kept.ref)
+        ),
+    )
+    plan = Plan(
+        command="recover",
+        targets=tuple(_target(one, snapshots[one.ref]) for one in record.followed),
+        objects=tuple(
+            PlannedObject(kept.ref, kept.before, _trial(kept)) for kept in record.objects
+        ),
+        writes=(),
+        policy=record.policy,
+        resumed=resumed,
+    )
+    untold = bool(record.checks) and record.policy.on_inconclusive is OnInconclusive.ROLLBACK
+    back = record.leg is Leg.BACK or untold or _goes_back(plan, sorted_, at)
+    lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
+    return replace(plan, resumed=replace(resumed, back=back, lost=lost))
+
+
+def _is_followed(record: Record, ref: Ref) -> bool:
+    return any(one.ref == ref for one in record.followed)
+
+
+def _target(followed: Followed, snapshot: Snapshot) -> Target:
+    baseline = followed.baseline
+    return Target(followed.ref, snapshot, Absent() if baseline is None else Known(baseline))
+
+
+def _trial(kept: Kept) -> LiveObject | None:
+    return kept.expected if isinstance(kept.expected, LiveObject) else None
+
+
+# -- whose it is -----------------------------------------------------------------------------------
+
+
+def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
+    """Tell whose an object is by now."""
+    if not isinstance(fact, Known):
+        return Standing.OTHERS if kept.uid else Standing.BEFORE
+    live = fact.value
+    if kept.uid and live.uid != kept.uid:
+        return Standing.OTHERS
+    if kept.expected is None:
+        touched = live.resource_version != kept.resource_version
+        return Standing.WRITTEN if touched or not kept.changes else Standing.BEFORE
+    before = kept.before.value if isinstance(kept.before, Known) else None
+    if before is not None and kept.changes and _as_before(kept, before, live):
+        return Standing.BEFORE
+    if _as_expected(kept, live):
+        return Standing.WRITTEN
+    if before is not None and _same_template(before, live):
+        return Standing.BEFORE
+    return Standing.WRITTEN if _still_ours(kept, live) else Standing.OTHERS
+
+
+def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
+    """Compare all of it; where our write changes more than metadata, what matters alone."""
+    if content(live.body) == content(before.body):
+        return True
+    trial = _trial(kept)
+    matters = trial is not None and substance(trial) != substance(before)
+    return matters and substance(live) == substance(before)
+
+
+def _as_expected(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether all that our write set is there; the number of replicas aside."""
+    expected = kept.expected
+    if isinstance(expected, LiveObject):
+        owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+        missing = fields.differing(expected.body.thaw(), owned, live.body.thaw())
+        return not set(missing) - {"spec.replicas"}
+    return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
+
+
+def _same_template(before: LiveObject, live: LiveObject) -> bool:
+    if before.deployment is None or live.deployment is None:
+        return False
+    return before.deployment.template.body == live.deployment.template.body
+
+
+def _still_ours(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether the pod template that we set still stands."""
+    expected = _trial(kept)
+    if expected is None or expected.deployment is None or live.deployment is None:
+        return False
+    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
+
+
+# -- what follows from it --------------------------------------------------------------------------
+
+
+def _written(sorted_: _Sorted) -> dict[Ref, LiveObject]:
+    """Return what can be restored of what was written."""
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
+    return {
+        kept.ref: live
+        for kept, live in lives
+        if live is not None and not isinstance(kept.before, Unknown)
+    }
+
+
+def _restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
+    """Return what the attempt had taken back; on its way out nothing was."""
+    if sorted_.record.leg is Leg.FORWARD:
+        return {}
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.BEFORE))
+    return {kept.ref: live for kept, live in lives if live is not None and kept.changes}
+
+
+def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:
+    departed: dict[Ref, Cause] = {}
+    for followed in sorted_.record.followed:
+        ref = followed.ref
+        if sorted_.by_ref.get(ref) is not Standing.OTHERS:
+            continue
+        gone = isinstance(sorted_.found[ref], Absent)
+        reason = Reason.DELETED if gone else Reason.SUPERSEDED
+        text = "somebody deleted it" if gone else "somebody else has changed it"
+        departed[ref] = Cause(reason, CleanText(f"{text} since the gate ended"))
+    return departed
+
+
+def _lost(sorted_: _Sorted) -> dict[Ref, Cause]:
+    """Return what was changed and is not kept, so that nobody can restore it."""
+    return {
+        kept.ref: Cause(Reason.NO_BASELINE, CleanText(kept.before.why))
+        for kept in sorted_.of(Standing.WRITTEN)
+        if isinstance(kept.before, Unknown) and kept.changes
+    }
+
+
+def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
+    """Decide for an attempt that was on its way out."""
+    ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not Standing.OTHERS}
+    if any(kept.changes for kept in sorted_.of(Standing.BEFORE)):
+        return True
+    if _complete(plan, ours, at):
+        return False
+    departed = frozenset(one.ref for one in plan.targets) - ours
+    back = writes_back(plan, written_objects(plan), departed, frozenset(ours))
+    return any(write.verb is Verb.APPLY for write in back)
+
+
+def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
+    """Tell whether every Deployment that is ours is complete by the strict predicate."""
+    followed = [target for target in plan.targets if target.ref in ours]
+    return all(_is_complete(plan, target, at) for target in followed)
+
+
+def _is_complete(plan: Plan, target: Target, at: float) -> bool:
+    live = target.snapshot.live
+    if live is None:
+        return False
+    rollout = Rollout.start(applied_found(at, live), target.snapshot, plan.policy)
+    return rollout.is_complete(live)
+
+
+def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
+    """Return what the attempt had written, as it would have it itself."""
+    if plan.resumed is None:
+        return FrozenMap()
+    kept = {one.ref: one for one in plan.resumed.record.objects}
+    return FrozenMap(
+        (ref, _written_object(kept[ref], live)) for ref, live in plan.resumed.written.items()
+    )
+
+
+def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
+    before = kept.before.value if isinstance(kept.before, Known) else None
+    return WrittenObject(before, live, kept.forced, kept.autoscaled, kept.field_manager)
+
+
+# -- the attempt that goes on ----------------------------------------------------------------------
+
+
+def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
+    """Return an attempt as far as the one had come whose record was found."""
+    written = written_objects(attempt.plan)
+    attempt = replace(
+        attempt,
+        live=FrozenMap({**attempt.live, **resumed.written}),
+        written=written,
+        restored=resumed.restored,
+        departures=FrozenMap(
+            (ref, Ending(Outcome.SUPERSEDED, why.reason, why.message))
+            for ref, why in resumed.departed.items()
+        ),
+        left_alone=resumed.left_alone,
+        refusals=FrozenMap(
+            (ref, Rejection(ref, why.reason, why.message)) for ref, why in resumed.lost.items()
+        ),
+    )
+    for target in attempt.plan.targets:
+        attempt = _followed(attempt, target, written.get(target.ref))
+    return attempt
+
+
+def _followed(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:
+    live = target.snapshot.live
+    if live is None or target.ref in attempt.departures:
+        return attempt
+    if written is None:
+        return start_following(attempt, applied_found(attempt.now, live), target.snapshot)
+    applied = applied_of(attempt.now, written.before, written.after, written.field_manager)
+    return start_following(attempt, applied, target.snapshot)
+
+
+def why_resumed(resumed: Resumed) -> Ending:
+    """Return what leads an attempt back that was found in its record."""
+    causes = resumed.record.why
+    if causes:
+        first, *rest = causes
+        return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
+    text = CleanText("the gate ended before the new version was complete")
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text)

@@ -1,0 +1,232 @@
+"""Leases as locks: who holds one, since when, and what it remembers (coordination.k8s.io/v1).
+
+Every write carries uid and resourceVersion, so that of two who take a lock at once one is refused.
+Times of the server and of other machines are shown and never compared: whoever waits for an expiry
+measures on its own clock how long `renewed` stays the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from gate.core.lock import PREFIX, Lock
+from gate.kube.client import MERGE_PATCH, Client, Query
+from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
+from gate.kube.resources import LEASES
+from gate.wire.untrusted import clean_line
+
+DURATION_SECONDS: Final = 60
+"""How long a lock holds after its last renewal."""
+HOLDER: Final = "rollout-gate/holder"
+RECORD: Final = "rollout-gate/attempt"
+HISTORY: Final = "rollout-gate/history"
+_QUERY: Final[Query] = (("fieldManager", "rollout-gate"),)
+_LONGEST_SECONDS: Final = 600
+_PAGE: Final = "500"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock, as it says itself; `identity` is unlike that of any other attempt.
+
+    `run`, `attempt` and `job` name a job of a pipeline; `locks` are all that the attempt took.
+    """
+
+    identity: str
+    run: str = ""
+    attempt: str = ""
+    job: str = ""
+    url: str = ""
+    locks: tuple[Lock, ...] = ()
+
+    def is_same_job(self, other: Holder) -> bool:
+        """Tell whether both are steps of the same job of the same run."""
+        mine, theirs = (self.run, self.attempt, self.job), (other.run, other.attempt, other.job)
+        return bool(self.run) and mine == theirs
+
+    def __str__(self) -> str:
+        """Return it for people."""
+        return f"{self.identity} ({self.url})" if self.url else self.identity
+
+
+NOBODY: Final = Holder("")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A Lease as it was read; `holder` is nobody once it was given back.
+
+    `record` and `history` are texts of `gate.wire.record`, "" for none.
+    """
+
+    lock: Lock
+    uid: str
+    resource_version: str
+    holder: Holder = NOBODY
+    renewed: str = ""
+    acquired: str = ""
+    seconds: int = DURATION_SECONDS
+    transitions: int = 0
+    record: str = field(default="", repr=False)
+    history: str = field(default="", repr=False)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody holds it."""
+        return not self.holder.identity
+
+
+class Leases:
+    """Reads and writes the locks; every method raises leaves of `ApiError`."""
+
+    def __init__(self, client: Client) -> None:
+        """Share the client's connections."""
+        self._client = client
+
+    def read(self, lock: Lock) -> Held | None:
+        """Return a lock as it is, None where it was never taken."""
+        try:
+            return _held(self._client.get(_path(lock)))
+        except NotFound:
+            return None
+
+    def all(self, namespace: str) -> tuple[Held, ...]:
+        """Return every lock of a namespace."""
+        found: list[Held] = []
+        token = ""
+        while True:
+            query = (("limit", _PAGE), *((("continue", token),) if token else ()))
+            items, token = _page(self._client.get(LEASES.path(namespace), query))
+            found += [one for one in items if one.lock.name.startswith(PREFIX)]
+            if not token:
+                return tuple(found)
+
+    def create(self, lock: Lock, holder: Holder, now: datetime) -> Held | None:
+        """Take a lock that never was, None where somebody else just did."""
+        body = {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"name": lock.name, "annotations": _annotations(holder)},
+            "spec": {**_taken(holder, now), "leaseTransitions": 0},
+        }
+        try:
+            return _held(self._client.write("POST", LEASES.path(lock.namespace), body, _QUERY))
+        except AlreadyExists:
+            return None
+
+    def claim(self, held: Held, holder: Holder, now: datetime) -> Held:
+        """Take a lock as it was read; ResourceVersionConflict where somebody else was faster.
+
+        What it remembers stays.
+        """
+        spec = {**_taken(holder, now), "leaseTransitions": held.transitions + 1}
+        return self._patch(held, _annotations(holder), spec)
+
+    def renew(self, held: Held, now: datetime) -> Held:
+        """Say that the holder lives; ResourceVersionConflict where somebody else wrote."""
+        return self._patch(held, {}, {"renewTime": _time(now)})
+
+    def save(self, held: Held, record: str, now: datetime) -> Held:
+        """Write down what an attempt is about to do, and hold on."""
+        return self.remember(held, {RECORD: record}, now)
+
+    def remember(self, held: Held, annotations: Mapping[str, str | None], now: datetime) -> Held:
+        """Write down what is to be remembered, and hold on; None takes an annotation away."""
+        return self._patch(held, annotations, {"renewTime": _time(now)})
+
+    def release(self, held: Held, annotations: Mapping[str, str | None], now: datetime) -> Held:
+        """Give a lock back, and write down what is to be remembered."""
+        spec = {"holderIdentity": "", "renewTime": _time(now)}
+        return self._patch(held, annotations, spec)
+
+    def _patch(
+        self, held: Held, annotations: Mapping[str, str | None], spec: Mapping[str, Any]
+    ) -> Held:
+        metadata: dict[str, Any] = {"uid": held.uid, "resourceVersion": held.resource_version}
+        if annotations:
+            metadata["annotations"] = dict(annotations)
+        body = {"metadata": metadata, "spec": dict(spec)}
+        path = _path(held.lock)
+        return _held(self._client.write("PATCH", path, body, _QUERY, MERGE_PATCH))
+
+
+def _path(lock: Lock) -> str:
+    return LEASES.path(lock.namespace, lock.name)
+
+
+def _annotations(holder: Holder) -> dict[str, str]:
+    said = {
+        "run": holder.run,
+        "attempt": holder.attempt,
+        "job": holder.job,
+        "url": holder.url,
+        "locks": [[lock.namespace, lock.name] for lock in holder.locks],
+    }
+    return {HOLDER: json.dumps(said, sort_keys=True)}
+
+
+def _taken(holder: Holder, now: datetime) -> dict[str, Any]:
+    return {
+        "holderIdentity": holder.identity,
+        "leaseDurationSeconds": DURATION_SECONDS,
+        "acquireTime": _time(now),
+        "renewTime": _time(now),
+    }
+
+
+def _time(now: datetime) -> str:
+    """Return a MicroTime (meta/v1)."""
+    return now.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# -- what was read ---------------------------------------------------------------------------------
+
+
+def _held(body: bytes) -> Held:
+    try:
+        return _held_of(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadAnswer("a Lease cannot be read") from error
+
+
+def _page(body: bytes) -> tuple[list[Held], str]:
+    try:
+        page = json.loads(body)
+        found = [_held_of(item) for item in page["items"]]
+        return found, str((page.get("metadata") or {}).get("continue") or "")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadAnswer("the list of Leases cannot be read") from error
+
+
+def _held_of(value: Mapping[str, Any]) -> Held:
+    metadata, spec = value["metadata"], value.get("spec") or {}
+    annotations = metadata.get("annotations") or {}
+    seconds = int(spec.get("leaseDurationSeconds") or DURATION_SECONDS)
+    return Held(
+        lock=Lock(metadata["namespace"], metadata["name"]),
+        uid=str(metadata["uid"]),
+        resource_version=str(metadata["resourceVersion"]),
+        holder=_holder(spec.get("holderIdentity") or "", annotations.get(HOLDER) or "{}"),
+        renewed=clean_line(str(spec.get("renewTime") or "")),
+        acquired=clean_line(str(spec.get("acquireTime") or "")),
+        seconds=min(seconds, _LONGEST_SECONDS),
+        transitions=int(spec.get("leaseTransitions") or 0),
+        record=str(annotations.get(RECORD) or ""),
+        history=str(annotations.get(HISTORY) or ""),
+    )
+
+
+def _holder(identity: str, said: str) -> Holder:
+    """Return who holds it; what cannot be read of what it says is as if it had not said it."""
+    try:
+        told = json.loads(said)
+        locks = tuple(Lock(str(namespace), str(name)) for namespace, name in told["locks"])
+        texts = {key: clean_line(str(told[key])) for key in ("run", "attempt", "job", "url")}
+    except (ValueError, KeyError, TypeError):
+        return Holder(clean_line(identity))
+    url = texts["url"] if texts["url"].startswith(("https://", "http://")) else ""
+    return Holder(clean_line(identity), texts["run"], texts["attempt"], texts["job"], url, locks)

@@ -1,0 +1,101 @@
+"""The objects of a record as JSON and back: what they were, what our write makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gate.core.body import Body
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.objects import Ref
+from gate.core.record import Kept
+from gate.wire import decode
+from gate.wire.decode import DecodeError
+from gate.wire.packed import packed, unpacked
+from gate.wire.untrusted import clean_line
+
+
+def kept_text(objects: Collection[Kept]) -> str:
+    """Return the text of some objects of a record."""
+    return packed({"objects": [kept(one) for one in objects]})
+
+
+def read_kept(text: str) -> tuple[Kept, ...]:
+    """Read some objects of a record; DecodeError for what is none."""
+    return unpacked(text, lambda value: tuple(map(kept_of, value["objects"])))
+
+
+def kept(one: Kept) -> dict[str, Any]:
+    """Return one object of a record as JSON."""
+    expected = one.expected
+    return {
+        "ref": ref(one.ref),
+        "before": _fact(one.before),
+        "tried": _live(expected) if isinstance(expected, LiveObject) else None,
+        "sent": expected.thaw() if isinstance(expected, Body) else None,
+        "manager": one.field_manager,
+        "uid": one.uid,
+        "version": one.resource_version,
+        "changes": one.changes,
+        "forced": one.forced,
+        "autoscaled": one.autoscaled,
+    }
+
+
+def kept_of(value: Mapping[str, Any]) -> Kept:
+    """Read one object of a record."""
+    sent, tried, named = value["sent"], value["tried"], ref_of(value["ref"])
+    expected: LiveObject | Body | None = Body.of(sent) if sent is not None else None
+    return Kept(
+        ref=named,
+        before=_fact_of(value["before"], named),
+        expected=_live_of(tried, named) if tried is not None else expected,
+        field_manager=str(value["manager"]),
+        uid=str(value["uid"]),
+        resource_version=str(value["version"]),
+        changes=value["changes"] is True,
+        forced=value["forced"] is True,
+        autoscaled=value["autoscaled"] is True,
+    )
+
+
+def _fact(fact: Fact[LiveObject]) -> dict[str, Any]:
+    match fact:
+        case Known(live):
+            return {"known": _live(live)}
+        case Unknown(why):
+            return {"unknown": why}
+        case _:
+            return {}
+
+
+def _fact_of(value: Mapping[str, Any], named: Ref) -> Fact[LiveObject]:
+    if "known" in value:
+        return Known(_live_of(value["known"], named))
+    return Unknown(clean_line(value["unknown"])) if "unknown" in value else Absent()
+
+
+def _live(live: LiveObject) -> dict[str, Any]:
+    body = live.body.thaw()
+    body["metadata"] = {**body.get("metadata", {}), **live.managed.thaw()}
+    return {"body": body, "version": live.resource_version}
+
+
+def _live_of(value: Mapping[str, Any], named: Ref) -> LiveObject:
+    live = decode.live_object(value["body"])
+    if live.ref != named:
+        raise DecodeError(f"{named} is recorded as {live.ref}")
+    return replace(live, resource_version=str(value["version"]))
+
+
+def ref(one: Ref) -> list[str]:
+    """Return an identity as JSON."""
+    return [one.api_version, one.kind, one.namespace, one.name]
+
+
+def ref_of(value: Any) -> Ref:
+    """Read an identity."""
+    api_version, kind, namespace, name = map(clean_line, value)
+    return Ref(api_version, kind, namespace, name)

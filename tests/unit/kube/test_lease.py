@@ -1,0 +1,158 @@
+"""Leases as locks: what is sent, guarded by what, and what is read of what others wrote."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gate.core.lock import lock_of
+from gate.kube.client import Client
+from gate.kube.failures import BadAnswer, ResourceVersionConflict
+from gate.kube.kept_secrets import KeptSecrets
+from gate.kube.lease import HISTORY, HOLDER, RECORD, Holder, Leases
+from tests.unit.kube.scripted import ScriptedServer, a_list, as_json, as_status
+
+LOCK = lock_of("shop", "web")
+ALL = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
+PATH = f"{ALL}/rollout-gate.deployment.web"
+SECRETS = "/api/v1/namespaces/shop/secrets"
+NOW = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
+ME = Holder("ci/7 abc", "ci/7", "1", "deploy", "https://ci/7", (LOCK,))
+
+
+def a_lease(**spec: Any) -> dict[str, Any]:
+    """Return a Lease as the server has it."""
+    annotations = {
+        HOLDER: '{"run": "ci/7", "attempt": "1", "job": "deploy", "url": "https://ci/7",'
+        f' "locks": [["shop", "{LOCK.name}"]]}}',
+        RECORD: "record",
+        HISTORY: "history",
+    }
+    metadata = {"name": LOCK.name, "namespace": "shop", "uid": "u1", "resourceVersion": "7"}
+    given = {"holderIdentity": ME.identity, "renewTime": "then", "leaseTransitions": 2, **spec}
+    return {"metadata": {**metadata, "annotations": annotations}, "spec": given}
+
+
+@pytest.fixture
+def leases(client: Client) -> Leases:
+    """Return the locks of the scripted server."""
+    return Leases(client)
+
+
+def test_a_lock_is_read_with_its_holder(leases: Leases, server: ScriptedServer) -> None:
+    """Who holds it, as it says itself, and what it remembers."""
+    server.on("GET", PATH, as_json(a_lease()))
+    held = leases.read(LOCK)
+    assert held is not None
+    assert (held.holder, held.is_free, held.seconds) == (ME, False, 60)
+    assert (held.record, held.history, held.transitions) == ("record", "history", 2)
+    server.on("GET", PATH, as_status(404, "none", "NotFound"))
+    assert leases.read(LOCK) is None
+
+
+@pytest.mark.parametrize(
+    "told", ["", "[]", '{"locks": 7}', '{"run": "a\\u001b[31m", "url": "javascript:x"}', None]
+)
+def test_what_others_say_of_themselves_is_not_believed(
+    leases: Leases, server: ScriptedServer, told: str | None
+) -> None:
+    """A holder without readable particulars is a holder; its text is clean, its URL is one."""
+    lease = a_lease(holderIdentity="some\x1b[31mbody", leaseDurationSeconds=10**9)
+    lease["metadata"]["annotations"][HOLDER] = told
+    server.on("GET", PATH, as_json(lease))
+    held = leases.read(LOCK)
+    assert held is not None
+    assert "\x1b" not in held.holder.identity
+    assert (held.holder.run, held.holder.url, held.holder.locks) == ("", "", ())
+    assert held.seconds <= 600
+
+
+def test_what_is_no_lease_is_an_error(leases: Leases, server: ScriptedServer) -> None:
+    """An answer that the API does not promise is BadAnswer."""
+    server.on("GET", PATH, as_json({"metadata": {}}))
+    with pytest.raises(BadAnswer):
+        leases.read(LOCK)
+    server.on("GET", ALL, as_json({"items": 7}))
+    with pytest.raises(BadAnswer):
+        leases.all("shop")
+
+
+def test_a_new_lock(leases: Leases, server: ScriptedServer) -> None:
+    """It is created; where somebody else just did, there is none."""
+    server.on("POST", ALL, as_json(a_lease(), 201))
+    assert leases.create(LOCK, ME, NOW) is not None
+    [seen] = server.seen
+    body = seen.json()
+    assert body["spec"] == {
+        "holderIdentity": "ci/7 abc",
+        "leaseDurationSeconds": 60,
+        "acquireTime": "2026-01-02T03:04:05.000600Z",
+        "renewTime": "2026-01-02T03:04:05.000600Z",
+        "leaseTransitions": 0,
+    }
+    server.on("POST", ALL, as_status(409, "it is there", "AlreadyExists"))
+    assert leases.create(LOCK, ME, NOW) is None
+
+
+@pytest.mark.contract("B522", "B523")
+def test_every_change_is_guarded(leases: Leases, server: ScriptedServer) -> None:
+    """Taking over, renewing, recording and giving back carry uid and resourceVersion."""
+    server.on("GET", PATH, as_json(a_lease()))
+    held = leases.read(LOCK)
+    assert held is not None
+    server.on("PATCH", PATH, as_json(a_lease()))
+    leases.claim(held, ME, NOW)
+    leases.renew(held, NOW)
+    leases.save(held, "more", NOW)
+    leases.release(held, {RECORD: None, HISTORY: "new"}, NOW)
+    claimed, renewed, saved, released = (seen.json() for seen in server.seen[1:])
+    for body in (claimed, renewed, saved, released):
+        assert body["metadata"]["uid"] == "u1"
+        assert body["metadata"]["resourceVersion"] == "7"
+    assert claimed["spec"]["leaseTransitions"] == 3
+    assert set(renewed["spec"]) == {"renewTime"}
+    assert saved["metadata"]["annotations"] == {RECORD: "more"}
+    assert released["spec"]["holderIdentity"] == ""
+    assert released["metadata"]["annotations"] == {RECORD: None, HISTORY: "new"}
+    server.on("PATCH", PATH, as_status(409, "the object has been modified", "Conflict"))
+    with pytest.raises(ResourceVersionConflict):
+        leases.claim(held, ME, NOW)
+
+
+def test_only_our_own_leases_are_locks(leases: Leases, server: ScriptedServer) -> None:
+    """Those of leader elections in the same namespace are nobody's business here."""
+    other = a_lease()
+    other["metadata"]["name"] = "my-controller"
+    server.on("GET", ALL, a_list(a_lease(), following="more"), a_list(other))
+    assert [held.lock for held in leases.all("shop")] == [LOCK]
+
+
+@pytest.mark.contract("B539")
+def test_the_same_job() -> None:
+    """Run, attempt and job have to be the same, and known."""
+    assert ME.is_same_job(Holder("else", "ci/7", "1", "deploy"))
+    assert not ME.is_same_job(Holder("else", "ci/7", "2", "deploy"))
+    assert not Holder("a").is_same_job(Holder("a"))
+
+
+@pytest.mark.contract("B542")
+def test_a_secret_belongs_to_its_lease(client: Client, server: ScriptedServer) -> None:
+    """What another attempt left is replaced; only the attempt that kept it reads it."""
+    server.on("GET", PATH, as_json(a_lease()))
+    held = Leases(client).read(LOCK)
+    assert held is not None
+    secrets, path = KeptSecrets(client), f"{SECRETS}/{LOCK.name}"
+    exists = as_status(409, "it is there", "AlreadyExists")
+    server.on("POST", SECRETS, exists, as_json({}, 201))
+    server.on("DELETE", path, as_json({}))
+    secrets.write(held, "ci/7 abc", "text")
+    assert [seen.method for seen in server.seen[1:]] == ["POST", "DELETE", "POST"]
+    body = server.seen[-1].json()
+    assert body["metadata"]["ownerReferences"][0]["uid"] == "u1"
+    server.on("GET", path, as_json(body))
+    assert secrets.read(LOCK, "ci/7 abc") == "text"
+    assert secrets.read(LOCK, "another") == ""
+    server.on("GET", path, as_status(404, "none", "NotFound"))
+    assert secrets.read(LOCK, "ci/7 abc") == ""

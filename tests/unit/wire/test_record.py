@@ -1,0 +1,161 @@
+"""Records and histories as text: what goes in comes out, bounded, and without Secrets."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.baseline import Baseline
+from gate.core.body import Body
+from gate.core.causes import Cause
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Known, Unknown
+from gate.core.machine import Leg
+from gate.core.objects import CleanText
+from gate.core.outcome import Reason
+from gate.core.policy import FailFast, OnFailure, Policy
+from gate.core.record import Followed, History, Kept, Record, RolledBack
+from gate.core.share import Share
+from gate.wire import decode, packed
+from gate.wire.decode import DecodeError
+from gate.wire.kept import kept_text, read_kept
+from gate.wire.record import (
+    MOST_CHARACTERS,
+    fitting,
+    history_text,
+    read_history,
+    read_record,
+    secrets_of,
+    without_secrets,
+)
+
+OWNED = {"manager": "rollout-gate", "operation": "Apply", "fieldsV1": {"f:spec": {}}}
+
+
+def live(kind: str = "Deployment", name: str = "web", **content: Any) -> LiveObject:
+    """Return an object as a read gives it."""
+    version = "apps/v1" if kind == "Deployment" else "v1"
+    metadata = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "resourceVersion": "7"}
+    body = {"apiVersion": version, "kind": kind, "metadata": metadata, **content}
+    if kind == "Deployment":
+        containers = [{"name": "web", "image": "shop/web:1"}]
+        body["spec"] = {"template": {"metadata": {}, "spec": {"containers": containers}}}
+    metadata["managedFields"] = [OWNED]  # type: ignore[assignment]
+    return decode.live_object(body)
+
+
+def kept(before: LiveObject, **more: Any) -> Kept:
+    """Return an object of a record that is changed."""
+    expected = replace(before, resource_version="")
+    given: dict[str, Any] = {"uid": before.uid, "resource_version": "7", **more}
+    return Kept(before.ref, Known(before), expected, "rollout-gate", **given)
+
+
+def noise(count: int) -> str:
+    """Return text that does not pack well."""
+    return base64.b64encode(random.Random(count).randbytes(count)).decode()
+
+
+WEB, CONFIG = live(), live("ConfigMap", "settings", data={"mode": "a"})
+SECRET = live("Secret", "keys", data={"key": "c2VzYW1l"})
+DEPLOYMENT = WEB.deployment
+assert DEPLOYMENT is not None
+BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
+RECORD = Record(
+    command="apply",
+    leg=Leg.BACK,
+    objects=(
+        kept(CONFIG, autoscaled=True),
+        kept(SECRET, forced=True),
+        kept(WEB, changes=False),
+        Kept(live("Service").ref, Absent(), Body.of({"spec": {}}), "rollout-gate-restart"),
+        replace(kept(live("ConfigMap", "big")), before=Unknown("too large"), expected=None),
+    ),
+    followed=(Followed(WEB.ref, BASELINE), Followed(WEB.ref, None)),
+    policy=Policy(
+        timeout_seconds=60.0,
+        on_failure=OnFailure.PAUSE,
+        fail_fast=FailFast(crash_restarts=None),
+        tolerate=Share(25, percent=True),
+        observe=True,
+    ),
+    why=(Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),),
+    attempt_id="ci/7 abc",
+    run_url="https://ci/7",
+)
+
+
+@pytest.mark.contract("B534")
+def test_a_record_is_read_as_it_was_written() -> None:
+    """Every part of it, the policy's included; the same record is the same text."""
+    text, held = fitting(RECORD)
+    assert read_record(text) == held == RECORD
+    assert fitting(read_record(text))[0] == text
+
+
+@pytest.mark.contract("B536", "B537")
+def test_a_history_is_read_as_it_was_written() -> None:
+    """The verified version with its body, what was rolled back, whether we paused it."""
+    failed = RolledBack("digest", Reason.TIMEOUT, CleanText("slow"), "https://ci/1", "2026")
+    verified = replace(BASELINE, applied=Body.of({"spec": {"replicas": 2}}))
+    history = History(verified, (failed,), paused=True)
+    assert read_history(history_text(history)) == history
+    assert read_history("") == History()
+
+
+@pytest.mark.contract("B542")
+def test_no_secret_is_in_a_record() -> None:
+    """Neither what it was nor what it becomes; it is kept on its own."""
+    bare = without_secrets(RECORD)
+    data = gzip.decompress(base64.b64decode(fitting(bare)[0]))
+    assert b"c2VzYW1l" not in data
+    assert isinstance(bare.objects[1].before, Unknown)
+    [secret] = secrets_of(RECORD)
+    assert read_kept(kept_text([secret])) == (secret,)
+
+
+@pytest.mark.contract("B535")
+def test_the_largest_is_left_out_first_and_deployments_last() -> None:
+    """What does not fit is Unknown, and says so; the text is within its bound."""
+    big = live("ConfigMap", "big", binaryData={"a": noise(300_000)})
+    some = live("ConfigMap", "some", data={"a": noise(30_000)})
+    record = replace(RECORD, objects=(kept(big), kept(some), kept(WEB)))
+    text, held = fitting(record)
+    assert len(text) <= MOST_CHARACTERS
+    assert [isinstance(one.before, Known) for one in held.objects] == [False, True, True]
+    assert read_record(text) == held
+
+
+@pytest.mark.contract("B543")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing",
+        "H4sIAAAA",
+        base64.b64encode(gzip.compress(b"[]")).decode(),
+        base64.b64encode(gzip.compress(b'{"format": 2}')).decode(),
+        packed.packed({"command": "apply"}),
+        base64.b64encode(gzip.compress(b"[" * 100_000)).decode(),
+        base64.b64encode(gzip.compress(b" " * (packed.MOST_BYTES + 1))).decode(),
+    ],
+    ids=["text", "cut", "a list", "a later format", "parts missing", "deep", "a bomb"],
+)
+def test_what_is_no_record(text: str) -> None:
+    """Whatever stands in the annotation, it is one error and no more."""
+    for read in (read_record, read_history, read_kept):
+        with pytest.raises(DecodeError):
+            read(text)
+
+
+def test_an_object_is_what_its_name_says() -> None:
+    """A record cannot smuggle one object in under the name of another."""
+    value = json.loads(gzip.decompress(base64.b64decode(kept_text([kept(CONFIG)]))))
+    value["objects"][0]["ref"][3] = "other"
+    with pytest.raises(DecodeError, match="is recorded as"):
+        read_kept(packed.packed(value))

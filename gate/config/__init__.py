@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from gate.config.checks.writing import as_configuration
 from gate.config.json_schema import schema
 from gate.config.layers import SettingsError, load, unknown_variables
-from gate.config.limits import policy
+from gate.config.limits import all_checks, policy
 from gate.config.settings import Settings
 
-__all__ = ["Settings", "SettingsError", "load", "policy", "schema", "unknown_variables"]
+__all__ = [
+    "Settings",
+    "SettingsError",
+    "all_checks",
+    "as_configuration",
+    "load",
+    "policy",
+    "schema",
+    "unknown_variables",
+]

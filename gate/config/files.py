@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import yaml
 
+from gate.config.taking import Path
 from gate.errors import UsageError
 from gate.manifests.bounds import Budget, Limits
 from gate.manifests.documents import MapNode, Node, documents, plain
@@ -20,10 +21,31 @@ _LIMITS: Final = Limits(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value as it was given, and how a message names the place."""
+    """A value as it was given, and how a message names the place.
+
+    A value of a file has a `node`, which knows the lines of its parts; `file` is the file's name
+    then, and `key` that of the option.
+    """
 
     value: Any
     place: str
+    file: str = ""
+    key: str = ""
+    node: yaml.Node | None = None
+
+    @property
+    def line(self) -> str:
+        """Return the place without the key."""
+        return self.place.removesuffix(f": {self.key}")
+
+    def line_of(self, path: Path) -> int:
+        """Return the line of a part of the value, as near to `path` as there is anything, or 0."""
+        return (_line_of(self.node, path) if self.node is not None else None) or 0
+
+    def place_of(self, path: Path) -> str:
+        """Return where a part of the value stands; the value's own place where none is known."""
+        line = self.line_of(path)
+        return f"{Source(self.file, line)}: {self.key}" if line else self.place
 
 
 def read(path: str) -> dict[str, Entry]:
@@ -44,15 +66,48 @@ def read(path: str) -> dict[str, Entry]:
 def _entries(root: Node, content: bytes) -> dict[str, Entry]:
     if not isinstance(root, MapNode):
         raise UsageError(f"{root.at}: not a mapping of options", hint="as in timeout: 10m")
-    lines = _lines_of_keys(content)
-    return {
-        key: Entry(plain(node), str(Source(root.at.file, lines.get(key, node.at.line))))
-        for key, node in root.entries.items()
-    }
+    nodes = _nodes_of_keys(content)
+    file = root.at.file
+    return {key: _entry(file, key, node, nodes.get(key)) for key, node in root.entries.items()}
 
 
-def _lines_of_keys(content: bytes) -> dict[str, int]:
-    """Return where each key of the root stands, which can be lines before its value."""
+def _entry(file: str, key: str, node: Node, found: tuple[int, yaml.Node] | None) -> Entry:
+    line, composed = found or (node.at.line, None)
+    return Entry(plain(node), f"{Source(file, line)}: {key}", file, key, composed)
+
+
+def _nodes_of_keys(content: bytes) -> dict[str, tuple[int, yaml.Node]]:
+    """Return each key's line, which can be lines before its value, and the value."""
     root = yaml.compose(content, Loader=yaml.CSafeLoader)
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
-    return {str(key.value): key.start_mark.line + 1 for key, _ in pairs}
+    return {str(key.value): (_line(key), value) for key, value in pairs}
+
+
+def _line_of(node: yaml.Node, path: Path) -> int | None:
+    """Return the line of what stands at the longest part of `path` that there is, or None."""
+    line = None
+    for step in path:
+        found = _step(node, step)
+        if found is None:
+            return line
+        line, node = found
+    return line
+
+
+def _step(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return _line(node.value[step]), node.value[step]
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    inherited: list[tuple[int, yaml.Node]] = []
+    for key, value in node.value:
+        if key.value == str(step):
+            return _line(key), value
+        if key.value == "<<":
+            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            inherited += [found for each in merged if (found := _step(each, step))]
+    return inherited[0] if inherited else None
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

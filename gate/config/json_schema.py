@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from gate.config.checks.schema import checks_schema
+from gate.config.server_schema import SERVER, SERVICES, server_schemas
 from gate.config.settings import CONFIG_FILE, Settings, declared
 
 
 def schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12); what it refuses is refused, and some more."""
     model = Settings.model_json_schema(by_alias=True, mode="validation")
+    checks, definitions = checks_schema()
+    forms = {**model["properties"], "checks": checks, "prometheus": SERVER, "services": SERVICES}
     properties = {
-        item.key: {"description": item.option.help, **_form(model["properties"][item.key])}
+        item.key: {"description": item.option.help, **_form(forms[item.key])}
         for item in declared().values()
         if item.option.in_file
     }
@@ -22,7 +26,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
-        "$defs": model["$defs"],
+        "$defs": {**model["$defs"], **definitions, **server_schemas()},
     }
 
 

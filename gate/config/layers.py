@@ -16,11 +16,13 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from gate.config.access import SECRET_VARIABLES
 from gate.config.files import Entry, read
-from gate.config.kinds import BadValueError
 from gate.config.option import VARIABLE_PREFIX, closest
 from gate.config.parsing import parse_texts
 from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
+from gate.config.taking import BadValueError, Fault, inside
+from gate.config.together import Conflict, conflicts
 from gate.errors import UsageError
 from gate.manifests.source import shown
 
@@ -73,9 +75,11 @@ def load(
     if wrong:
         raise SettingsError(wrong)
     wanted = {item.name for item in taken_by(command)}
-    return Settings.model_validate(
-        {name: entry.value for layer in layers for name, entry in layer.items() if name in wanted}
-    )
+    winners = {name: entry for layer in layers for name, entry in layer.items() if name in wanted}
+    settings = Settings.model_validate({name: entry.value for name, entry in winners.items()})
+    if wrong := [_conflict(each, winners) for each in conflicts(settings, environ)]:
+        raise SettingsError(wrong)
+    return settings
 
 
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -84,7 +88,8 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     They are no errors: where a Service is named `rollout-gate`, the kubelet sets
     `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
     """
-    known = [item.name.upper() for item in declared().values()]
+    options = [item.variable for item in declared().values() if item.option.in_environment]
+    known = [name.removeprefix(VARIABLE_PREFIX) for name in (*options, *SECRET_VARIABLES)]
     names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(environ) if _is_ours(name)]
     guesses = {name: closest(name, known) for name in names if name not in known}
     return tuple(
@@ -125,12 +130,21 @@ def _file(path: str) -> tuple[Layer, list[_Problem]]:
     unknown: list[_Problem] = []
     for key, entry in read(path).items():
         if key in names:
-            layer[names[key]] = Entry(entry.value, f"{entry.place}: {key}")
+            layer[names[key]] = entry
         else:
-            guess = closest(key, names)
-            suggestion = f' (did you mean "{guess}"?)' if guess else ""
-            unknown.append(_Problem(f'{entry.place}: unknown key "{shown(key)}"{suggestion}'))
+            unknown.append(_Problem(f"{entry.line}: {_unknown(key, names)}"))
     return layer, unknown
+
+
+def _unknown(key: str, names: Mapping[str, str]) -> str:
+    """Return the complaint about a key, with what stands for it or may be meant."""
+    for item in declared().values():
+        if item.key == key and item.option.file_key:
+            return f'unknown key "{key}" (in a file it is {item.option.file_key})'
+    hyphened = key.replace("_", "-")
+    guess = hyphened if hyphened in names else closest(key, names)
+    suggestion = f' (did you mean "{guess}"?)' if guess else ""
+    return f'unknown key "{shown(key)}"{suggestion}'
 
 
 def _wrong(layer: Layer) -> Iterator[_Problem]:
@@ -146,14 +160,30 @@ def _wrong(layer: Layer) -> Iterator[_Problem]:
     except ValidationError as error:
         for details in error.errors():
             entry = layer[str(details["loc"][0]).replace("-", "_")]
-            yield _problem(entry, details)
+            yield from _problems(entry, details)
 
 
-def _problem(entry: Entry, details: ErrorDetails) -> _Problem:
+def _problems(entry: Entry, details: ErrorDetails) -> Iterator[_Problem]:
     context = details.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, BadValueError):
-        return _Problem(f"{entry.place}: {cause}", cause.hint)
+        by_line = sorted(cause.faults, key=lambda fault: entry.line_of(fault.path))
+        yield from (_problem(entry, fault) for fault in by_line)
+        return
     known = _COMPLAINTS.get(details["type"])
     complaint = known.format(**context) if known else details["msg"]
-    return _Problem(f"{entry.place}: {complaint}: {shown(str(entry.value))!a}")
+    yield _Problem(f"{entry.place}: {complaint}: {shown(str(entry.value))!a}")
+
+
+def _problem(entry: Entry, fault: Fault) -> _Problem:
+    """Return the complaint about a part of a value, with the line of that part."""
+    about = inside(fault.path) if fault.subject is None else fault.subject
+    told = f"{about}: {fault.message}" if about else fault.message
+    return _Problem(f"{entry.place_of(fault.path)}: {told}", fault.hint)
+
+
+def _conflict(conflict: Conflict, winners: Layer) -> _Problem:
+    """Return a complaint about options together, at the first of them that was given."""
+    given = (winners[name].place for name in conflict.options if name in winners)
+    place = next(given, conflict.options[0].replace("_", "-"))
+    return _Problem(f"{place}: {conflict.message}", conflict.hint)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
+from gate.core.checks import Check, least_bake_seconds
 from gate.core.policy import Policy
 
 
+def all_checks(settings: Settings) -> tuple[Check, ...]:
+    """Return every check that the settings ask for: those of files first; no name occurs twice."""
+    return (*settings.checks, *settings.check, *settings.http_check, *settings.smoke_test)
+
+
 def policy(settings: Settings) -> Policy:
-    """Return the limits of the attempt that `settings` ask for."""
+    """Return the limits of the attempt that `settings` ask for.
+
+    Where no bake window is asked for, there is none, but for the evidence of checks.
+    """
+    checks = all_checks(settings)
     return Policy(
         timeout_seconds=settings.timeout,
         rollback_timeout_seconds=settings.rollback_timeout,
-        bake_seconds=settings.bake,
+        bake_seconds=settings.bake or 0.0,
+        evidence_seconds=least_bake_seconds(checks) if settings.bake is None else 0.0,
         on_failure=settings.on_failure,
         on_first_failure=settings.on_first_failure,
         on_interrupt=settings.on_interrupt,
@@ -24,4 +35,6 @@ def policy(settings: Settings) -> Policy:
         wait_for_termination=settings.wait_for_termination,
         prune_created=settings.prune_created,
         force_conflicts=settings.force_conflicts,
+        checks=checks,
+        on_inconclusive=settings.on_inconclusive,
     )

@@ -16,8 +16,10 @@ class Group(enum.StrEnum):
     MANIFEST = "Manifest"
     CLUSTER = "Cluster"
     VERDICT = "Verdict"
+    CHECKS = "Health checks"
     FAILURE = "Failure"
     OWNERSHIP = "Ownership"
+    LOCK = "Lock"
     SANDBOX = "Sandbox"
     OUTPUT = "Output"
 
@@ -35,7 +37,8 @@ class Option:
     """The part of a declaration that type and default do not say.
 
     `commands` are those that take it. `metavar` is more telling than the type's, `default` than
-    the default's value; both are empty where they are not.
+    the default's value; both are empty where they are not. `file_key` is what stands for it in a
+    file that has no key of that name.
     """
 
     group: Group
@@ -46,6 +49,8 @@ class Option:
     default: str = ""
     in_file: bool = True
     in_environment: bool = True
+    on_command_line: bool = True
+    file_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,8 @@ class Setting:
 
     @property
     def flag(self) -> str:
-        """The flag on the command line."""
-        return f"--{self.key}"
+        """The flag on the command line; what is an option of files alone bears its key."""
+        return f"--{self.key}" if self.option.on_command_line else self.key
 
     @property
     def opposite(self) -> str:

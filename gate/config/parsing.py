@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, Literal, TypeGuard, TypeVar
 
 from gate.config.fail_fast import fail_fast
@@ -69,7 +70,10 @@ def parse_duration(value: object) -> float:
     """Take a duration that may be 0."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise UsageError(f"not a duration: {_shown(value)}", hint="as in 600, 90s, 10m, 1h30m")
-    return parse_seconds(str(value))
+    # Python writes a small number with an exponent, which no duration has.
+    return parse_seconds(
+        format(Decimal(str(value)), "f") if isinstance(value, float) else str(value)
+    )
 
 
 def parse_limit(value: object) -> float:
@@ -83,6 +87,11 @@ def parse_limit(value: object) -> float:
 def parse_budget(value: object) -> float | None:
     """Take a limit or `auto`, which is None."""
     return None if value == AUTO else parse_limit(value)
+
+
+def parse_window(value: object) -> float | None:
+    """Take a duration that may be 0, or `auto`, which is None."""
+    return None if value == AUTO else parse_duration(value)
 
 
 def parse_share(value: object) -> Share:

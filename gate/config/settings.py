@@ -9,16 +9,14 @@ import functools
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
+from gate.config.check_settings import CheckSettings
 from gate.config.choices import LogFormat, LogLevel, OutputFormat
 from gate.config.kinds import (
     Budget,
-    Duration,
     FailFastChanges,
     Images,
-    Limit,
     Port,
     Reports,
     Required,
@@ -28,123 +26,86 @@ from gate.config.kinds import (
     Text,
     Texts,
     Tolerated,
+    Window,
 )
+from gate.config.lock_settings import LockSettings
 from gate.config.option import Form, Group, Option, Setting
 from gate.config.parsing import AUTO
+from gate.config.takers import (
+    ALL,
+    ANSWERING,
+    CHANGING,
+    CLAIMING,
+    JUDGING,
+    LOADING,
+    LOCKING,
+    MANIFEST,
+    PLANNED,
+    PLAYED,
+    PREFLIGHT,
+    REACTING,
+    RECOVER,
+    REHEARSE,
+    REPORT,
+    SANDBOX,
+    STATUS,
+    UNDO,
+    VERIFY,
+    WRITING,
+)
 from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
-
-MANIFEST: Final = frozenset({"apply", "preflight"})
-UNDO: Final = frozenset({"undo"})
-VERIFY: Final = frozenset({"verify"})
-STATUS: Final = frozenset({"status"})
-PREFLIGHT: Final = frozenset({"preflight"})
-REPLAY: Final = frozenset({"replay"})
-REHEARSE: Final = frozenset({"rehearse"})
-SANDBOX: Final = frozenset({"sandbox"})
-PLANNED: Final = MANIFEST | REHEARSE
-RETREATING: Final = MANIFEST | {"undo", "resume", "restart"}
-REACTING: Final = RETREATING | REPLAY | REHEARSE
-CHANGING: Final = PLANNED | REPLAY
-CLAIMING: Final = MANIFEST | UNDO
-FOLLOWING: Final = RETREATING | VERIFY
-JUDGING: Final = FOLLOWING | REPLAY | REHEARSE
-WRITING: Final = RETREATING | {"pause"}
-GUARDED: Final = WRITING | VERIFY
-CONNECTING: Final = GUARDED | STATUS | {"history"}
-PLAYED: Final = REHEARSE | SANDBOX
-ANSWERING: Final = CONNECTING | REPLAY | REHEARSE
-ALL: Final = ANSWERING | SANDBOX | {"demo"}
+from gate.report.sinks import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory where no other configuration is named."""
 
 
-class Settings(BaseModel):
+class Settings(LockSettings, CheckSettings):
     """What one command was told, whoever said it; durations are seconds.
 
     Options that the command does not take have their defaults.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=lambda name: name.rstrip("_").replace("_", "-"),
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
     file: Annotated[
         Texts,
         Option(
             Group.MANIFEST,
-            PLANNED,
+            LOADING,
             "what to apply: a file, a folder, or - for stdin",
             "PATH",
             short="-f",
         ),
     ] = ()
     image: Annotated[
-        Images, Option(Group.MANIFEST, PLANNED, "use this image in the containers of that name")
+        Images, Option(Group.MANIFEST, LOADING, "use this image in the containers of that name")
     ] = ()
     allow_kind: Annotated[
-        Texts, Option(Group.MANIFEST, PLANNED, "admit a kind beyond the usual workloads", "KIND")
+        Texts,
+        Option(
+            Group.MANIFEST, LOADING | RECOVER, "admit a kind beyond the usual workloads", "KIND"
+        ),
     ] = ()
     silence: Annotated[
-        Silenced, Option(Group.MANIFEST, PLANNED, "do not warn of this; all: of nothing at all")
+        Silenced, Option(Group.MANIFEST, LOADING, "do not warn of this; all: of nothing at all")
     ] = frozenset()
-    namespace: Annotated[
-        Text,
-        Option(
-            Group.CLUSTER,
-            CONNECTING | REHEARSE,
-            "the namespace, instead of the context's",
-            "NAME",
-            short="-n",
-        ),
-    ] = None
-    context: Annotated[
-        Text,
-        Option(
-            Group.CLUSTER,
-            CONNECTING,
-            "the context, instead of the kubeconfig's current one",
-            "NAME",
-        ),
-    ] = None
-    kubeconfig: Annotated[
-        Text,
-        Option(
-            Group.CLUSTER,
-            CONNECTING | SANDBOX,
-            "the kubeconfig, instead of the one kubectl would take; sandbox writes it",
-            "FILE",
-        ),
-    ] = None
-    connect_timeout: Annotated[
-        Limit,
-        Port,
-        Option(Group.CLUSTER, CONNECTING, "how long to try to reach the server", default="15s"),
-    ] = 15.0
-    expect_cluster_uid: Annotated[
-        Text,
-        Option(Group.CLUSTER, GUARDED, "refuse a cluster whose kube-system has another uid", "UID"),
-    ] = None
-    protected_namespace: Annotated[
-        Texts, Option(Group.CLUSTER, WRITING, "refuse to write into this namespace", "NAME")
-    ] = ()
-    allow_exec_plugin: Annotated[
-        Texts, Option(Group.CLUSTER, CONNECTING, "run no credential plugin but this one", "NAME")
-    ] = ()
-    allow_insecure: Annotated[
-        bool, Option(Group.CLUSTER, CONNECTING, "accept plain HTTP and unverified TLS")
-    ] = False
     timeout: Annotated[
-        Budget, Option(Group.VERDICT, JUDGING, "the budget of the rollout", default=AUTO)
+        Budget,
+        Option(
+            Group.VERDICT,
+            JUDGING | RECOVER,
+            "the budget of the rollout",
+            default=AUTO,
+        ),
     ] = None
     bake: Annotated[
-        Duration,
-        Option(Group.VERDICT, JUDGING, "how long to judge on once it is complete", default="0s"),
-    ] = 0.0
+        Window,
+        Option(
+            Group.VERDICT,
+            JUDGING,
+            "how long to judge on once it is complete; auto is as long as required checks need",
+            default=AUTO,
+        ),
+    ] = None
     fail_fast: Annotated[
         FailFastChanges,
         Option(
@@ -187,7 +148,9 @@ class Settings(BaseModel):
     ] = OnInterrupt.AUTO
     rollback_timeout: Annotated[
         Budget,
-        Option(Group.FAILURE, REACTING, "the budget of the rollback", default="as --timeout"),
+        Option(
+            Group.FAILURE, REACTING | RECOVER, "the budget of the rollback", default="as --timeout"
+        ),
     ] = None
     prune_created: Annotated[
         bool, Option(Group.FAILURE, PLANNED, "let a rollback delete what the run created")
@@ -264,8 +227,11 @@ class Settings(BaseModel):
         OutputFormat, Option(Group.OUTPUT, ANSWERING, "the form of stdout", short="-o")
     ] = OutputFormat.TEXT
     report: Annotated[
-        Reports, Option(Group.OUTPUT, FOLLOWING, "write the result into a file, as json or text")
+        Reports, Option(Group.OUTPUT, LOCKING | REPORT, "write the result into a file, too")
     ] = ()
+    format_: Annotated[
+        Format, Option(Group.OUTPUT, REPORT, "the form of the report on stdout", in_file=False)
+    ] = Format.TEXT
     record: Annotated[
         Text, Option(Group.OUTPUT, MANIFEST, "record the rollout for replay", "FILE")
     ] = None

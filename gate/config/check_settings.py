@@ -1,0 +1,165 @@
+"""The options of health checks: what is asked, whom, and what an unclear answer means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated
+
+from gate.config.access import Flags, access_of, prometheus_access, service_of
+from gate.config.checks.options import (
+    INTERVAL_SECONDS,
+    ChecksByCommand,
+    ChecksByQuery,
+    ChecksByUrl,
+    ChecksOfFile,
+)
+from gate.config.cluster_settings import ClusterSettings
+from gate.config.kinds import (
+    HeaderFiles,
+    HttpServices,
+    Interval,
+    PrometheusServer,
+    PrometheusUrl,
+    Text,
+)
+from gate.config.option import Group, Option
+from gate.config.takers import ASKING, CHECKED, CHECKS, GATING, MEASURING
+from gate.core.checks import OnInconclusive
+from gate.sources.access import Access
+
+
+def _of_prometheus(key: str, help_: str, metavar: str = "") -> Option:
+    """Declare a part of the mapping `prometheus` as a flag."""
+    key = f"prometheus: {key}"
+    return Option(Group.CHECKS, MEASURING, help_, metavar, in_file=False, file_key=key)
+
+
+class CheckSettings(ClusterSettings):
+    """Abstract: the part of the settings that is about health checks."""
+
+    check_interval: Annotated[
+        Interval,
+        Option(
+            Group.CHECKS,
+            ASKING,
+            "how often a check measures that does not say so itself",
+            default="10s",
+        ),
+    ] = INTERVAL_SECONDS
+    checks: Annotated[
+        ChecksOfFile,
+        Option(
+            Group.CHECKS,
+            ASKING,
+            "the health checks",
+            on_command_line=False,
+            in_environment=False,
+        ),
+    ] = ()
+    check: Annotated[
+        ChecksByQuery,
+        Option(Group.CHECKS, ASKING, "ask this of Prometheus, as in 'errors: QUERY <= 0.5'"),
+    ] = ()
+    http_check: Annotated[
+        ChecksByUrl, Option(Group.CHECKS, ASKING, "ask this URL; good is a status of 2xx")
+    ] = ()
+    smoke_test: Annotated[
+        ChecksByCommand,
+        Option(Group.CHECKS, ASKING, "run this once it is complete; good is exit code 0"),
+    ] = ()
+    on_inconclusive: Annotated[
+        OnInconclusive,
+        Option(Group.CHECKS, CHECKED, "what a rollout gets whose checks cannot tell"),
+    ] = OnInconclusive.KEEP
+    strict_checks: Annotated[
+        bool, Option(Group.CHECKS, GATING, "refuse a check that cannot see the running version")
+    ] = False
+    prometheus: Annotated[
+        PrometheusServer,
+        Option(
+            Group.CHECKS,
+            MEASURING,
+            "the server, and how it is asked",
+            on_command_line=False,
+            in_environment=False,
+        ),
+    ] = None
+    services: Annotated[
+        HttpServices,
+        Option(
+            Group.CHECKS,
+            MEASURING,
+            "how the services of HTTP checks are asked",
+            on_command_line=False,
+            in_environment=False,
+        ),
+    ] = ()
+    prometheus_url: Annotated[
+        PrometheusUrl,
+        _of_prometheus("url", "where queries are asked", "URL"),
+    ] = None
+    prometheus_token_file: Annotated[
+        Text,
+        _of_prometheus("token-file", "a file with a bearer token", "FILE"),
+    ] = None
+    prometheus_header: Annotated[
+        HeaderFiles,
+        _of_prometheus("headers", "a header, as for a tenant, and the file with its value"),
+    ] = ()
+    prometheus_ca_file: Annotated[
+        Text,
+        _of_prometheus("ca-file", "certificates to trust", "FILE"),
+    ] = None
+    prometheus_cert_file: Annotated[
+        Text,
+        _of_prometheus("cert-file", "a client certificate", "FILE"),
+    ] = None
+    prometheus_key_file: Annotated[
+        Text,
+        _of_prometheus("key-file", "the key of the client certificate", "FILE"),
+    ] = None
+    allow_link_local: Annotated[
+        bool, Option(Group.CHECKS, MEASURING, "ask link-local and metadata addresses too")
+    ] = False
+    explain: Annotated[
+        bool,
+        Option(Group.CHECKS, CHECKS, "show each number's way to its verdict", in_file=False),
+    ] = False
+    show: Annotated[
+        Text,
+        Option(
+            Group.CHECKS, CHECKS, "print a ready-made check as configuration", "NAME", in_file=False
+        ),
+    ] = None
+    metrics: Annotated[
+        Text,
+        Option(
+            Group.CHECKS, CHECKS, "of --show: for the metrics of this kind", "KIND", in_file=False
+        ),
+    ] = None
+
+    def access(self, environ: Mapping[str, str] | None = None) -> Access:
+        """Return how Prometheus is asked; `environ` may hold secrets, None is the process's."""
+        flags = Flags(
+            self.prometheus_token_file,
+            self.prometheus_header,
+            self.prometheus_ca_file,
+            self.prometheus_cert_file,
+            self.prometheus_key_file,
+        )
+        surroundings = os.environ if environ is None else environ
+        return self._allowed(prometheus_access(self.prometheus, flags, surroundings))
+
+    def http_access(self, url: str, environ: Mapping[str, str] | None = None) -> Access:
+        """Return how the service of a URL is asked; `environ` as for `access`."""
+        surroundings = os.environ if environ is None else environ
+        return self._allowed(access_of(service_of(url, self.services), surroundings))
+
+    def _allowed(self, access: Access) -> Access:
+        return replace(
+            access,
+            allow_plain_http=self.allow_insecure,
+            allow_link_local=self.allow_link_local,
+        )

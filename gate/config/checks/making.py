@@ -1,0 +1,128 @@
+"""From the keys of a check to the core's value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.config.checks.keys import (
+    CheckKeys,
+    CommandKeys,
+    CompareKeys,
+    HttpKeys,
+    HttpQuestionKeys,
+    QueryKeys,
+    ReadyMadeKeys,
+)
+from gate.core.body import FrozenMap
+from gate.core.checks import (
+    Bounds,
+    Check,
+    Command,
+    Http,
+    Metric,
+    MinSamples,
+    Schedule,
+    Tolerances,
+)
+from gate.core.comparing import MannWhitney, Ratio
+from gate.core.query import Query
+from gate.core.query_values import BUILT_IN
+from gate.core.questions import HttpQuestion
+from gate.sources.ready_made import ReadyMade
+
+
+def query_check(keys: QueryKeys, interval_seconds: float) -> Check:
+    """Return the check of a query; QueryError for one that cannot be used."""
+    variables = keys.variables or FrozenMap()
+    known = BUILT_IN | variables.keys()
+    few, fresh = keys.min_samples, keys.freshness
+    metric = Metric(
+        query=Query.parse(keys.query, known),
+        bounds=Bounds(keys.least, keys.most),
+        reduce=keys.reduce,
+        min_samples=MinSamples(Query.parse(few.query, known), few.least) if few else None,
+        freshness=Query.parse(fresh, known) if fresh else None,
+        compare=_comparison(keys.compare) if keys.compare else None,
+        **_said(window_seconds=keys.window),
+    )
+    return _check(keys.name, metric, keys, interval_seconds, user_variables=variables)
+
+
+def http_check(keys: HttpKeys, interval_seconds: float) -> Check:
+    """Return the check of a request."""
+    asked = keys.http
+    http = Http(
+        question=_question(asked),
+        bounds=Bounds(asked.least, asked.most),
+        **_said(status=asked.status, max_latency_seconds=asked.max_latency),
+    )
+    return _check(keys.name, http, keys, interval_seconds)
+
+
+def command_check(keys: CommandKeys, interval_seconds: float) -> Check:
+    """Return the check of a program."""
+    command = Command(keys.command, **_said(timeout_seconds=keys.timeout))
+    return _check(keys.name, command, keys, interval_seconds)
+
+
+def completed(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a check by a query: the ready-made ones with what is given over them.
+
+    Mappings of the ready-made check are changed key by key, a comparison is given as a whole.
+    """
+    changed = {key: value for key, value in given.items() if key not in ("use", "metrics")}
+    for key in ("min-samples", "variables"):
+        if key in changed:
+            changed[key] = {**made.keys.get(key, {}), **changed[key]}
+    return {"name": made.name, **made.keys, **changed}
+
+
+def missing_variables(made: ReadyMade, keys: ReadyMadeKeys) -> Iterator[str]:
+    """Yield the variables that a ready-made check leaves to its user and that are not given."""
+    return (name for name in made.keys.get("variables", {}) if name not in (keys.variables or {}))
+
+
+def _check(
+    name: str, probe: Metric | Http | Command, keys: CheckKeys, interval_seconds: float, **more: Any
+) -> Check:
+    schedule = _said(
+        interval_seconds=interval_seconds if keys.interval is None else keys.interval,
+        initial_delay_seconds=keys.initial_delay,
+        count=keys.count,
+        during=keys.during,
+    )
+    tolerances = _said(
+        allowed_failures=keys.allowed_failures,
+        consecutive_failures=keys.consecutive_failures,
+        allowed_consecutive_errors=keys.allowed_consecutive_errors,
+        allowed_no_data=keys.allowed_no_data,
+        min_passes=keys.min_passes,
+        max_age_seconds=keys.max_age,
+    )
+    decides = _said(required=keys.required, dry_run=keys.dry_run, deployment=keys.deployment)
+    return Check(name, probe, Schedule(**schedule), Tolerances(**tolerances), **decides, **more)
+
+
+def _question(asked: HttpQuestionKeys) -> HttpQuestion:
+    return HttpQuestion(
+        asked.url,
+        **_said(
+            method=asked.method,
+            contains=asked.contains,
+            json_path=asked.json_path,
+            redirects=asked.redirects,
+            timeout_seconds=asked.timeout,
+        ),
+    )
+
+
+def _comparison(keys: CompareKeys) -> Ratio | MannWhitney:
+    if keys.test is not None:
+        return MannWhitney(**_said(alpha=keys.alpha, tolerance=keys.tolerance))
+    return Ratio(keys.max_ratio or 1.0, **_said(min_delta=keys.min_delta))
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    """Return what has a value: the core's defaults stand where a key is left out."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,148 @@
+"""Checks as flags: `name: QUERY <= 0.5`, a URL, a command line."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Final
+from urllib.parse import urlsplit
+
+from gate.config.checks import scalars
+from gate.config.checks.variables import parse_query
+from gate.config.parsing import parse_text, parse_texts
+from gate.config.taking import BadValueError, Fault
+from gate.core.check_faults import NAME, faults
+from gate.core.checks import Bounds, Check, Command, During, Http, Metric, Schedule
+from gate.core.query_values import BUILT_IN
+from gate.core.questions import HttpQuestion
+from gate.errors import UsageError
+
+_FORM: Final = "'name: QUERY <= 0.5' or 'name: QUERY >= 2'"
+_CHECK: Final = re.compile(r"(?P<name>[^:]*):\s(?P<rest>.*)", re.DOTALL)
+_LONGEST_NAME: Final = 57
+"""Leaves room for a number behind it."""
+_PIECE: Final = re.compile(
+    r"""(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)"""
+    r"""|(?P<comment>\#[^\n]*)|(?P<variable>\$\$?\{[^{}]*\})"""
+    r"""|(?P<open>[(\[{])|(?P<close>[)\]}])"""
+    r"""|(?P<comparison><=|>=|==|!=|<|>)|(?P<other>=~|!~|.)""",
+    re.DOTALL,
+)
+_NUMBER: Final = re.compile(
+    r"""[+-]?(?:0[xX][0-9a-fA-F]+
+    |(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)""",
+    re.VERBOSE | re.ASCII,
+)
+"""PromQL's floats; infinities and NaN are no bounds."""
+
+
+def by_query(text: str, interval_seconds: float) -> Check:
+    """Read `name: QUERY <= 0.5`: the last comparison outside of brackets is the bound."""
+    match = _CHECK.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"has no name: {scalars.said(text)}", hint=_FORM)
+    name = scalars.name(match["name"].strip())
+    query, sign, figure = _split(match["rest"])
+    bound = _bound(name, sign, figure)
+    bounds = Bounds(least=bound) if sign == ">=" else Bounds(most=bound)
+    try:
+        metric = Metric(parse_query(query, BUILT_IN), bounds)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
+    return _sound(Check(name, metric, Schedule(interval_seconds)))
+
+
+def by_url(text: str, interval_seconds: float) -> Check:
+    """Read a URL whose reply has to be 2xx; the check is named by host and path."""
+    url = scalars.url(text.strip())
+    parts = urlsplit(url)
+    name = _named(f"{parts.netloc}{parts.path}")
+    return _sound(Check(name, Http(HttpQuestion(url)), Schedule(interval_seconds)))
+
+
+def by_command(text: str, interval_seconds: float) -> Check:
+    """Read a command line, as a shell splits it; the check is named by the program.
+
+    It runs once, when the new version is complete: what it tries would meet both versions before,
+    and it may leave traces.
+    """
+    try:
+        words = scalars.words(shlex.split(text))
+    except ValueError as error:
+        hint = "quotes come in pairs, as in a shell"
+        raise UsageError("not a command line", hint=hint) from error
+    schedule = Schedule(interval_seconds, count=1, during=During.BAKE)
+    name = _named(PurePosixPath(words[0]).name)
+    return _sound(Check(name, Command(words), schedule))
+
+
+def parsed(
+    value: object, parse: Callable[[str, float], Check], interval_seconds: float
+) -> tuple[Check, ...]:
+    """Take a list of texts, or finished checks; equal names made of a text get a number."""
+    items = value if isinstance(value, list | tuple) else parse_texts(value)
+    checks: list[Check] = []
+    wrong: list[Fault] = []
+    for index, item in enumerate(items):
+        try:
+            finished = isinstance(item, Check)
+            checks.append(item if finished else parse(parse_text(item), interval_seconds))
+        except UsageError as error:
+            wrong.append(Fault((index,), error.message, error.hint, subject=""))
+    if wrong:
+        raise BadValueError(wrong)
+    return tuple(checks if parse is by_query else _numbered(checks))
+
+
+def _numbered(checks: list[Check]) -> Iterator[Check]:
+    seen: dict[str, int] = {}
+    for check in checks:
+        seen[check.name] = seen.get(check.name, 0) + 1
+        number = seen[check.name]
+        yield check if number == 1 else replace(check, name=f"{check.name} {number}")
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Return query, sign and what follows it, at the last comparison outside of brackets."""
+    depth, found = 0, None
+    for match in _PIECE.finditer(text):
+        depth += {"open": 1, "close": -1}.get(match.lastgroup or "", 0)
+        if match.lastgroup == "comparison" and depth == 0:
+            found = match
+    if found is None:
+        raise UsageError(f"has no bound: {scalars.said(text)}", hint=_FORM)
+    return text[: found.start()].strip(), found[0], text[found.end() :].strip()
+
+
+def _bound(name: str, sign: str, figure: str) -> float:
+    if sign not in ("<=", ">="):
+        meant = {"<": "<=", ">": ">="}.get(sign)
+        said = f"bounds are inclusive: {meant}" if meant else "a file can say min and max"
+        raise UsageError(f"{name}: {sign} is no bound ({said})", hint=_FORM)
+    if _NUMBER.fullmatch(figure) is None:
+        hint = f"{_FORM}; a comparison of the query's own stands in brackets"
+        raise UsageError(f"{name}: not a number behind {sign}: {scalars.said(figure)}", hint=hint)
+    digits = figure.replace("_", "")
+    hexadecimal = "x" in digits.lower()
+    bound = float(int(digits, 16)) if hexadecimal else float(digits)
+    if not math.isfinite(bound):
+        raise UsageError(f"{name}: too large a number: {scalars.said(figure)}")
+    return bound
+
+
+def _named(text: str) -> str:
+    """Return a check's name that reads like `text`."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME]
+    name = re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", name)
+    return name if NAME.fullmatch(name) else "check"
+
+
+def _sound(check: Check) -> Check:
+    wrong = faults(check)
+    if wrong:
+        raise UsageError(f"{check.name}: {wrong[0]}")
+    return check

@@ -1,0 +1,58 @@
+"""The options that are checks: finished ones, at the interval that `check-interval` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final
+
+from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
+
+from gate.config.checks import one_line
+from gate.config.checks.one_line import parsed
+from gate.config.checks.reading import read_checks
+from gate.config.option import Form
+from gate.config.taking import BadValueError, Fault, schema_of_list
+from gate.core.checks import Check, Schedule
+from gate.errors import UsageError
+
+INTERVAL_SECONDS: Final = Schedule().interval_seconds
+Checks = tuple[Check, ...]
+
+
+def _at_interval(parse: Callable[[object, float], Checks]) -> PlainValidator:
+    """Return the validator of checks; `check_interval` has to be declared before them."""
+
+    def validate(value: object, info: ValidationInfo) -> Checks:
+        try:
+            return parse(value, info.data.get("check_interval", INTERVAL_SECONDS))
+        except UsageError as error:
+            raise BadValueError([Fault((), error.message, error.hint)]) from error
+
+    return PlainValidator(validate)
+
+
+def _each_by(parse: Callable[[str, float], Check]) -> PlainValidator:
+    return _at_interval(lambda value, seconds: parsed(value, parse, seconds))
+
+
+ChecksOfFile = Annotated[
+    Checks, Form("CHECK"), _at_interval(read_checks), WithJsonSchema({"type": "array"})
+]
+ChecksByQuery = Annotated[
+    Checks,
+    Form("CHECK", repeated=True),
+    _each_by(one_line.by_query),
+    schema_of_list(pattern=r"^\s*[^:]*:\s"),
+]
+ChecksByUrl = Annotated[
+    Checks,
+    Form("URL", repeated=True),
+    _each_by(one_line.by_url),
+    schema_of_list(pattern=r"^\s*https?://"),
+]
+ChecksByCommand = Annotated[
+    Checks,
+    Form("COMMAND", repeated=True),
+    _each_by(one_line.by_command),
+    schema_of_list(pattern=r"\S"),
+]

@@ -1,0 +1,206 @@
+"""The leaves of a check in a file: each parser takes what YAML gave, and guesses nothing.
+
+A boolean is no number and a number is no text: what is wrong is a UsageError without a place.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, TypeVar
+
+from gate.config.option import closest
+from gate.config.parsing import parse_duration, parse_limit, parse_text
+from gate.core import json_path
+from gate.core.check_faults import NAME
+from gate.core.checks import SHORTEST_INTERVAL_SECONDS
+from gate.core.json_path import JsonPath
+from gate.errors import UsageError
+from gate.manifests.source import shown
+from gate.sources.address import Address
+
+MOST_COUNT: Final = 1_000_000
+MOST_REDIRECTS: Final = 10
+NAME_HINT: Final = "up to 63 letters, digits, spaces and . _ -, a letter or digit at both ends"
+STATUS: Final = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", re.ASCII)
+SUBDOMAIN: Final = re.compile(
+    r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
+)
+"""The name of a Deployment (RFC 1123)."""
+
+Member = TypeVar("Member", bound=enum.StrEnum)
+
+
+def said(value: object) -> str:
+    """Return a value as a message shows it: one short line, and nothing of what a mapping holds."""
+    if isinstance(value, Mapping | list | tuple):
+        return "a mapping" if isinstance(value, Mapping) else "a list"
+    spelt = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{shown(spelt, 60)!a}"
+
+
+def number(value: object) -> float:
+    """Take a finite number."""
+    try:
+        figure = _float(value)
+    except OverflowError:
+        figure = math.inf
+    if not math.isfinite(figure):
+        raise UsageError(f"not a number: {said(value)}", hint="as in 0.5 or 1e3, without quotes")
+    return figure
+
+
+def _float(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else math.nan
+
+
+def positive(value: object) -> float:
+    """Take a number above 0."""
+    figure = number(value)
+    if figure <= 0:
+        raise UsageError(f"must be above 0: {said(value)}")
+    return figure
+
+
+def not_negative(value: object) -> float:
+    """Take a number of at least 0."""
+    figure = number(value)
+    if figure < 0:
+        raise UsageError(f"must be 0 or more: {said(value)}")
+    return figure
+
+
+def ratio(value: object) -> float:
+    """Take a factor of at least 1."""
+    figure = number(value)
+    if figure < 1:
+        raise UsageError(f"must be 1 or more: {said(value)}", hint="1.5 is half as much again")
+    return figure
+
+
+def alpha(value: object) -> float:
+    """Take a probability that a test may reject at."""
+    figure = number(value)
+    if not 0 < figure <= 0.5:  # noqa: PLR2004 - core's bound
+        raise UsageError(f"must be above 0 and at most 0.5: {said(value)}")
+    return figure
+
+
+def count(least: int, most: int = MOST_COUNT) -> Callable[[object], int]:
+    """Return what takes a whole number from `least` to `most`."""
+
+    def parse(value: object) -> int:
+        figure = number(value)
+        if not figure.is_integer() or not least <= figure <= most:
+            raise UsageError(f"not a whole number from {least} to {most}: {said(value)}")
+        return int(figure)
+
+    return parse
+
+
+def switch(value: object) -> bool:
+    """Take true or false."""
+    if not isinstance(value, bool):
+        raise UsageError(f"neither true nor false: {said(value)}")
+    return value
+
+
+def member(kind: type[Member]) -> Callable[[object], Member]:
+    """Return what takes one of a closed set."""
+
+    def parse(value: object) -> Member:
+        try:
+            return kind(one_of(kind)(value))
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
+    return parse
+
+
+def one_of(words: Iterable[str]) -> Callable[[object], str]:
+    """Return what takes one of these words."""
+    known = [str(word) for word in words]
+
+    def parse(value: object) -> str:
+        if isinstance(value, str) and value in known:
+            return value
+        guess = closest(value, known) if isinstance(value, str) else ""
+        suggestion = f" (did you mean {guess}?)" if guess else ""
+        raise UsageError(f"not one of {', '.join(known)}: {said(value)}{suggestion}")
+
+    return parse
+
+
+def interval(value: object) -> float:
+    """Take a duration of at least a second."""
+    seconds = parse_duration(value)
+    if seconds < SHORTEST_INTERVAL_SECONDS:
+        raise UsageError(f"must be {SHORTEST_INTERVAL_SECONDS:g}s or more: {said(value)}")
+    return seconds
+
+
+delay = parse_duration
+limit = parse_limit
+text = parse_text
+
+
+def name(value: object) -> str:
+    """Take the name of a check."""
+    word = parse_text(value)
+    if NAME.fullmatch(word) is None:
+        raise UsageError(f"not a check's name: {said(word)}", hint=NAME_HINT)
+    return word
+
+
+def deployment(value: object) -> str:
+    """Take the bare name of a Deployment."""
+    word = parse_text(value)
+    if SUBDOMAIN.fullmatch(word) is None:
+        raise UsageError(f"not the name of a Deployment: {said(word)}", hint="as in web")
+    return word
+
+
+def url(value: object) -> str:
+    """Take an address; whether it may be link-local is known once all options are."""
+    return Address.parse(parse_text(value), allow_link_local=True).url
+
+
+def status(value: object) -> tuple[int, int]:
+    """Take a status or a range of them."""
+    spelt = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    match = STATUS.fullmatch(spelt)
+    if match is None:
+        raise UsageError(f"not a status: {said(value)}", hint="as in 200 or 200-299")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if low > high:
+        raise UsageError(f"a range of no status: {said(value)}", hint=f"as in {high}-{low}")
+    return low, high
+
+
+def method(value: object) -> Literal["GET", "HEAD"]:
+    """Take a method that changes nothing."""
+    return "HEAD" if one_of(("GET", "HEAD"))(value) == "HEAD" else "GET"
+
+
+def path_in_json(value: object) -> JsonPath:
+    """Take the path of a number in a document."""
+    try:
+        return json_path.parse(parse_text(value))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def words(value: object) -> tuple[str, ...]:
+    """Take an argument vector."""
+    if not isinstance(value, list | tuple) or not value:
+        hint = "no shell reads it, as in [curl, --fail, https://web.example/healthz]"
+        raise UsageError("not a list of words", hint=hint)
+    for word in value:
+        if not isinstance(word, str) or "\0" in word:
+            raise UsageError(f"not a word: {said(word)}", hint="put it in quotes")
+    if not value[0].strip():
+        raise UsageError("has no command")
+    return tuple(value)

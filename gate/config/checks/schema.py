@@ -1,0 +1,112 @@
+"""What JSON Schema says of `checks`: a check has the keys of one source, and what they ask for."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from gate.config.checks.keys import FORMS
+from gate.sources.ready_made import READY_MADE, names
+
+
+def _without(*keys: str) -> dict[str, Any]:
+    """Return the schema of a mapping that has none of the keys."""
+    return {"properties": dict.fromkeys(keys, False)}
+
+
+_EITHER_TOLERANCE: Final = {
+    "not": {
+        "required": ["allowed-failures", "consecutive-failures"],
+        "properties": {"allowed-failures": {"minimum": 1}},
+    }
+}
+_ONE_NUMBER: Final = {
+    "if": {"required": ["compare"]},
+    "then": {"properties": {"reduce": {"enum": ["max", "min", "sum", "avg"]}}},
+}
+_BOUNDED: Final = [{"required": [key]} for key in ("min", "max", "compare")]
+_RULES: Final[dict[str, dict[str, Any]]] = {
+    "QueryKeys": {"allOf": [_EITHER_TOLERANCE, _ONE_NUMBER, {"anyOf": _BOUNDED}]},
+    "HttpKeys": {"allOf": [_EITHER_TOLERANCE]},
+    "CommandKeys": {"allOf": [_EITHER_TOLERANCE]},
+    "CompareKeys": {
+        "oneOf": [
+            {"required": ["max-ratio"], **_without("test", "alpha", "tolerance")},
+            {"required": ["test"], **_without("max-ratio", "min-delta")},
+        ]
+    },
+    "HttpQuestionKeys": {
+        "dependentRequired": {"min": ["json-path"], "max": ["json-path"]},
+        "allOf": [
+            {
+                "if": {"required": ["json-path"]},
+                "then": {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]},
+            },
+            {
+                "if": {"required": ["method"], "properties": {"method": {"const": "HEAD"}}},
+                "then": _without("contains", "json-path"),
+            },
+        ],
+    },
+}
+"""What the models' keys have to do with each other, as `gate.core.check_faults` says it."""
+
+
+def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of `checks`, and the definitions that it refers to."""
+    definitions: dict[str, Any] = {}
+    for form in FORMS.values():
+        definitions |= model_schemas(form)
+    for name, rules in {**_RULES, "ReadyMadeKeys": _ready_made_rules()}.items():
+        definitions[name] |= rules
+    items = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in FORMS.values()]}
+    return {"type": "array", "items": items}, definitions
+
+
+def model_schemas(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the definitions of a model and of those that it holds, by their names."""
+    whole = model.model_json_schema(ref_template="#/$defs/{model}")
+    definitions = whole.pop("$defs", {})
+    return {name: _said(each) for name, each in {**definitions, model.__name__: whole}.items()}
+
+
+def _said(definition: dict[str, Any]) -> dict[str, Any]:
+    """Drop titles, and the null that stands for a key that is left out."""
+    properties = {key: _form(each) for key, each in definition.get("properties", {}).items()}
+    kept = {key: value for key, value in definition.items() if key != "title"}
+    return {**kept, "properties": properties}
+
+
+def _form(property_: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in property_.items() if key not in ("default", "title")}
+    forms = [each for each in kept.pop("anyOf", []) if each != {"type": "null"}]
+    return {**kept, **forms[0]} if forms else kept
+
+
+def _ready_made_rules() -> dict[str, Any]:
+    """Return which metrics a ready-made check is made for, and what it needs of its user."""
+    rules: list[dict[str, Any]] = [_EITHER_TOLERANCE, _ONE_NUMBER]
+    for name in names():
+        mine = [made for made in READY_MADE if made.name == name]
+        kinds = {"properties": {"metrics": {"enum": [made.metrics for made in mine]}}}
+        rules.append({"if": _is("use", name), "then": kinds})
+        if not any("min-samples" in made.keys for made in mine):
+            whole = {"properties": {"min-samples": {"$ref": "#/$defs/MinSamplesKeys"}}}
+            rules.append({"if": _is("use", name), "then": whole})
+        rules += [_variables_rule(name, made.metrics, made.keys) for made in mine[1:]]
+    return {"allOf": [rule for rule in rules if rule]}
+
+
+def _variables_rule(name: str, metrics: str, keys: Any) -> dict[str, Any]:
+    """Return the rule for a check of other than the default metrics, empty where it needs none."""
+    needed = sorted(keys.get("variables", {}))
+    if not needed:
+        return {}
+    chosen = {"allOf": [_is("use", name), _is("metrics", metrics)]}
+    given = {"required": ["variables"], "properties": {"variables": {"required": needed}}}
+    return {"if": chosen, "then": given}
+
+
+def _is(key: str, value: str) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: {"const": value}}}

@@ -1,0 +1,112 @@
+"""Checks back to what a file would say: for recordings, and to compare by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gate.core.checks import Bounds, Check, Command, Http, Metric, Schedule, Tolerances
+from gate.core.comparing import MannWhitney, Ratio
+from gate.core.json_path import JsonPath
+from gate.core.questions import HttpQuestion
+
+Said = Iterator[tuple[str, Any, Any]]
+"""A key, its value, and the value that need not be said."""
+
+
+def as_configuration(checks: Iterable[Check]) -> list[dict[str, Any]]:
+    """Return the list `checks` of a file that means the same, as JSON can hold it.
+
+    Defaults are left out, but for the interval, which an option can change. Ready-made checks are
+    queries here. No secret is in it: credentials are no part of a check.
+    """
+    return [_check(check) for check in checks]
+
+
+def _check(check: Check) -> dict[str, Any]:
+    interval = {"interval": check.schedule.interval_seconds}
+    return {"name": check.name, **_probe(check), **interval, **_differing(_rest(check))}
+
+
+def _probe(check: Check) -> dict[str, Any]:
+    match check.probe:
+        case Metric() as metric:
+            return _differing(_metric(metric))
+        case Http() as http:
+            return {"http": _differing(_http(http))}
+        case Command() as command:
+            return _differing(_command(command))
+
+
+def _differing(said: Said) -> dict[str, Any]:
+    return {key: value for key, value, default in said if value != default}
+
+
+def _metric(metric: Metric) -> Said:
+    yield "query", metric.query.text, None
+    yield from _bounds(metric.bounds)
+    yield "reduce", metric.reduce and metric.reduce.value, None
+    yield "window", metric.window_seconds, Metric(metric.query).window_seconds
+    few = metric.min_samples
+    yield "min-samples", few and {"query": few.query.text, "min": few.least}, None
+    yield "freshness", metric.freshness and metric.freshness.text, None
+    yield "compare", metric.compare and _comparison(metric.compare), None
+
+
+def _command(command: Command) -> Said:
+    usual = Command(command.arguments)
+    yield "command", list(command.arguments), None
+    yield "timeout", command.timeout_seconds, usual.timeout_seconds
+
+
+def _bounds(bounds: Bounds) -> Said:
+    yield "min", bounds.least, None
+    yield "max", bounds.most, None
+
+
+def _comparison(how: Ratio | MannWhitney) -> dict[str, Any]:
+    if isinstance(how, MannWhitney):
+        return {"test": "mann-whitney", "alpha": how.alpha, "tolerance": how.tolerance}
+    return {"max-ratio": how.max_ratio, "min-delta": how.min_delta}
+
+
+def _http(http: Http) -> Said:
+    asked, usual = http.question, HttpQuestion("")
+    low, high = http.status
+    yield "url", asked.url, None
+    yield "method", asked.method, usual.method
+    yield "status", f"{low}-{high}", "200-299"
+    yield "max-latency", http.max_latency_seconds, None
+    yield "contains", asked.contains, usual.contains
+    yield "json-path", _path(asked.json_path), ""
+    yield from _bounds(http.bounds)
+    yield "redirects", asked.redirects, usual.redirects
+    yield "timeout", asked.timeout_seconds, usual.timeout_seconds
+
+
+def _path(path: JsonPath) -> str:
+    """Return the path as text: no key holds a quote, as none could be read."""
+    steps = (f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+    return "$" + "".join(steps) if path else ""
+
+
+def _rest(check: Check) -> Said:
+    schedule, usual = check.schedule, Schedule()
+    bears, borne = check.tolerances, Tolerances()
+    yield "initial-delay", schedule.initial_delay_seconds, usual.initial_delay_seconds
+    yield "count", schedule.count, usual.count
+    yield "during", schedule.during.value, usual.during.value
+    yield "allowed-failures", bears.allowed_failures, borne.allowed_failures
+    yield "consecutive-failures", bears.consecutive_failures, borne.consecutive_failures
+    yield (
+        "allowed-consecutive-errors",
+        bears.allowed_consecutive_errors,
+        borne.allowed_consecutive_errors,
+    )
+    yield "allowed-no-data", bears.allowed_no_data, borne.allowed_no_data
+    yield "min-passes", bears.min_passes, borne.min_passes
+    yield "max-age", bears.max_age_seconds, borne.max_age_seconds
+    yield "required", check.required, True
+    yield "dry-run", check.dry_run, False
+    yield "deployment", check.deployment, ""
+    yield "variables", dict(check.user_variables), {}

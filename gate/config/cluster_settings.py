@@ -1,0 +1,76 @@
+"""The options of the cluster: which one, as whom, and what is not to be touched."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict
+
+from gate.config.checks.keys import spelt
+from gate.config.kinds import Limit, Text, Texts
+from gate.config.option import Group, Option
+from gate.config.takers import CONNECTING, GUARDED, RECOVER, REHEARSE, SANDBOX, WRITING
+
+
+class ClusterSettings(BaseModel):
+    """Abstract: the part of the settings that is about the cluster."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=spelt,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+    namespace: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            CONNECTING | REHEARSE,
+            "the namespace, instead of the context's",
+            "NAME",
+            short="-n",
+        ),
+    ] = None
+    context: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            CONNECTING,
+            "the context, instead of the kubeconfig's current one",
+            "NAME",
+        ),
+    ] = None
+    kubeconfig: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            CONNECTING | SANDBOX,
+            "the kubeconfig, instead of the one kubectl would take; sandbox writes it",
+            "FILE",
+        ),
+    ] = None
+    connect_timeout: Annotated[
+        Limit,
+        Option(Group.CLUSTER, CONNECTING, "how long to try to reach the server", default="15s"),
+    ] = 15.0
+    expect_cluster_uid: Annotated[
+        Text,
+        Option(
+            Group.CLUSTER,
+            GUARDED | RECOVER,
+            "refuse a cluster whose kube-system has another uid",
+            "UID",
+        ),
+    ] = None
+    protected_namespace: Annotated[
+        Texts,
+        Option(Group.CLUSTER, WRITING | RECOVER, "refuse to write into this namespace", "NAME"),
+    ] = ()
+    allow_exec_plugin: Annotated[
+        Texts, Option(Group.CLUSTER, CONNECTING, "run no credential plugin but this one", "NAME")
+    ] = ()
+    allow_insecure: Annotated[
+        bool, Option(Group.CLUSTER, CONNECTING, "accept plain HTTP and unverified TLS")
+    ] = False

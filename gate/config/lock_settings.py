@@ -1,0 +1,32 @@
+"""The options of locks: whether one is taken, how long it is waited for, who gives it back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from gate.config.kinds import Duration, Text
+from gate.config.option import Group, Option
+from gate.config.takers import FOLLOWING, LOCKING, LOCKS
+
+
+class LockSettings(BaseModel):
+    """Abstract: the part of the settings that is about locks."""
+
+    lock: Annotated[
+        bool, Option(Group.LOCK, FOLLOWING, "take a lock, and keep a record for recover")
+    ] = True
+    lock_wait: Annotated[
+        Duration,
+        Option(Group.LOCK, LOCKING, "how long to wait for who holds the lock", default="10m"),
+    ] = 600.0
+    require_lock: Annotated[
+        bool, Option(Group.LOCK, FOLLOWING, "refuse to go on without the rights for a lock")
+    ] = False
+    release: Annotated[
+        Text, Option(Group.LOCK, LOCKS, "give this lock back", "NAME", in_file=False)
+    ] = None
+    yes: Annotated[
+        bool, Option(Group.LOCK, LOCKS, "do not ask before a lock is given back", in_file=False)
+    ] = False

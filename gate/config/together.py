@@ -1,0 +1,102 @@
+"""What is wrong with options together, found before anything is sent: names, addresses, secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.config.limits import all_checks
+from gate.config.settings import Settings
+from gate.core.checks import Check, Http, Metric
+from gate.errors import UsageError
+from gate.sources.access import Access
+from gate.sources.address import Address
+from gate.sources.source import Unanswered
+
+_OF_CHECKS = ("checks", "check", "http_check", "smoke_test")
+_OF_PROMETHEUS = (
+    "prometheus_token_file",
+    "prometheus_header",
+    "prometheus_ca_file",
+    "prometheus_cert_file",
+    "prometheus_key_file",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A complaint, and the options that it may be about, the likeliest first."""
+
+    options: tuple[str, ...]
+    message: str
+    hint: str = ""
+
+
+def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+    """Yield what is wrong; files with secrets are read, to know that they can be."""
+    yield from _names(settings)
+    checks = all_checks(settings)
+    if settings.show is None and any(isinstance(check.probe, Metric) for check in checks):
+        yield from _prometheus(settings, environ)
+    yield from _services(settings, environ)
+
+
+def _names(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each name that two options give."""
+    taken: dict[str, str] = {}
+    for option in _OF_CHECKS:
+        mine: tuple[Check, ...] = getattr(settings, option)
+        for check in mine:
+            if taken.setdefault(check.name, option) != option:
+                text = f"a second check is named {check.name}"
+                yield Conflict((option,), text, "a result names its check")
+        if len({check.name for check in mine}) < len(mine) and option == "check":
+            yield Conflict((option,), "two checks have one name", "a result names its check")
+
+
+def _prometheus(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+    if settings.prometheus_url is None:
+        return
+    access = settings.access(environ)
+    said = tuple(name for name in _OF_PROMETHEUS if getattr(settings, name))
+    try:
+        address = _address(settings.prometheus_url, access)
+    except UsageError as error:
+        yield Conflict(("prometheus_url", "prometheus"), error.message, error.hint)
+        return
+    for wrong in _unusable(address, access):
+        yield Conflict((*said, "prometheus", "prometheus_url"), wrong.message, wrong.hint)
+
+
+def _services(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+    """Yield what is wrong with the services that HTTP checks ask, each once."""
+    seen: set[str] = set()
+    for option in _OF_CHECKS:
+        for check in getattr(settings, option):
+            if not isinstance(check.probe, Http):
+                continue
+            access = settings.http_access(check.probe.question.url, environ)
+            try:
+                address = _address(check.probe.question.url, access)
+            except UsageError as error:
+                yield Conflict((option,), f"{check.name}: {error.message}", error.hint)
+                continue
+            wrong = [] if str(address) in seen else [*_unusable(address, access)]
+            seen.add(str(address))
+            yield from (Conflict(("services",), each.message, each.hint) for each in wrong)
+
+
+def _address(url: str, access: Access) -> Address:
+    return Address.parse(url, allow_link_local=access.allow_link_local)
+
+
+def _unusable(address: Address, access: Access) -> Iterator[UsageError]:
+    """Yield what keeps a server from being asked: files that are not there, plain HTTP."""
+    try:
+        access.check(address)
+    except UsageError as error:
+        yield error
+    try:
+        access.headers_for()
+    except Unanswered as failed:
+        yield UsageError(failed.error.why, hint=failed.error.hint)

@@ -1,0 +1,466 @@
+"""The list `checks` of a file: what it becomes, and what is wrong with it at which line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from gate.config import Settings, schema
+from gate.core.body import FrozenMap
+from gate.core.checks import (
+    Bounds,
+    Check,
+    Command,
+    During,
+    Http,
+    Metric,
+    MinSamples,
+    Reduce,
+    Schedule,
+    Tolerances,
+)
+from gate.core.comparing import MannWhitney, Ratio
+from gate.core.query import Query
+from gate.core.query_values import BUILT_IN
+from gate.core.questions import HttpQuestion
+from gate.sources.ready_made import READY_MADE, ReadyMade
+from tests.unit.config.folder import Folder, listed
+
+VALIDATOR = Draft202012Validator(schema())
+BY_POD = 'up{pod=~"${replicaset}-.*"}'
+
+WHOLE = """
+name: errors
+query: sum(rate(bad{app="${app}"}[${window}]))
+min: 0
+max: 0.5
+reduce: max
+window: 2m
+min-samples: {query: sum(all), min: 20}
+freshness: all{app="x"}
+variables: {app: web}
+interval: 5s
+initial-delay: 1m
+count: 30
+during: bake
+allowed-failures: 2
+allowed-consecutive-errors: 1
+allowed-no-data: 3
+min-passes: 4
+max-age: 45
+required: false
+dry-run: true
+deployment: web
+"""
+
+
+def parsed(text: str) -> Query:
+    """Return a query that may name every variable."""
+    return Query.parse(text, BUILT_IN | {"app"})
+
+
+@pytest.mark.contract("B433")
+def test_every_key_of_a_query_arrives(folder: Folder) -> None:
+    """Each in its place; durations as elsewhere."""
+    assert folder.check(WHOLE) == Check(
+        "errors",
+        Metric(
+            parsed('sum(rate(bad{app="${app}"}[${window}]))'),
+            Bounds(0.0, 0.5),
+            Reduce.MAX,
+            120.0,
+            MinSamples(parsed("sum(all)"), 20.0),
+            parsed('all{app="x"}'),
+        ),
+        Schedule(5.0, 60.0, 30, During.BAKE),
+        Tolerances(2, None, 1, 3, 4, 45.0),
+        required=False,
+        dry_run=True,
+        user_variables=FrozenMap({"app": "web"}),
+        deployment="web",
+    )
+
+
+@pytest.mark.contract("B433")
+def test_a_request_has_what_a_good_reply_is(folder: Folder) -> None:
+    """Its own keys stand under `http`."""
+    text = """
+name: health
+http:
+  url: https://web.example/health
+  method: GET
+  status: 200-204
+  max-latency: 0.5
+  contains: ok
+  json-path: $.items[0]["ready-since"]
+  min: 1
+  redirects: 2
+  timeout: 3s
+consecutive-failures: 2
+"""
+    question = HttpQuestion(
+        "https://web.example/health", "GET", "ok", ("items", 0, "ready-since"), 2, 3.0
+    )
+    assert folder.check(text) == Check(
+        "health",
+        Http(question, (200, 204), 0.5, Bounds(1.0)),
+        tolerances=Tolerances(consecutive_failures=2),
+    )
+
+
+@pytest.mark.contract("B433")
+def test_a_command_is_a_list_of_words(folder: Folder) -> None:
+    """No shell reads it."""
+    check = folder.check("name: smoke\ncommand: [./smoke, 'a b', $HOME]\ntimeout: 5m")
+    assert check == Check("smoke", Command(("./smoke", "a b", "$HOME"), 300.0))
+
+
+@pytest.mark.parametrize(
+    ("compare", "wanted"),
+    [
+        ("{max-ratio: 1.5}", Ratio(1.5)),
+        ("{max-ratio: 1, min-delta: 0.01}", Ratio(1.0, 0.01)),
+        ("{test: mann-whitney}", MannWhitney()),
+        ("{test: mann-whitney, alpha: 0.01, tolerance: 0}", MannWhitney(0.01, 0.0)),
+    ],
+)
+def test_a_comparison_is_by_ratio_or_by_a_test(
+    folder: Folder, compare: str, wanted: Ratio | MannWhitney
+) -> None:
+    """It needs no bounds beside it."""
+    check = folder.check(f"name: x\nquery: {BY_POD}\ncompare: {compare}")
+    assert isinstance(check.probe, Metric)
+    assert check.probe.compare == wanted
+    assert not check.probe.bounds
+
+
+@pytest.mark.contract("B433")
+@pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
+def test_a_ready_made_check_is_what_it_prints(folder: Folder, made: ReadyMade) -> None:
+    """`use` and the printed configuration are one check, but for the variable that is left out."""
+    needs = "variables" in made.keys
+    variables = "\nvariables: {service: NAME}" if needs else ""
+    used = folder.check(f"use: {made.name}\nmetrics: {made.metrics}{variables}")
+    (printed,) = folder.load(made.as_configuration()).checks
+    assert used == printed
+    assert not [*VALIDATOR.iter_errors(folder.values(made.as_configuration()))]
+
+
+@pytest.mark.contract("B433")
+def test_every_key_of_a_ready_made_check_can_be_overridden(folder: Folder) -> None:
+    """A mapping of it key by key: another number of samples keeps the query that counts them."""
+    text = "use: error-rate\nname: mine\nmax: 0.2\nwindow: 5m\nmin-samples: {min: 7}\ninterval: 2s"
+    mine, usual = folder.check(text), folder.check("use: error-rate")
+    assert isinstance(mine.probe, Metric)
+    assert isinstance(usual.probe, Metric)
+    assert (mine.name, mine.schedule.interval_seconds) == ("mine", 2.0)
+    assert mine.probe.query == usual.probe.query
+    assert (mine.probe.bounds, mine.probe.window_seconds) == (Bounds(most=0.2), 300.0)
+    assert mine.probe.min_samples is not None
+    assert usual.probe.min_samples is not None
+    assert mine.probe.min_samples.query == usual.probe.min_samples.query
+    assert mine.probe.min_samples.least == 7
+
+
+BAD = """\
+timeout: 10m
+checks:
+  - name: errors
+    query: rate(x{pod=~"${replicast}-.*"}[${window}])
+    max: on
+    min_samples: {query: up, min: 1}
+    min-samples:
+      query: sum(${wndow})
+      mim: 0
+  - query: up
+    max: 190:20:30
+    reduce: maxx
+  - name: errors
+    http:
+      url: ftp://x
+      staus: 200
+    window: 1m
+  - use: error-rte
+  - &anchor
+    name: latency
+    query: up
+  - nme: x
+    quary: up
+"""
+
+
+@pytest.mark.contract("B434", "B435", "B436")
+def test_everything_is_named_at_once_with_the_line_of_its_key(folder: Folder) -> None:
+    """File, line, check, key, and what may be meant; beside what is wrong with other options."""
+    wrong = folder.problems(BAD.replace("10m", "soon"))
+    assert wrong == [
+        (
+            "rollout-gate.yaml:4: checks: errors: query: unknown variable ${replicast}"
+            " (at character 14) (did you mean ${replicaset}?)"
+        ),
+        "rollout-gate.yaml:5: checks: errors: max: not a number: 'true'",
+        (
+            "rollout-gate.yaml:6: checks: errors: min_samples: unknown key"
+            ' (did you mean "min-samples"?)'
+        ),
+        'rollout-gate.yaml:7: checks: errors: min-samples: has no "min"',
+        (
+            "rollout-gate.yaml:8: checks: errors: min-samples.query: unknown variable ${wndow}"
+            " (at character 5) (did you mean ${window}?)"
+        ),
+        'rollout-gate.yaml:9: checks: errors: min-samples.mim: unknown key (did you mean "min"?)',
+        'rollout-gate.yaml:10: checks: check 2: has no "name"',
+        "rollout-gate.yaml:11: checks: check 2: max: not a number: '190:20:30'",
+        (
+            "rollout-gate.yaml:12: checks: check 2: reduce: not one of max, min, sum, avg, all,"
+            " any: 'maxx' (did you mean max?)"
+        ),
+        "rollout-gate.yaml:13: checks: errors: a second check of that name, after check 1",
+        (
+            "rollout-gate.yaml:15: checks: errors: http.url: a URL has to begin with http:// or"
+            " https://"
+        ),
+        'rollout-gate.yaml:16: checks: errors: http.staus: unknown key (did you mean "status"?)',
+        "rollout-gate.yaml:17: checks: errors: window: goes with query or use alone",
+        (
+            "rollout-gate.yaml:18: checks: error-rte: use: not one of error-rate, latency-p99,"
+            " restarts, cpu-throttling, memory-near-limit: 'error-rte' (did you mean error-rate?)"
+        ),
+        "rollout-gate.yaml:19: checks: latency: has no bounds: give min, max or compare",
+        "rollout-gate.yaml:22: checks: check 6: asks nothing",
+        'rollout-gate.yaml:22: checks: check 6: nme: unknown key (did you mean "name"?)',
+        'rollout-gate.yaml:23: checks: check 6: quary: unknown key (did you mean "query"?)',
+        "rollout-gate.yaml:1: timeout: not a duration: 'soon'",
+    ]
+
+
+def test_a_key_that_is_merged_in_is_named_where_it_stands(folder: Folder) -> None:
+    """A template of a file is wrong once, in its own line."""
+    text = """\
+checks:
+  - &usual
+    name: a
+    query: up
+    max: 1
+    interval: 0.1s
+  - <<: *usual
+    name: b
+"""
+    assert folder.problems(text) == [
+        "rollout-gate.yaml:6: checks: a: interval: must be 1s or more: '0.1s'",
+        "rollout-gate.yaml:6: checks: b: interval: must be 1s or more: '0.1s'",
+    ]
+
+
+BY_SCHEMA, BY_LOADER = True, False
+"""Whether the schema can see it too: it reads no queries, and compares no two numbers."""
+
+WRONG: list[tuple[str, str, bool]] = [
+    ("name: x\nquery: up", "has no bounds", BY_SCHEMA),
+    ("query: up\nmax: 1", 'has no "name"', BY_SCHEMA),
+    ("name: x\nmax: 1", "asks nothing", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nhttp: {url: http://web}", "both query and http", BY_SCHEMA),
+    ("name: ''\nquery: up\nmax: 1", "name: is empty", BY_SCHEMA),
+    ("name: a/b\nquery: up\nmax: 1", "not a check's name", BY_SCHEMA),
+    ("name: 5\nquery: up\nmax: 1", "name: not text", BY_SCHEMA),
+    ("name: x\nquery: ' '\nmax: 1", "query: is empty", BY_SCHEMA),
+    ("name: x\nquery: 1\nmax: 1", "query: not text", BY_SCHEMA),
+    ("name: x\nquery:\nmax: 1", "query: has no value", BY_SCHEMA),
+    ("name: x\nquery: up\nmax:", "max: has no value", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: '1'", "max: not a number: '1'", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: yes", "max: not a number: 'true'", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1_000:0", "max: not a number", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: [1]", "max: not a number", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin: 2", "min is more than max"[4:], BY_LOADER),
+    ("name: x\nquery: up\nmax: 1\ninterval: 0.5", "interval: must be 1s or more", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ninterval: soon", "interval: not a duration", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ninterval: true", "interval: not a duration", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ninterval: 2592001", "too long a duration", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ninterval: 31d", "interval: not a duration", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ninitial-delay: -1", "not a duration", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nwindow: 0", "window: must be 1s or more", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmax-age: 0", "max-age: must be more than 0", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ncount: 0", "count: not a whole number from 1", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ncount: 1.5", "count: not a whole number", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ncount: true", "count: not a number", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nallowed-failures: -1", "from 0 to", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-passes: 0", "from 1 to", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-passes: 3\ncount: 2", "could never pass", BY_LOADER),
+    ("name: x\nquery: up\nmax: 1\nrequired: 'no'", "required: neither true nor", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ndry-run: 1", "dry-run: neither true nor", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nduring: bakes", "(did you mean bake?)", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nduring: 1", "not one of rollout, bake, both", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ndeployment: We", "not the name of a Deployment", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nfreshness: ''", "freshness: is empty", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-samples: 3", "min-samples: not a mapping", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-samples:", "min-samples: has no value", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-samples: {min: 1}", 'has no "query"', BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmin-samples: {query: a, min: 0}", "above 0", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nvariables: [a]", "not a mapping of variables", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nvariables: {a: 1.5}", "variables.a: not text", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nvariables: {A: b}", "not a variable's name", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nvariables: {window: b}", "is built in", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nvariables: {a: ''}", "is not one line", BY_SCHEMA),
+    ('name: x\nquery: "up{a=\\"${b}\\"}"\nmax: 1', "unknown variable ${b}", BY_LOADER),
+    ("name: x\nquery: 'up{a=\"${b'\nmax: 1", "does not end (at character 7)", BY_LOADER),
+    (
+        "name: x\nquery: up\nmax: 1\nallowed-failures: 1\nconsecutive-failures: 2",
+        "not both",
+        BY_SCHEMA,
+    ),
+    ("name: x\nquery: up\nmax: 1\nallowed_failures: 1", '"allowed-failures"', BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ntimeout: 1", "goes with command alone", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nurl: http://web", "unknown key", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\nmetrics: istio", "goes with use alone", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: baseline", "compare: not a mapping", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: {{}}", "neither max-ratio nor test", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: {{min-delta: 1}}", "neither", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: {{max-ratio: 0.5}}", "1 or more", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: {{max-ratio: 2, alpha: 0.1}}", "alone", BY_SCHEMA),
+    (f"name: x\nquery: {BY_POD}\ncompare: {{test: t}}", "not one of mann-whitney", BY_SCHEMA),
+    (
+        f"name: x\nquery: {BY_POD}\ncompare: {{test: mann-whitney, max-ratio: 2}}",
+        "does not go with test",
+        BY_SCHEMA,
+    ),
+    (
+        f"name: x\nquery: {BY_POD}\ncompare: {{test: mann-whitney, alpha: 0.6}}",
+        "at most 0.5",
+        BY_SCHEMA,
+    ),
+    (f"name: x\nquery: {BY_POD}\nreduce: all\ncompare: {{max-ratio: 2}}", "reduce by", BY_SCHEMA),
+    ("name: x\nquery: up\ncompare: {max-ratio: 2}", "compare: needs a query", BY_LOADER),
+    ("name: x\nhttp: http://web", "http: not a mapping", BY_SCHEMA),
+    ("name: x\nhttp: {}", 'has no "url"', BY_SCHEMA),
+    ("name: x\nhttp: {url: web/health}", "has to begin with http://", BY_SCHEMA),
+    ("name: x\nhttp: http://me:pw@web", "http: not a mapping", BY_SCHEMA),
+    ("name: x\nhttp: {url: 'http://me:pw@web'}", "cannot hold a user", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, status: 99}", "not a status: '99'", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, status: ok}", "not a status", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, status: 300-200}", "a range of no status", BY_LOADER),
+    ("name: x\nhttp: {url: http://web, status: true}", "not a status", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, method: POST}", "not one of GET, HEAD", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, method: HEAD, contains: a}", "no body", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, min: 1}", "bounds need a json path", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, json-path: $.a}", "has no bounds", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, json-path: a..b, min: 1}", "not a JSON path", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, redirects: 11}", "from 0 to 10", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, timeout: 0}", "more than 0", BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web, max_latency: 1}", '"max-latency"', BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web}\nstatus: 200", 'stands under "http"', BY_SCHEMA),
+    ("name: x\nhttp: {url: http://web}\nmax: 1", 'stands under "http"', BY_SCHEMA),
+    ("name: x\ncommand: curl -f x", "not a list of words", BY_SCHEMA),
+    ("name: x\ncommand: []", "not a list of words", BY_SCHEMA),
+    ("name: x\ncommand: ['']", "has no command", BY_SCHEMA),
+    ("name: x\ncommand: [nc, web, 80]", "not a word: '80'", BY_SCHEMA),
+    ('name: x\ncommand: [a, "\\0"]', "not a word", BY_SCHEMA),
+    ("name: x\ncommand: ['true']\nmax: 1", "goes with query or use alone", BY_SCHEMA),
+    ("use: x", "not one of error-rate", BY_SCHEMA),
+    ("use: restarts\nmetrics: istio", "no restarts for the metrics", BY_SCHEMA),
+    ("use: error-rate\nmetrics: nginx", "needs the variable service", BY_SCHEMA),
+    ("use: restarts\nmin-samples: {min: 3}", 'has no "query"', BY_SCHEMA),
+    ("use: error-rate\nquery: up", "both query and use", BY_SCHEMA),
+    ("use: error-rate\nfreshness: 'up{a=\"${b}\"}'", "unknown variable ${b}", BY_LOADER),
+    ("[a]", "not a mapping of a check", BY_SCHEMA),
+]
+
+
+@pytest.mark.contract("B434", "B436", "B438")
+@pytest.mark.parametrize(("text", "problem", "seen"), WRONG, ids=[text for text, _, _ in WRONG])
+def test_what_is_wrong_is_refused_and_the_schema_agrees(
+    folder: Folder, text: str, problem: str, seen: bool
+) -> None:
+    """One complaint, which begins with the place; and an editor with the schema sees it too."""
+    (told,) = folder.problems(listed(text))
+    assert told.startswith("rollout-gate.yaml:")
+    assert problem in told
+    assert bool([*VALIDATOR.iter_errors(folder.values(listed(text)))]) == seen
+
+
+RIGHT = [
+    WHOLE,
+    "name: x\nquery: up\nmax: 1e3",
+    "name: x\nquery: up\nmax: 0x10",
+    "name: x\nquery: up\nmin: -.5",
+    "name: a check_1.0-b\nquery: up\nmax: 1\ninterval: 1h30m",
+    "name: x\nquery: up\nmax: 1\nallowed-failures: 0\nconsecutive-failures: 2",
+    "name: x\nquery: up\nmax: 1\ncount: 3.0",
+    "name: x\nquery: up\nmax: 1\nmax-age: '45'",
+    f"name: x\nquery: {BY_POD}\nreduce: avg\ncompare: {{max-ratio: 2}}\nmax: 3",
+    "name: x\nhttp: {url: 'https://[::1]:8443/a?b=c#d'}",
+    "name: x\nhttp: {url: http://web, status: '200'}",
+    "name: x\nhttp: {url: http://web, method: HEAD, redirects: 10}",
+    "name: x\nhttp: {url: http://web, json-path: 'a.b[0]', max: 3}",
+    "name: x\nhttp: {url: http://web, json-path: '[\"a b\"]', max: 3}",
+    "name: x\nhttp: {url: http://web, json-path: '.a', max: 3}",
+    "name: x\ncommand: ['true', '']",
+    "use: error-rate",
+    "use: latency-p99\nmetrics: nginx\nvariables: {service: web}",
+    "use: restarts\nmax: 2\nmin-samples: {query: up, min: 1}",
+]
+
+
+@pytest.mark.contract("B438")
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_is_right_is_taken_and_the_schema_agrees(folder: Folder, text: str) -> None:
+    """An editor marks nothing that the gate takes."""
+    folder.check(text)
+    assert not [*VALIDATOR.iter_errors(folder.values(listed(text)))]
+
+
+def test_the_schema_is_one() -> None:
+    """It is valid against its own."""
+    Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.contract("B437")
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        ({"check": ("errors: up <= 1",)}, "--check: a second check is named errors"),
+        ({"check": ("a: up <= 1", "a: up >= 1")}, "--check: two checks have one name"),
+        (
+            {"http_check": ("http://web/a",), "check": ("web-a: up <= 1",)},
+            "--http-check: a second check is named web-a",
+        ),
+    ],
+)
+def test_two_checks_of_one_name_are_refused(
+    folder: Folder, flags: dict[str, Any], problem: str
+) -> None:
+    """Whoever says them: a result has one row for each name."""
+    text = listed("name: errors\nquery: up\nmax: 1")
+    assert folder.problems(text, **flags) == [problem]
+
+
+@pytest.mark.contract("B434")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("checks: 3", "rollout-gate.yaml:1: checks: not a list of checks: '3'"),
+        ("checks: {name: x}", "rollout-gate.yaml:1: checks: not a list of checks"),
+        ("checks:", "rollout-gate.yaml:1: checks: has no value"),
+        ("check: [\n'a: up < 1',\n'b: up <= 1']", "rollout-gate.yaml:2: check: a: < is no bound"),
+    ],
+)
+def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: str) -> None:
+    """One-liners of a file have lines too."""
+    (told,) = folder.problems(text)
+    assert told.startswith(problem)
+
+
+def test_a_file_of_checks_is_bounded(folder: Folder) -> None:
+    """As every configuration: values are counted after aliases are expanded."""
+    many = "checks:\n" + "".join(f"  - {{name: n{i}, query: up, max: 1}}\n" for i in range(2000))
+    with pytest.raises(Exception, match="more than 10000 values"):
+        folder.load(many)
+
+
+def test_checks_can_be_built_in_code() -> None:
+    """Finished ones are taken as they are, plain ones are read."""
+    check = Check("x", Command(("true",)))
+    plain = {"name": "y", "command": ["true"]}
+    assert Settings(checks=(check,)).checks == (check,)
+    assert Settings.model_validate({"checks": [check, plain]}).checks[1].name == "y"

@@ -8,26 +8,40 @@ from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.remedy import writes_back
+from gate.report.changes import changed_paths
 from gate.report.remarks import uncertain_write
-from gate.report.result import Action, ObjectResult, RollbackResult
+from gate.report.result import Action, ChangedPath, ObjectResult, RollbackResult
 from gate.report.run import Run, seconds
 
 
-def objects(attempt: Attempt) -> list[ObjectResult]:
+def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
     """Return every object of the manifest; of one followed without a write, that it stands."""
     refs = dict.fromkeys([planned.ref for planned in attempt.plan.objects])
     refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
     judged = {target.ref for target in attempt.plan.targets}
-    return [
-        {
-            "kind": ref.kind,
-            "namespace": ref.namespace,
-            "name": ref.name,
-            "action": _action(attempt, ref),
-            "judged": ref in judged,
-        }
-        for ref in refs
-    ]
+    return [_object(attempt, ref, run, judged=ref in judged) for ref in refs]
+
+
+def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResult:
+    file, line = run.places.get(ref, ("", 0))
+    return {
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "action": _action(attempt, ref),
+        "judged": judged,
+        "file": file,
+        "line": line,
+        "changes": _changes(attempt, ref),
+    }
+
+
+def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
+    """Return what the apply changed; what it created is not told field by field."""
+    written = attempt.written.get(ref)
+    if written is None or written.before is None or not written.changed:
+        return []
+    return changed_paths(written.before.body, written.after.body)
 
 
 def _action(attempt: Attempt, ref: Ref) -> Action:

@@ -64,6 +64,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
         yield from _ALONE.get(result["reason"], ())
 
 
+_ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
 _ALONE: dict[str, tuple[Step, ...]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
@@ -82,6 +83,9 @@ _ALONE: dict[str, tuple[Step, ...]] = {
     Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
+    Reason.CHECK_FAILED: _ASK_ALONE,
+    Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
+    Reason.CHECK_ERROR: _ASK_ALONE,
 }
 """Advice for runs that ended before any Deployment was followed."""
 
@@ -142,7 +146,6 @@ def _for_reason(worst: DeploymentResult) -> Iterator[Step]:
 
 _STATUS = "rollout-gate status {name} -n {namespace}"
 _HISTORY = "rollout-gate history {name} -n {namespace}"
-_CHECKS = ("ask the checks again, with their queries:", "rollout-gate checks --explain")
 _STANDING: dict[str, tuple[str, str]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
     Reason.CONTAINER_CONFIG: (
@@ -174,9 +177,6 @@ _STANDING: dict[str, tuple[str, str]] = {
         "if it is merely slow, raise --timeout; see what it waits for:",
         _STATUS,
     ),
-    Reason.CHECK_FAILED: _CHECKS,
-    Reason.CHECK_INCONCLUSIVE: _CHECKS,
-    Reason.CHECK_ERROR: _CHECKS,
     Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
     Reason.DELETED: ("somebody deleted it: apply again if it is still wanted", ""),
     Reason.PAUSED: (
@@ -224,6 +224,17 @@ def _conflict(worst: DeploymentResult) -> Iterator[Step]:
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
 
 
+def _checks(worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to the numbers; what went back is no version that could be asked about any more."""
+    if worst["outcome"] == Outcome.REFUSED:
+        return
+    gone = worst["running"] == "baseline"
+    text = "ask the same of what runs now:" if gone else "ask the checks again, step by step:"
+    yield _step(worst, text, "checks", "--explain")
+    if worst["outcome"] == Outcome.INCONCLUSIVE:
+        yield from _undo(worst, "if it is bad after all, return to what served before:")
+
+
 def _unreachable(worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from _ALONE[Reason.UNREACHABLE]
@@ -235,4 +246,7 @@ _DERIVED: dict[str, Callable[[DeploymentResult], Iterator[Step]]] = {
     Reason.POD_CREATE_DENIED: _denied,
     Reason.CONFLICT: _conflict,
     Reason.UNREACHABLE: _unreachable,
+    Reason.CHECK_FAILED: _checks,
+    Reason.CHECK_INCONCLUSIVE: _checks,
+    Reason.CHECK_ERROR: _checks,
 }

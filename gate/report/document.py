@@ -12,10 +12,13 @@ from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.report.actions import objects, rollback
+from gate.report.checks import check_rows
 from gate.report.evidence import evidence
 from gate.report.remarks import remarks
+from gate.report.replica_sets import trees
 from gate.report.result import CauseResult, DeploymentResult, Result, TimelineEntry
 from gate.report.run import Run, seconds
+from gate.report.samples import history
 from gate.report.versions import baseline_version, is_drawn_in, new_version, running
 
 MOST_TIMELINE_LINES = 500
@@ -33,8 +36,10 @@ def document(attempt: Attempt, run: Run) -> Result:
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["deployments"] = [_deployment(attempt, target.ref) for target in attempt.plan.targets]
-    result["objects"] = objects(attempt)
+    result["objects"] = objects(attempt, run)
+    result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
+    result["history"] = history(attempt.plan.policy.checks, run)
     result["warnings"] = list(dict.fromkeys([*run.warnings, *remarks(attempt)]))
     return result
 
@@ -60,6 +65,7 @@ def minimal(outcome: Outcome, exit_code: int, reason: Reason, message: str, run:
         "checks": [],
         "rollback": None,
         "timeline": _timeline(run),
+        "history": {"pods": [], "checks": []},
         "warnings": list(dict.fromkeys(run.warnings)),
     }
 
@@ -115,6 +121,7 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
         "changed": written is not None and written.changed,
         "running": running(attempt, ref),
         "evidence": evidence(attempt, ref),
+        "trees": trees(attempt, ref),
     }
 
 

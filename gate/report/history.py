@@ -70,7 +70,7 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     return "\n".join(line.rstrip() for line in marked) + "\n"
 
 
-def _age(created_at: str, now: datetime) -> str:
+def age(created_at: str, now: datetime) -> str:
     """Return an age in its largest unit of which there are two, "?" where it is not known."""
     try:
         created = datetime.fromisoformat(created_at)
@@ -94,7 +94,7 @@ def _mark(revision: Revision, returns: str) -> str:
 def _cells(revision: Revision, now: datetime) -> tuple[str, ...]:
     return (
         "?" if revision.number is None else str(revision.number),
-        _age(revision.created_at, now),
+        age(revision.created_at, now),
         str(revision.pods),
         ", ".join(revision.images),
         revision.change_cause or "-",

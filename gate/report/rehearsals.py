@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from gate.duration import format_seconds
-from gate.report.style import Style, columns, padded
+from gate.report.style import Style
+from gate.report.table import table
 
 SCHEMA: Final = "rollout-gate/rehearsals/v1"
-_LEAST_COLUMNS: Final = 24
-_INDENT: Final = "    "
 
 
 class RehearsalResult(TypedDict):
@@ -61,8 +60,7 @@ def document(
 def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> str:
     """Return the table, what is not as it should be, and the advice; `whole` cuts nothing off."""
     rows = [_HEAD, *(_row(each) for each in found["rehearsals"])]
-    widths = [max(columns(row[column]) for row in rows) for column in range(len(_HEAD))]
-    lines = [line for row in rows for line in _lines(row, widths, style, whole=whole)]
+    lines = table(rows, style, whole=whole)
     at_worst = format_seconds(found["at_worst_seconds"])
     lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
     if found["subject"]:
@@ -88,15 +86,3 @@ def _row(result: RehearsalResult) -> tuple[str, ...]:
         result["returned_to"] or "-",
         result["why"],
     )
-
-
-def _lines(row: Sequence[str], widths: Sequence[int], style: Style, *, whole: bool) -> list[str]:
-    """Return a row; its last cell takes what the others leave, or a line of its own."""
-    cells = [padded(cell, width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
-    start, last = "  ".join([*cells, ""]), row[-1]
-    left = style.width - columns(start)
-    if whole:
-        return [f"{start}{style.shown(last)}".rstrip()]
-    if columns(last) <= left or left >= _LEAST_COLUMNS:
-        return [f"{start}{style.cut(last, left)}".rstrip()]
-    return [start.rstrip(), f"{_INDENT}{style.cut(last, style.width - len(_INDENT))}"]

@@ -17,6 +17,8 @@ SCHEMA: Final = "rollout-gate/result/v1"
 Action = Literal["created", "changed", "unchanged", "restored", "deleted", "kept"]
 Running = Literal["new", "baseline", "mixed", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
+Leg = Literal["forward", "back"]
+Measured = Literal["pass", "fail", "no-data", "error"]
 
 Reason = Annotated[
     str,
@@ -60,6 +62,29 @@ class EvidenceResult(TypedDict):
     at: Time
 
 
+class ReplicaSetResult(TypedDict):
+    """One ReplicaSet of a tree, with its pods in words."""
+
+    name: str
+    role: Annotated[Literal["new", "old"], Meta(description="`new`: of the version judged.")]
+    revision: Annotated[int | None, Meta(description="null before the controller wrote one.")]
+    images: list[str]
+    wanted: int
+    ready: int
+    available: int
+    pods: Annotated[list[str], Meta(description="Pods that are alike are told together.")]
+
+
+class TreeResult(TypedDict):
+    """What belonged to a Deployment at one moment, the new version first."""
+
+    moment: Annotated[
+        Literal["verdict", "end"],
+        Meta(description="`verdict`: when it was judged. `end`: after the way back, if any."),
+    ]
+    replicasets: Annotated[list[ReplicaSetResult], Meta(description="At most 6.")]
+
+
 class DeploymentResult(TypedDict):
     """How it ended for one Deployment; its outcome can be better than the attempt's."""
 
@@ -82,6 +107,15 @@ class DeploymentResult(TypedDict):
         ),
     ]
     evidence: list[EvidenceResult]
+    trees: list[TreeResult]
+
+
+class ChangedPath(TypedDict):
+    """One field that the apply changed; values that may be secret are `masked`."""
+
+    path: str
+    before: Annotated[str | None, Meta(description="null where there was none.")]
+    after: Annotated[str | None, Meta(description="null where there is none.")]
 
 
 class ObjectResult(TypedDict):
@@ -98,6 +132,14 @@ class ObjectResult(TypedDict):
         ),
     ]
     judged: Annotated[bool, Meta(description="Whether the outcome covers it: Deployments alone.")]
+    file: Annotated[
+        str, Meta(description='The manifest that it stands in, "" where it is in none.')
+    ]
+    line: Annotated[int, Meta(description="Counts from 1; 0 where it is not known.")]
+    changes: Annotated[
+        list[ChangedPath],
+        Meta(description="What the apply changed, whether or not it went back; at most 50."),
+    ]
 
 
 class CheckResult(TypedDict):
@@ -130,6 +172,72 @@ class TimelineEntry(TypedDict):
     message: str
 
 
+class PodCounts(TypedDict):
+    """Pods of one version by their state."""
+
+    ready: int
+    starting: int
+    failing: int
+    terminating: int
+
+
+class PodSample(TypedDict):
+    """The pods of a Deployment from one moment on, until the next sample."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    wanted: Annotated[int, Meta(description="`spec.replicas`.")]
+    new: PodCounts
+    old: Annotated[PodCounts, Meta(description="All other versions.")]
+    progressed_at_seconds: Annotated[
+        float | None,
+        Meta(description="Since when the clock of no progress runs; null where it stands."),
+    ]
+
+
+class LegResult(TypedDict):
+    """The budgets of the way out or the way back of one Deployment."""
+
+    leg: Leg
+    at_seconds: Annotated[Seconds, Meta(description="When its total began, since the start.")]
+    total_seconds: Annotated[float | None, Meta(description="null where it is not bounded.")]
+    progress_deadline_seconds: Annotated[
+        int | None, Meta(description="null where the Deployment has none.")
+    ]
+
+
+class PodHistory(TypedDict):
+    """The pods of one Deployment over time."""
+
+    namespace: str
+    name: str
+    legs: list[LegResult]
+    samples: Annotated[list[PodSample], Meta(description="At most 120, in the order of time.")]
+
+
+class CheckSample(TypedDict):
+    """One measurement of a check."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    verdict: Measured
+    value: Annotated[float | None, Meta(description="null where there is no one finite number.")]
+
+
+class CheckHistory(TypedDict):
+    """The measurements of one check over time; a bound that is null is none."""
+
+    name: str
+    least: float | None
+    most: float | None
+    samples: Annotated[list[CheckSample], Meta(description="At most 120, in the order of time.")]
+
+
+class History(TypedDict):
+    """How it went, for a chart."""
+
+    pods: list[PodHistory]
+    checks: list[CheckHistory]
+
+
 class Result(TypedDict):
     """How one run of rollout-gate ended, for pipelines and later readers."""
 
@@ -151,4 +259,5 @@ class Result(TypedDict):
     checks: list[CheckResult]
     rollback: RollbackResult | None
     timeline: Annotated[list[TimelineEntry], Meta(description="At most 500 lines.")]
+    history: History
     warnings: list[str]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from gate.core.body import FrozenMap
 from gate.core.effects import Announce
+from gate.core.objects import Ref
+from gate.report.course import Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +16,7 @@ class Run:
     """What is known of a run beside its attempt: who ran it, against what, when.
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
-    the clock of the attempt's times.
+    the clock of the attempt's times. `places` are the file and line of the manifest's objects.
     """
 
     version: str
@@ -28,6 +31,8 @@ class Run:
     cluster_uid: str = ""
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()
+    places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
+    course: Course = field(default_factory=Course)
 
     def at(self, clock: float) -> str:
         """Return RFC 3339 for a time of the clock, "" where the start is not readable."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of the result document, made of its types."""
+"""The JSON Schemas of the documents that commands print, made of their types."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from gate.report.asked_result import ChecksResult
 from gate.report.result import Result
 
+_TEMPLATE = "#/$defs/{name}"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -17,11 +19,20 @@ def result_schema() -> dict[str, Any]:
 
     Keys that it does not name are allowed, so that a later version may add some.
     """
-    (reference,), parts = msgspec.json.schema_components([Result], ref_template="#/$defs/{name}")
+    return _schema_of(Result)
+
+
+def checks_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of `rollout-gate/checks/v1`, as open as the other."""
+    return _schema_of(ChecksResult)
+
+
+def _schema_of(document: type) -> dict[str, Any]:
+    (reference,), parts = msgspec.json.schema_components([document], ref_template=_TEMPLATE)
     definitions = dict(sorted(parts.items()))
     return {"$schema": DIALECT, **reference, "$defs": definitions}
 
 
-def schema_text() -> str:
-    """Return the schema as it is published, ending in a line feed."""
-    return json.dumps(result_schema(), indent=2) + "\n"
+def schema_text(schema: dict[str, Any] | None = None) -> str:
+    """Return a schema, the result's without one, as it is published, ending in a line feed."""
+    return json.dumps(schema or result_schema(), indent=2) + "\n"

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from gate.report.outputs import dotenv
 from gate.report.result import Result
 from gate.report.style import Style
 from gate.report.text import verdict_text
@@ -18,6 +19,10 @@ class Format(enum.StrEnum):
 
     JSON = "json"
     TEXT = "text"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    DOTENV = "dotenv"
 
 
 def json_text(result: Result) -> str:
@@ -25,9 +30,36 @@ def json_text(result: Result) -> str:
     return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
 
 
+def rendered(form: Format, result: Result) -> str:
+    """Return the document in a format; what only one format needs is loaded for it."""
+    return _RENDER[form](result)
+
+
+def _junit(result: Result) -> str:
+    from gate.report.junit import junit
+
+    return junit(result)
+
+
+def _markdown(result: Result) -> str:
+    from gate.report.markdown import markdown
+
+    return markdown(result)
+
+
+def _html(result: Result) -> str:
+    from gate.report.html import html
+
+    return html(result)
+
+
 _RENDER: dict[Format, Callable[[Result], str]] = {
     Format.JSON: json_text,
     Format.TEXT: lambda result: verdict_text(result, Style()),
+    Format.JUNIT: _junit,
+    Format.MARKDOWN: _markdown,
+    Format.HTML: _html,
+    Format.DOTENV: dotenv,
 }
 
 
@@ -38,7 +70,7 @@ def write_report(form: Format, path: Path, result: Result) -> str | None:
     /dev/stdout among them, is written to as it is.
     """
     try:
-        data = _RENDER[form](result).encode("utf-8", "replace")
+        data = rendered(form, result).encode("utf-8", "replace")
         if is_stream(path):
             with path.open("ab") as stream:
                 stream.write(data)

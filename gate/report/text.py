@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.advice import next_steps, worst_deployment
+from gate.report.checks import check_lines
 from gate.report.headline import called, headline, version_words
 from gate.report.result import (
     Action,
@@ -77,6 +78,8 @@ def verdict_text(result: Result, style: Style) -> str:
         _details(above, result, deployment)
     if not detailed:
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
+    for line in check_lines(result["checks"], style):
+        above.row("checks", line)
     _changes(below, result)
     _next(below, result)
     top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]

@@ -29,6 +29,7 @@ from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin, step, wake_at
+from gate.report.course import Course
 from gate.report.run import Run
 from tests.unit.report.cluster import Workload, managed_by, stored
 
@@ -50,6 +51,7 @@ def run_of(stage: Stage) -> Run:
         context="prod",
         cluster_uid="c0ffee",
         timeline=tuple(stage.timeline),
+        course=stage.course,
     )
 
 
@@ -80,6 +82,7 @@ class Stage:
         self.readable = readable
         plan = self._plan([*applied], policy or Policy(), exists=exists)
         self.attempt, effects = begin(plan, 100.0)
+        self.course = Course().seen(self.attempt)
         self._perform(effects)
 
     def _plan(self, bodies: list[dict[str, Any]], policy: Policy, *, exists: bool) -> Plan:
@@ -104,6 +107,7 @@ class Stage:
     def hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever is asked for."""
         self.attempt, effects = step(self.attempt, event)
+        self.course = self.course.seen(self.attempt)
         self._perform(effects)
 
     def show(self, after: float, *more: Watched) -> None:

@@ -40,6 +40,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         "changed": True,
         "running": running,
         "evidence": [],
+        "trees": [],
     }
 
 

@@ -41,11 +41,11 @@ VALIDATOR = Draft202012Validator(result_schema())
 KEYS = [
     "schema", "version", "attempt", "run_url", "server", "context", "cluster_uid", "outcome",
     "exit_code", "reason", "message", "started_at", "duration_seconds", "deployments", "objects",
-    "checks", "rollback", "timeline", "warnings",
+    "checks", "rollback", "timeline", "history", "warnings",
 ]  # fmt: skip
 DEPLOYMENT_KEYS = [
     "namespace", "name", "uid", "outcome", "reason", "causes", "baseline", "new", "changed",
-    "running", "evidence",
+    "running", "evidence", "trees",
 ]  # fmt: skip
 
 

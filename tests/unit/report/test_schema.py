@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from gate.report.result import SCHEMA, Result
-from gate.report.schema import result_schema, schema_text
+from gate.report.schema import checks_schema, result_schema, schema_text
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "docs" / "result.schema.json"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PUBLISHED = DOCS / "result.schema.json"
 
 
 @pytest.mark.contract("B187")
@@ -19,17 +21,30 @@ def test_the_published_schema_is_the_one_of_the_code() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == schema_text()
 
 
-def test_it_is_a_valid_schema() -> None:
+@pytest.mark.contract("B456")
+def test_the_published_schema_of_checks_is_the_one_of_the_code() -> None:
+    """After a change of the document: `rollout-gate schema checks > docs/checks.schema.json`."""
+    published = (DOCS / "checks.schema.json").read_text(encoding="utf-8")
+    assert published == schema_text(checks_schema())
+
+
+@pytest.mark.parametrize("schema", [result_schema(), checks_schema()])
+def test_it_is_a_valid_schema(schema: dict[str, Any]) -> None:
     """Draft 2020-12, as it says."""
-    Draft202012Validator.check_schema(result_schema())
+    Draft202012Validator.check_schema(schema)
 
 
-def test_every_key_is_required() -> None:
+@pytest.mark.parametrize("schema", [result_schema(), checks_schema()])
+def test_every_key_is_required(schema: dict[str, Any]) -> None:
     """A reader never has to ask whether a key is there."""
-    definitions = result_schema()["$defs"]
-    for name, definition in definitions.items():
+    for name, definition in schema["$defs"].items():
         if "properties" in definition:
             assert sorted(definition["required"]) == sorted(definition["properties"]), name
+
+
+def test_a_typed_document_has_them_all() -> None:
+    """What the type requires, the schema does."""
+    definitions = result_schema()["$defs"]
     assert sorted(definitions["Result"]["required"]) == sorted(Result.__required_keys__)
 
 

@@ -104,6 +104,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         "changed": True,
         "running": "mixed",
         "evidence": [piece] * 10,
+        "trees": [],
     }
 
 
@@ -114,7 +115,16 @@ def hostile(count: int) -> Result:
     result["warnings"] = [HOSTILE * 9] * 20
     result["context"] = result["server"] = result["run_url"] = HOSTILE
     result["objects"] = [
-        {"kind": HOSTILE, "namespace": "", "name": HOSTILE, "action": "kept", "judged": False}
+        {
+            "kind": HOSTILE,
+            "namespace": "",
+            "name": HOSTILE,
+            "action": "kept",
+            "judged": False,
+            "file": HOSTILE,
+            "line": 0,
+            "changes": [],
+        }
         for _ in range(50)
     ]
     return result
@@ -158,6 +168,9 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
         "name": "web",
         "action": "changed",
         "judged": False,
+        "file": "",
+        "line": 0,
+        "changes": [],
     }
     result = minimal(Outcome.VERIFIED, 0, Reason.COMPLETE, "applied", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))

@@ -1,0 +1,173 @@
+"""The chart of a rollout: lanes over one axis of time, and the moments that mattered in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gate.duration import format_seconds
+from gate.report.advice import worst_deployment
+from gate.report.grade import Grade, result_grade
+from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_lane
+from gate.report.html.scale import Scale, Tick, time_ticks
+from gate.report.result import CheckHistory, PodHistory, Result
+
+WIDTH: Final = 960
+LEFT: Final = 168
+RIGHT: Final = 20
+MOST_CHARTS: Final = 6
+MOST_CHECKS: Final = 12
+_GAP: Final = 18
+_AXIS: Final = 26
+_ROW: Final = 17
+_MOST_ROWS: Final = 3
+_CHARACTER: Final = 6.4
+"""The widest that a character of a label usually is, in pixels."""
+_EVENTS: Final = {
+    "applied": "applied",
+    "failed": "failed",
+    "superseded": "superseded",
+    "signal": "signal",
+    "contact": "no contact",
+}
+"""The first line of the timeline of these kinds is marked."""
+
+Place = Callable[[float], Lane]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One moment across all lanes; `row` is the line in which its label stands, from the top."""
+
+    x: float
+    label: str
+    kind: str
+    row: int
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A drawing; `title` and `told` say in words what it shows.
+
+    `states` and `measured` are whether it has pods, and measurements.
+    """
+
+    title: str
+    told: str
+    height: float
+    top: float
+    lanes: tuple[Lane, ...]
+    marks: tuple[Mark, ...]
+    ticks: tuple[Tick, ...]
+    states: bool
+    measured: bool
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis of time stands."""
+        return self.lanes[-1].bottom if self.lanes else self.top
+
+
+def charts(result: Result) -> list[Chart]:
+    """Return a chart of each Deployment, the one that decided first, the checks with that one."""
+    worst = worst_deployment(result)
+    first = (worst["namespace"], worst["name"]) if worst is not None else ("", "")
+    pods = [each for each in result["history"]["pods"] if each["samples"]]
+    pods.sort(key=lambda each: (each["namespace"], each["name"]) != first)
+    checks = [each for each in result["history"]["checks"] if each["samples"]][:MOST_CHECKS]
+    found = [
+        _chart(result, each, checks if index == 0 else [])
+        for index, each in enumerate(pods[:MOST_CHARTS])
+    ]
+    return found or ([_chart(result, None, checks)] if checks else [])
+
+
+def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistory]) -> Chart:
+    x = Scale(0.0, max(1.0, result["duration_seconds"]), LEFT, WIDTH - RIGHT)
+    marks = _marks(result, x)
+    top = _ROW * (1 + max((mark.row for mark in marks), default=0)) + 10.0
+    lanes: list[Lane] = []
+    for place in _places(pods, checks, x):
+        lanes.append(place(lanes[-1].bottom + _GAP if lanes else top))
+    bottom = lanes[-1].bottom if lanes else top
+    title = f"deployment/{pods['name']}" if pods is not None else "checks"
+    return Chart(
+        f"{title} over time",
+        _told(result, pods, marks),
+        bottom + _AXIS,
+        top,
+        tuple(lanes),
+        tuple(marks),
+        tuple(time_ticks(x)),
+        pods is not None,
+        bool(checks),
+    )
+
+
+def _places(pods: PodHistory | None, checks: Sequence[CheckHistory], x: Scale) -> Iterator[Place]:
+    """Yield what draws each lane once it is known where it begins."""
+    if pods is not None:
+        most = most_pods(pods)
+        yield lambda top: pod_lane(pods, "new", x, top, most)
+        yield lambda top: pod_lane(pods, "old", x, top, most)
+        yield lambda top: clock_lane(pods, x, top)
+    for check in checks:
+        yield lambda top, check=check: check_lane(check, x, top)  # type: ignore[misc]
+
+
+def _marks(result: Result, x: Scale) -> list[Mark]:
+    """Return the moments in the order of time; no label covers another where there is room."""
+    ends = [0.0] * _MOST_ROWS
+    marks: list[Mark] = []
+    for at, label, kind in sorted(_moments(result)):
+        text, place = f"{label} {format_seconds(at)}", x(at)
+        width = _CHARACTER * len(text)
+        before = place + width > WIDTH
+        start = place - width if before else place
+        row = next((n for n, end in enumerate(ends) if start > end), _MOST_ROWS - 1)
+        ends[row] = start + width + 8
+        marks.append(Mark(place, text, kind, row, "end" if before else "start"))
+    return marks
+
+
+def _moments(result: Result) -> Iterator[tuple[float, str, str]]:
+    told: set[str] = set()
+    for line in result["timeline"]:
+        event = line["event"]
+        if event in _EVENTS and event not in told:
+            told.add(event)
+            yield line["at_seconds"], _EVENTS[event], "good" if event == "applied" else "bad"
+    written = _rollback_seconds(result)
+    if written is not None:
+        yield written, "rollback written", "back"
+    kind = "good" if result_grade(result) is Grade.GOOD else "end"
+    yield result["duration_seconds"], result["outcome"], kind
+
+
+def _rollback_seconds(result: Result) -> float | None:
+    """Return when the rollback's first write was, None where there was none."""
+    rollback = result["rollback"]
+    try:
+        started = datetime.fromisoformat(result["started_at"])
+        written = datetime.fromisoformat(rollback["written_at"]) if rollback is not None else None
+    except ValueError:
+        return None
+    if written is None or (written.tzinfo is None) != (started.tzinfo is None):
+        return None
+    return max(0.0, (written - started).total_seconds())
+
+
+def _told(result: Result, pods: PodHistory | None, marks: Sequence[Mark]) -> str:
+    """Say what the drawing shows, for those who do not see it."""
+    moments = "; ".join(mark.label for mark in marks)
+    if pods is None:
+        return moments
+    last = pods["samples"][-1]
+    return (
+        f"{moments}. At the end {last['wanted']} pods are wanted; "
+        f"of the new version {last['new']['ready']} are ready, "
+        f"of older ones {last['old']['ready']}, after {format_seconds(result['duration_seconds'])}."
+    )

@@ -1,0 +1,72 @@
+"""Renders the page: the template escapes whatever it is given."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gate.report.advice import next_steps
+from gate.report.facts import (
+    look_further,
+    not_taken_back,
+    outcome_words,
+    piece_title,
+    runs_now,
+    sentence,
+    surroundings,
+)
+from gate.report.grade import Grade, check_grade, grade, result_grade
+from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
+from gate.report.html.lanes import STATES
+from gate.report.result import Result
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE: Final = Path(__file__).parent
+_WEB_ADDRESS: Final = re.compile(r"https?://\S+")
+_SIGNS: Final = {Grade.GOOD: "✓", Grade.BAD: "✗", Grade.BROKEN: "!", Grade.UNSURE: "?"}
+
+
+def html(result: Result) -> str:
+    """Return the page; it loads nothing, runs nothing, and prints."""
+    from markupsafe import Markup
+
+    template = _environment().get_template("page.html.jinja")
+    style = Markup((_HERE / "page.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
+    return template.render(result=result, style=style, charts=charts(result))
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        check_grade=check_grade,
+        grade=grade,
+        look_further=look_further,
+        next_steps=next_steps,
+        not_taken_back=not_taken_back,
+        outcome_words=outcome_words,
+        piece_title=piece_title,
+        result_grade=result_grade,
+        runs_now=runs_now,
+        sentence=sentence,
+        signs=_SIGNS,
+        surroundings=surroundings,
+        states=STATES,
+        web_address=lambda text: bool(_WEB_ADDRESS.fullmatch(text)),
+        x_left=LEFT,
+        x_right=WIDTH - RIGHT,
+        width=WIDTH,
+    )
+    return environment

@@ -1,0 +1,104 @@
+"""Result documents for the renderers: all endings, with other people's words in every text."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gate.report.document import document
+from gate.report.result import CheckHistory, CheckResult, Result
+from tests.unit.report.endings import ENDINGS
+from tests.unit.report.stage import run_of
+
+HOSTILE: Final = (
+    "::set-output name=outcome::verified",
+    "::add-mask::e",
+    "##[command]echo",
+    "##vso[task.setvariable variable=x]1",
+    "\x1b[31mred\x1b]0;title\x07",
+    "\u202egnp.exe\u2066\u200b",
+    "]]><!--",
+    "``````\n# heading\n~~~\n",
+    "` | `` | \\| \\\\|",
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</pre></td></table></svg></style></title>",
+    "{{ 7 * 7 }}{% raw %}",
+    "&lt;b&gt; &#60;script&#62;",
+    "[click](javascript:alert(1)) ![x](http://evil.example/x.png)",
+    "https://evil.example www.evil.example a@evil.example @team #1",
+    "\n---\n| a | b |\n|---|---|\n* * *\n1. x\n> y",
+    "a\r\nEOF\rb\u2028c\u2029d\x00e",
+    "\n::endgroup::\nsection_end:1:x\r\x1b[0K",
+    "rollout-gate-00000000000000000000000000000000",
+    "x" * 50,
+)
+NAMES: Final = frozenset(ENDINGS)
+FREE: Final = frozenset(
+    {
+        "message", "text", "path", "before", "after", "name", "replicaset", "namespace", "file",
+        "server", "context", "run_url", "attempt", "cluster_uid", "version", "pod", "container",
+        "images", "image_ids", "pods", "warnings", "started_at", "at", "source", "event", "uid",
+    }
+)  # fmt: skip
+"""Fields that hold what somebody else may have said; outcomes, reasons and actions do not."""
+CHECKS: Final[list[CheckResult]] = [
+    {"name": "errors", "source": "prometheus", "verdict": "fail", "required": True,
+     "measurements": 3, "failures": 2, "last_value": 0.2, "message": "0.2 > 0.05"},
+    {"name": "smoke", "source": "command", "verdict": "inconclusive", "required": False,
+     "measurements": 0, "failures": 0, "last_value": None, "message": "exit 75"},
+]  # fmt: skip
+MEASURED: Final[CheckHistory] = {
+    "name": "errors", "least": None, "most": 0.05,
+    "samples": [
+        {"at_seconds": 2.0, "verdict": "pass", "value": 0.01},
+        {"at_seconds": 4.0, "verdict": "fail", "value": 0.2},
+        {"at_seconds": 6.0, "verdict": "no-data", "value": None},
+        {"at_seconds": 8.0, "verdict": "error", "value": None},
+    ],
+}  # fmt: skip
+
+
+@functools.cache
+def _told(name: str) -> str:
+    stage = ENDINGS[name]()
+    return json.dumps(document(stage.attempt, run_of(stage)))
+
+
+def told(name: str) -> Result:
+    """Return the document of an ending."""
+    found: Result = json.loads(_told(name))
+    return found
+
+
+def with_checks(name: str) -> Result:
+    """Return the document of an ending with checks and their measurements."""
+    return {
+        **told(name),
+        "checks": copy.deepcopy(CHECKS),
+        "history": {"pods": told(name)["history"]["pods"], "checks": [copy.deepcopy(MEASURED)]},
+    }
+
+
+def spoilt(result: Result, words: str) -> Result:
+    """Return the document with `words` in every text that somebody else may have chosen."""
+    found: Result = _spoilt(result, words, free=False)
+    return found
+
+
+def _spoilt(value: Any, words: str, *, free: bool) -> Any:
+    if isinstance(value, dict):
+        return {key: _spoilt(inner, words, free=key in FREE) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_spoilt(item, words, free=free) for item in value]
+    return words if free and isinstance(value, str) and value else value
+
+
+def every() -> Iterator[Result]:
+    """Yield the documents of all endings, and one with checks."""
+    yield from map(told, sorted(NAMES))
+    yield with_checks("rolled-back")

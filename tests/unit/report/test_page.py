@@ -1,0 +1,192 @@
+"""The page: what it shows, and that its drawing is that of the samples."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import html5lib
+import pytest
+
+from gate.report.html import html
+from gate.report.html.chart import MOST_CHARTS, charts
+from gate.report.html.lanes import check_lane, clock_lane, pod_lane
+from gate.report.html.scale import Scale, steps, time_ticks
+from gate.report.result import CheckHistory, PodHistory, PodSample, Result
+from tests.unit.report.results import MEASURED, NAMES, every, told, with_checks
+
+X = Scale(0.0, 100.0, 0.0, 1000.0)
+
+
+def text_of(page: str) -> str:
+    """Return what a person reads."""
+    tree = html5lib.parse(page, treebuilder="etree", namespaceHTMLElements=False)
+    return " ".join("".join(tree.itertext()).split())
+
+
+@pytest.mark.contract("B565")
+def test_everything_is_there() -> None:
+    """One page answers what happened, why, what runs, and what to do."""
+    read = text_of(html(with_checks("rolled-back")))
+    for words in (
+        "ROLLED BACK", "exit 4", "deployment/web failed; revision 1, shop/web:1 serves again",
+        "What to do now", "new version", "old version", "no progress: 10m", "total: 20m",
+        "rollback written 11.5s", "at most 0.05", "When it was judged", "At the end",
+        "pod/web-2-p0: CrashLoopBackOff", "Causes", "Evidence", "panic: DATABASE_URL is not set",
+        "spec.template.spec.containers[name=web].image", "0.2 > 0.05",
+        "kubectl describe replicaset/web-2 -n shop --context prod", "Timeline",
+    ):  # fmt: skip
+        assert words in read, words
+
+
+@pytest.mark.contract("B565")
+def test_what_was_not_rolled_back_is_there() -> None:
+    """The objects that stand as the failed attempt left them."""
+    read = text_of(html(told("kept")))
+    assert "Not rolled back" in read
+    assert "deployment/web: changed" in read
+
+
+@pytest.mark.contract("B564")
+def test_the_page_is_small_for_many_pods() -> None:
+    """Fifty pods, each of which says something else."""
+    result = with_checks("rolled-back")
+    one = result["deployments"][0]
+    piece, tree = one["evidence"][0], one["trees"][0]
+    one["evidence"] = [{**piece, "text": f"{n} " + "w" * 4000} for n in range(10)]
+    pods = [f"pod/web-2-{n}: CrashLoopBackOff; " + "w" * 300 for n in range(50)]
+    tree["replicasets"][0]["pods"] = pods
+    lines = result["timeline"]
+    result["timeline"] = [{**lines[n % len(lines)], "at_seconds": n / 40} for n in range(500)]
+    (history,) = result["history"]["pods"]
+    history["samples"] = [sample_at(n / 10, ready=n % 50) for n in range(120)]
+    assert len(html(result).encode()) < 300 * 1024
+
+
+@pytest.mark.contract("B565")
+@pytest.mark.parametrize("result", [*every()], ids=lambda result: f"{result['outcome']}")
+def test_every_ending_has_its_page(result: Result) -> None:
+    """With the outcome as its title, and no number that is none."""
+    page = html(result)
+    title = re.search("<title>(.*?)</title>", page)
+    assert title is not None
+    assert title[1].startswith(result["outcome"].replace("-", " ").upper())
+    assert not re.search(r"\b(nan|inf|None)\b", page)
+
+
+def test_the_deployment_that_decided_comes_first() -> None:
+    """And of very many not each has a chart."""
+    result = told("two-deployments")
+    assert charts(result)[0].title == "deployment/web over time"
+    (history, _) = result["history"]["pods"]
+    result["history"]["pods"] = [{**history, "name": f"a{n}"} for n in range(20)]
+    assert len(charts(result)) == MOST_CHARTS
+
+
+def test_without_samples_there_is_no_chart() -> None:
+    """A run that was refused."""
+    result = told("verified")
+    result["history"] = {"pods": [], "checks": []}
+    assert charts(result) == []
+    assert "What happened" not in html(result)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_no_label_leaves_the_drawing(name: str) -> None:
+    """Marks stand within the lanes, and labels are told apart by their rows."""
+    for chart in charts(told(name)):
+        assert all(168 <= mark.x <= 940 for mark in chart.marks)
+        assert all(lane.top >= chart.top for lane in chart.lanes)
+        assert {mark.row for mark in chart.marks} <= {0, 1, 2}
+
+
+# -- lanes -----------------------------------------------------------------------------------------
+
+
+def sample_at(at: float, *, ready: int = 0, failing: int = 0) -> PodSample:
+    """Return a sample of the new version's pods."""
+    counts = {"ready": ready, "starting": 0, "failing": failing, "terminating": 0}
+    none = dict.fromkeys(counts, 0)
+    found: PodSample = json.loads(json.dumps({
+        "at_seconds": at, "wanted": 4, "new": counts, "old": none, "progressed_at_seconds": at,
+    }))  # fmt: skip
+    return found
+
+
+def pods(*samples: PodSample, deadline: int | None = 100) -> PodHistory:
+    """Return a history with one leg."""
+    return {
+        "namespace": "shop", "name": "web", "samples": list(samples),
+        "legs": [{"leg": "forward", "at_seconds": 0.0, "total_seconds": 200.0,
+                  "progress_deadline_seconds": deadline}],
+    }  # fmt: skip
+
+
+@pytest.mark.contract("B565")
+def test_a_sample_holds_until_the_next() -> None:
+    """Two ready pods for half of the time, then two failing ones above them."""
+    lane = pod_lane(pods(sample_at(0, ready=2), sample_at(50, ready=2, failing=2)), "new", X, 0, 4)
+    ready, failing = lane.areas
+    assert (ready.kind, ready.path) == (
+        "ready", "M0,39L500,39L500,39L1000,39L1000,78L500,78L500,78L0,78Z",
+    )  # fmt: skip
+    assert (failing.kind, failing.path) == (
+        "failing", "M0,39L500,39L500,0L1000,0L1000,39L500,39L500,39L0,39Z",
+    )  # fmt: skip
+
+
+@pytest.mark.contract("B565")
+def test_the_clock_of_no_progress_starts_anew() -> None:
+    """It rises to the share of its deadline, and falls with each progress; the total goes on."""
+    lane = clock_lane(pods(sample_at(0), sample_at(50)), X, 0)
+    assert [(shape.kind, shape.path) for shape in lane.lines] == [
+        ("total", "M0,56L1000,28"), ("silence", "M0,56L500,28"), ("silence", "M500,56L1000,28"),
+    ]  # fmt: skip
+    assert lane.notes == ("no progress: 1m40s", "total: 3m20s")
+
+
+def test_a_clock_without_a_limit_is_not_drawn() -> None:
+    """A Deployment that has no deadline."""
+    lane = clock_lane(pods(sample_at(0), deadline=None), X, 0)
+    assert [shape.kind for shape in lane.lines] == ["total"]
+
+
+@pytest.mark.contract("B565")
+def test_a_check_is_drawn_with_its_bounds() -> None:
+    """Each measurement is a dot of its kind; what has no value stands on the ground."""
+    lane = check_lane(MEASURED, X, 0)
+    assert [dot.kind for dot in lane.dots] == ["pass", "fail", "no-data", "error"]
+    assert [dot.y for dot in lane.dots][2:] == [64, 64]
+    assert lane.dots[1].y < lane.ticks[0].at < lane.dots[0].y
+    assert lane.notes == ("at most 0.05",)
+    assert lane.dots[1].label == "0.2, fail at 4s"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "values"),
+    [(None, None, []), (None, None, [0.0]), (99.0, None, [99.5, 99.9]), (-1.0, 1.0, [-5.0])],
+)
+def test_any_values_have_a_scale(
+    least: float | None, most: float | None, values: list[float]
+) -> None:
+    """Bounds and values stand within the lane, and apart from each other."""
+    samples = [{"at_seconds": 1.0, "verdict": "pass", "value": value} for value in values]
+    history: CheckHistory = {"name": "c", "least": least, "most": most, "samples": samples}  # type: ignore[typeddict-item]
+    lane = check_lane(history, X, 10)
+    places = [*(dot.y for dot in lane.dots), *(tick.at for tick in lane.ticks)]
+    assert all(10 <= place <= 74 for place in places)
+    assert len(set(places)) == len(places)
+
+
+def test_the_axis_has_few_round_times() -> None:
+    """Whatever the span."""
+    for span in (1.0, 9.0, 60.0, 3601.0, 90_000.0, 1e7):
+        ticks = time_ticks(Scale(0.0, span, 0.0, 800.0))
+        assert 2 <= len(ticks) <= 9
+    labels = [tick.label for tick in time_ticks(Scale(0.0, 600.0, 0.0, 800.0))]
+    assert labels == ["0s", "2m", "4m", "6m", "8m", "10m"]
+
+
+def test_a_line_of_one_point_holds_to_the_end() -> None:
+    """A run in which nothing changed."""
+    assert steps([(3.0, 1.0)], 9.0) == [(3.0, 1.0), (9.0, 1.0)]

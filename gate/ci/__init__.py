@@ -1,0 +1,1 @@
+"""At home in CI: which host runs this, and what it wants to be told; nothing of it decides."""

@@ -1,0 +1,102 @@
+"""What deserves a mark beside the code: each with its level, and its place in the manifest."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gate.report.advice import worst_deployment
+from gate.report.facts import outcome_words
+from gate.report.grade import Grade, check_grade, grade, result_grade
+from gate.report.headline import called
+from gate.report.result import DeploymentResult, Result
+
+MOST_OF_A_LEVEL: Final = 10
+"""GitHub keeps no more of one level and step."""
+_PROGRAM: Final = "rollout-gate"
+_PLACE: Final = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+)(?::\d+)?: (?P<rest>.*)", re.DOTALL)
+"""How a message about a manifest begins (`gate.manifests.source`)."""
+
+
+class Level(enum.StrEnum):
+    """How bad it is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One mark; `file` is "" and `line` 0 where it has no place."""
+
+    level: Level
+    title: str
+    message: str
+    file: str = ""
+    line: int = 0
+
+
+def marks(result: Result) -> list[Annotation]:
+    """Return the marks, the most telling first, at most ten of a level."""
+    found = [*_of_all(result), *_of_deployments(result), *_of_checks(result), *_warnings(result)]
+    levels = ([one for one in found if one.level is level] for level in Level)
+    return [one for alike in levels for one in alike[:MOST_OF_A_LEVEL]]
+
+
+def _level(result: Result, kind: Grade) -> Level | None:
+    """Return the level; in a run that does not fail the job nothing is an error."""
+    if kind is Grade.GOOD:
+        return None
+    broken = kind in (Grade.BAD, Grade.BROKEN)
+    return Level.ERROR if broken and result["exit_code"] else Level.WARNING
+
+
+def _of_all(result: Result) -> Iterator[Annotation]:
+    level = _level(result, result_grade(result))
+    if level is None:
+        return
+    title = f"{_PROGRAM}: {outcome_words(result)} (exit {result['exit_code']})"
+    message = f"{result['reason']}: {result['message']}"
+    worst = worst_deployment(result)
+    file, line = _place(result, worst) if worst is not None else _place_in(result["message"])
+    yield Annotation(level, title, message, file, line)
+
+
+def _of_deployments(result: Result) -> Iterator[Annotation]:
+    """Yield what else failed; of a run that was only observed, all of it."""
+    told = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
+    for deployment in result["deployments"]:
+        level = _level(result, grade(deployment["outcome"]))
+        if level is not None and deployment is not told:
+            causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]
+            title = f"{called(deployment)}: {deployment['outcome']}"
+            message = causes[0] if causes else deployment["reason"]
+            yield Annotation(level, title, message, *_place(result, deployment))
+
+
+def _of_checks(result: Result) -> Iterator[Annotation]:
+    for check in result["checks"]:
+        level = _level(result, check_grade(check))
+        if level is not None and check["verdict"] != "undecided":
+            yield Annotation(level, f"check {check['name']}: {check['verdict']}", check["message"])
+
+
+def _warnings(result: Result) -> Iterator[Annotation]:
+    for warning in result["warnings"]:
+        yield Annotation(Level.WARNING, _PROGRAM, warning, *_place_in(warning))
+
+
+def _place(result: Result, deployment: DeploymentResult) -> tuple[str, int]:
+    wanted = ("Deployment", deployment["namespace"], deployment["name"])
+    for item in result["objects"]:
+        if (item["kind"], item["namespace"], item["name"]) == wanted:
+            return item["file"], item["line"]
+    return "", 0
+
+
+def _place_in(message: str) -> tuple[str, int]:
+    found = _PLACE.fullmatch(message)
+    return (found["file"], int(found["line"])) if found is not None else ("", 0)

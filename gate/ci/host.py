@@ -1,0 +1,128 @@
+"""Which CI host runs this, and which run of which pipeline it is: read off the environment.
+
+Sources: GitHub's default environment variables, GitLab's predefined CI/CD variables, Jenkins'
+Pipeline environment, Azure Pipelines' predefined variables.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from gate.wire.untrusted import clean_line
+
+Environment = Mapping[str, str]
+
+
+class Host(enum.StrEnum):
+    """Where a pipeline runs; `PLAIN` is any other place, a shell of one's own among them."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JENKINS = "jenkins"
+    AZURE = "azure"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRun:
+    """The run that this process is a part of; each text is one clean line, "" where not known.
+
+    `url` is its page for people. `run`, `attempt` and `job` together name one job of one run:
+    two processes with the same three are steps of the same job.
+    """
+
+    host: Host = Host.PLAIN
+    url: str = ""
+    run: str = ""
+    attempt: str = ""
+    job: str = ""
+
+
+def detect(environ: Environment) -> Host:
+    """Return the host; of several marks the first of the table counts."""
+    for host, (variable, value) in MARKS.items():
+        if environ.get(variable, "") and value in ("", environ[variable].lower()):
+            return host
+    return Host.PLAIN
+
+
+MARKS: Final[Mapping[Host, tuple[str, str]]] = {
+    Host.GITHUB: ("GITHUB_ACTIONS", "true"),
+    Host.GITLAB: ("GITLAB_CI", "true"),
+    Host.AZURE: ("TF_BUILD", "true"),
+    Host.JENKINS: ("JENKINS_URL", ""),
+}
+"""The variable by which each host makes itself known, and its value; "" is any."""
+
+
+def pipeline_run(environ: Environment) -> PipelineRun:
+    """Return which run this is, as far as the host's variables say."""
+    host = detect(environ)
+    describe = _RUNS.get(host)
+    if describe is None:
+        return PipelineRun(host)
+    said = _Said(environ)
+    found = describe(said)
+    url = found.url if found.url.startswith(("https://", "http://")) else ""
+    return PipelineRun(host, url, found.run, found.attempt, found.job)
+
+
+class _Said:
+    """The environment, cleaned; what is not set is ""."""
+
+    def __init__(self, environ: Environment) -> None:
+        self._environ = environ
+
+    def __getitem__(self, name: str) -> str:
+        return clean_line(self._environ.get(name, ""))
+
+    def joined(self, separator: str, *names: str) -> str:
+        """Join what is set."""
+        return separator.join(filter(None, (self[name] for name in names)))
+
+
+def _github(said: _Said) -> PipelineRun:
+    """One job of a matrix has its name in common with the others; the runner tells them apart."""
+    run, attempt = said["GITHUB_RUN_ID"], said["GITHUB_RUN_ATTEMPT"]
+    url = ""
+    if said["GITHUB_SERVER_URL"] and said["GITHUB_REPOSITORY"] and run:
+        url = f"{said['GITHUB_SERVER_URL']}/{said['GITHUB_REPOSITORY']}/actions/runs/{run}"
+        url += f"/attempts/{attempt}" if attempt else ""
+    job = said.joined("@", "GITHUB_JOB", "RUNNER_NAME")
+    name = said.joined("/", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    return PipelineRun(url=url, run=name if run else "", attempt=attempt, job=job)
+
+
+def _gitlab(said: _Said) -> PipelineRun:
+    """A job that is run again has another id, so that there is no number of an attempt."""
+    run = said.joined("/", "CI_PROJECT_PATH", "CI_PIPELINE_ID") if said["CI_PIPELINE_ID"] else ""
+    url = said["CI_JOB_URL"] or said["CI_PIPELINE_URL"]
+    return PipelineRun(url=url, run=run, job=said["CI_JOB_ID"])
+
+
+def _jenkins(said: _Said) -> PipelineRun:
+    """A build that is run again is another build; stages that run side by side are not told."""
+    return PipelineRun(url=said["BUILD_URL"], run=said["BUILD_TAG"] or said["BUILD_URL"])
+
+
+def _azure(said: _Said) -> PipelineRun:
+    run, collection = said["BUILD_BUILDID"], said["SYSTEM_COLLECTIONURI"]
+    project = quote(said["SYSTEM_TEAMPROJECT"], safe="")
+    url = ""
+    if run and collection and project:
+        url = f"{collection.rstrip('/')}/{project}/_build/results?buildId={quote(run, safe='')}"
+    name = said.joined("/", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID") if run else ""
+    attempt = said.joined(".", "SYSTEM_STAGEATTEMPT", "SYSTEM_JOBATTEMPT")
+    return PipelineRun(url=url, run=name, attempt=attempt, job=said["SYSTEM_JOBID"])
+
+
+_RUNS: Final[Mapping[Host, Callable[[_Said], PipelineRun]]] = {
+    Host.GITHUB: _github,
+    Host.GITLAB: _gitlab,
+    Host.JENKINS: _jenkins,
+    Host.AZURE: _azure,
+}

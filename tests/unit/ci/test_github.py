@@ -1,0 +1,221 @@
+"""GitHub: what the runner reads of a step that ran the gate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gate.ci.annotations import MOST_OF_A_LEVEL
+from gate.ci.github import GitHub
+from gate.ci.publishing import publish
+from gate.ci.sink import Written
+from gate.report.markdown import BUDGET_BYTES
+from gate.report.result import Result
+from tests.unit.ci import runner
+from tests.unit.report.results import HOSTILE, NAMES, spoilt, told, with_checks
+
+TOKEN = "0123456789abcdef" * 2
+REPORTS = (Written("json", "r.json"), Written("html", "out/r.html"))
+
+texts = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=3).map("".join) | st.text()
+
+
+def host(folder: Path, summary_bytes: int = 0) -> GitHub:
+    """Return a step with its files."""
+    names = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")
+    return GitHub({name: str(folder / name) for name in names}, TOKEN, summary_bytes)
+
+
+def published(folder: Path, result: Result) -> dict[str, str]:
+    """Tell the host, and return the outputs that the runner reads."""
+    assert publish(host(folder).additions(result, REPORTS)) == []
+    return runner.outputs(folder / "GITHUB_OUTPUT")
+
+
+def log_of(result: Result) -> runner.Log:
+    """Return what the runner reads of the log below the verdict."""
+    return runner.read(GitHub({}, TOKEN).remarks(result, REPORTS))
+
+
+# -- outputs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B571")
+def test_the_outputs_are_those_of_the_action(tmp_path: Path) -> None:
+    """Names, values, and the document."""
+    found = published(tmp_path, told("rolled-back"))
+    document = json.loads(found.pop("result"))
+    assert found == {
+        "outcome": "rolled-back", "exit-code": "4", "reason": "CrashLoop", "rolled-back": "true",
+        "changed": "true", "running": "baseline", "report-path": "out/r.html",
+    }  # fmt: skip
+    assert document["message"] == told("rolled-back")["message"]
+
+
+@pytest.mark.contract("B571")
+def test_no_other_file_is_written(tmp_path: Path) -> None:
+    """Neither the environment nor the path of later steps."""
+    published(tmp_path, told("rolled-back"))
+    assert {path.name for path in tmp_path.iterdir()} == {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
+
+
+@pytest.mark.contract("B571")
+def test_what_the_step_said_before_stays(tmp_path: Path) -> None:
+    """The files are the step's."""
+    (tmp_path / "GITHUB_OUTPUT").write_text("mine=1\n")
+    assert published(tmp_path, told("verified"))["mine"] == "1"
+
+
+@pytest.mark.contract("B571", "B561")
+@settings(max_examples=25)
+@given(name=st.sampled_from(sorted(NAMES)), words=texts)
+def test_no_words_make_an_output(
+    name: str, words: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Not even those that guess what the delimiter begins with."""
+    folder = tmp_path_factory.mktemp("step")
+    result = spoilt(told(name), f"{words}\nrollout-gate-\noutcome=verified\nx<<EOF\nEOF")
+    found = published(folder, result)
+    assert list(found) == [
+        "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "report-path",
+        "result",
+    ]  # fmt: skip
+    assert found["outcome"] == result["outcome"]
+    assert json.loads(found["result"])["outcome"] == result["outcome"]
+
+
+@pytest.mark.contract("B571")
+def test_a_path_is_one_line(tmp_path: Path) -> None:
+    """Whatever a flag names."""
+    additions = host(tmp_path).additions(told("verified"), [Written("html", "a\nb=c")])
+    publish(additions)
+    assert runner.outputs(tmp_path / "GITHUB_OUTPUT")["report-path"] == "a b=c"
+
+
+@pytest.mark.contract("B571")
+def test_the_document_is_bounded(tmp_path: Path) -> None:
+    """It fits into a variable, however much there is to tell, and is still whole JSON."""
+    result = spoilt(told("rolled-back"), "w" * 4000)
+    result["deployments"] = [dict(result["deployments"][0]) for _ in range(100)]  # type: ignore[misc]
+    text = published(tmp_path, result)["result"]
+    assert len(text) <= 100 * 1024
+    assert json.loads(text)["reason"] == "CrashLoop"
+
+
+@pytest.mark.contract("B571")
+def test_a_host_without_files_is_told_nothing() -> None:
+    """As where a shell only says that it is GitHub's."""
+    assert list(GitHub({}, TOKEN).additions(told("verified"), ())) == []
+
+
+# -- summary ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B572")
+def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
+    """As Markdown."""
+    (tmp_path / "GITHUB_STEP_SUMMARY").write_text("# mine\n")
+    published(tmp_path, told("rolled-back"))
+    text = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert text.startswith("# mine\n")
+    assert "ROLLED BACK (exit 4)" in text
+
+
+@pytest.mark.contract("B572")
+def test_what_the_step_has_used_of_its_budget_counts(tmp_path: Path) -> None:
+    """GitHub would drop all of it."""
+    used = BUDGET_BYTES - 1_000
+    _, page = host(tmp_path, used).additions(told("rolled-back"), ())
+    assert len(page.text.encode()) <= 1_000
+    full = host(tmp_path, BUDGET_BYTES).additions(told("rolled-back"), ())
+    assert [addition.path.name for addition in full] == ["GITHUB_OUTPUT"]
+
+
+# -- annotations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B573")
+def test_a_failure_stands_beside_its_manifest() -> None:
+    """With the file and the line of the Deployment that decided."""
+    result = with_checks("rolled-back")
+    result["objects"][1]["file"], result["objects"][1]["line"] = "deploy/a,b:c.yaml", 12
+    first, *rest = log_of(result).of("error")
+    assert first.properties == {
+        "title": "rollout-gate: ROLLED BACK (exit 4)", "file": "deploy/a,b:c.yaml", "line": "12",
+    }  # fmt: skip
+    assert first.data == f"CrashLoop: {result['message']}"
+    assert [one.properties["title"] for one in rest] == ["check errors: fail"]
+
+
+@pytest.mark.contract("B573")
+def test_a_fault_of_a_manifest_stands_in_it() -> None:
+    """The message of a refusal begins with the place."""
+    result = told("verified")
+    refused: Result = {**result, "outcome": "usage", "exit_code": 2, "deployments": [],  # type: ignore[typeddict-item]
+                       "message": "web.yaml:7:3: unknown field"}  # fmt: skip
+    (error,) = log_of(refused).of("error")
+    assert (error.properties["file"], error.properties["line"]) == ("web.yaml", "7")
+
+
+@pytest.mark.contract("B573")
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_only_what_fails_the_job_is_an_error(name: str) -> None:
+    """A run that was merely observed warns."""
+    result = told(name)
+    log = log_of(result)
+    assert bool(log.of("error")) is (result["exit_code"] not in (0, 7))
+    assert bool(log.of("warning")) or name != "observed"
+
+
+@pytest.mark.contract("B573")
+def test_there_are_at_most_ten_of_a_level() -> None:
+    """GitHub keeps no more; the first is that of the run."""
+    result = told("rolled-back")
+    result["deployments"] = [{**result["deployments"][0], "name": f"web-{n}"} for n in range(30)]
+    result["warnings"] = [f"warning {n}" for n in range(30)]
+    log = log_of(result)
+    assert len(log.of("error")) == len(log.of("warning")) == MOST_OF_A_LEVEL
+    assert "ROLLED BACK" in log.of("error")[0].properties["title"]
+
+
+@pytest.mark.contract("B573", "B574", "B561")
+@settings(max_examples=50)
+@given(name=st.sampled_from([*sorted(NAMES)]), words=texts)
+def test_no_words_make_a_command(name: str, words: str) -> None:
+    """Neither in an annotation nor in the evidence nor in the verdict."""
+    sink = GitHub({}, TOKEN)
+    good, bad = (
+        runner.read(sink.framed(f"{text}\n") + sink.remarks(spoilt(told(name), text), ()))
+        for text in ("word", f"{words}.")
+    )
+    assert [(c.name, list(c.properties)) for c in bad.commands] == [
+        (c.name, list(c.properties)) for c in good.commands
+    ]
+
+
+@pytest.mark.contract("B573")
+def test_a_message_is_cut_and_on_one_line() -> None:
+    """As the runner would cut it, which would spoil its escapes."""
+    result = told("rolled-back")
+    result["message"] = "a%b\n" * 5000
+    lines = GitHub({}, TOKEN).remarks(result, ()).splitlines()
+    (line,) = [line for line in lines if line.startswith("::error") and "CrashLoop: a" in line]
+    assert len(runner.read(line).commands[0].data) <= 4096
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B574")
+def test_the_evidence_is_folded_and_no_line_of_it_is_read() -> None:
+    """One group a Deployment; in it commands are stopped."""
+    result = told("rolled-back")
+    result["deployments"][0]["evidence"][0]["text"] = "::error::no\n##[group]no\n::endgroup::"
+    log = log_of(result)
+    assert [c.data for c in log.of("group")] == ["Evidence: deployment/web"]
+    assert len(log.of("endgroup")) == 1
+    assert "::error::no" in log.lines

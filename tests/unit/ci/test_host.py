@@ -1,0 +1,95 @@
+"""Which host, and which run of which pipeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.ci.host import Host, PipelineRun, detect, pipeline_run
+
+GITHUB = {
+    "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REPOSITORY": "shop/web", "GITHUB_RUN_ID": "42", "GITHUB_RUN_ATTEMPT": "2",
+    "GITHUB_JOB": "deploy", "RUNNER_NAME": "runner-7",
+}  # fmt: skip
+GITLAB = {
+    "GITLAB_CI": "true", "CI_PROJECT_PATH": "shop/web", "CI_PIPELINE_ID": "9", "CI_JOB_ID": "31",
+    "CI_JOB_URL": "https://gitlab.example/shop/web/-/jobs/31",
+    "CI_PIPELINE_URL": "https://gitlab.example/shop/web/-/pipelines/9",
+}  # fmt: skip
+JENKINS = {
+    "JENKINS_URL": "https://ci.example/", "BUILD_TAG": "jenkins-web-12",
+    "BUILD_URL": "https://ci.example/job/web/12/",
+}  # fmt: skip
+AZURE = {
+    "TF_BUILD": "True", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/shop/",
+    "SYSTEM_TEAMPROJECT": "web shop", "BUILD_BUILDID": "77", "SYSTEM_STAGEATTEMPT": "1",
+    "SYSTEM_JOBATTEMPT": "3", "SYSTEM_JOBID": "a-b-c",
+}  # fmt: skip
+
+
+@pytest.mark.contract("B570")
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        (
+            GITHUB,
+            PipelineRun(
+                Host.GITHUB, "https://github.com/shop/web/actions/runs/42/attempts/2",
+                "shop/web/42", "2", "deploy@runner-7",
+            ),
+        ),
+        (
+            GITLAB,
+            PipelineRun(
+                Host.GITLAB, "https://gitlab.example/shop/web/-/jobs/31", "shop/web/9", "", "31",
+            ),
+        ),
+        (JENKINS, PipelineRun(Host.JENKINS, "https://ci.example/job/web/12/", "jenkins-web-12")),
+        (
+            AZURE,
+            PipelineRun(
+                Host.AZURE, "https://dev.azure.com/shop/web%20shop/_build/results?buildId=77",
+                "web shop/77", "1.3", "a-b-c",
+            ),
+        ),
+        ({}, PipelineRun()),
+    ],
+    ids=["github", "gitlab", "jenkins", "azure", "plain"],
+)  # fmt: skip
+def test_each_host_says_which_run_it_is(environ: dict[str, str], expected: PipelineRun) -> None:
+    """Page, run, attempt and job, as the host's own variables have them."""
+    assert pipeline_run(environ) == expected
+    assert detect(environ) is expected.host
+
+
+@pytest.mark.contract("B570")
+@pytest.mark.parametrize("environ", [GITHUB, GITLAB, JENKINS, AZURE])
+def test_without_its_variables_a_run_is_not_known(environ: dict[str, str]) -> None:
+    """The mark of the host alone: no half of a page, no run that others could have in common."""
+    mark, value = next(iter(environ.items()))
+    found = pipeline_run({mark: value})
+    assert (found.url, found.run) == ("", "")
+
+
+@pytest.mark.contract("B570")
+def test_the_jobs_of_a_matrix_are_told_apart() -> None:
+    """They have the name of their job in common."""
+    other = pipeline_run({**GITHUB, "RUNNER_NAME": "runner-8"})
+    assert other.job != pipeline_run(GITHUB).job
+
+
+@pytest.mark.contract("B570")
+@pytest.mark.parametrize("value", ["", "false", "0"])
+def test_a_mark_that_says_no_is_none(value: str) -> None:
+    """As some set it for local runs."""
+    assert detect({"GITHUB_ACTIONS": value}) is Host.PLAIN
+
+
+@pytest.mark.contract("B570", "B561")
+def test_variables_are_cleaned_and_a_page_is_a_web_address() -> None:
+    """Branches and names are anybody's."""
+    found = pipeline_run(
+        {**JENKINS, "BUILD_URL": "javascript:alert(1)", "BUILD_TAG": "a\n::b::\x1b[0m"}
+    )
+    assert found.url == ""
+    assert found.run == "a : :b::"

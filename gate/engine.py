@@ -37,6 +37,9 @@ class Listener(Protocol):
     def said(self, announce: Announce) -> None:
         """Hear a line of the timeline."""
 
+    def moved(self, attempt: Attempt) -> None:
+        """Hear that the attempt took a step; called very often."""
+
     def beat(self, attempt: Attempt) -> None:
         """Hear that nothing was said for 30 s."""
 
@@ -60,6 +63,7 @@ class Engine:
     def run(self, plan: Plan) -> Attempt:
         """Return the attempt in its end state; raises what broke a worker."""
         attempt, effects = begin(plan, self._clock.now())
+        self._listener.moved(attempt)
         self._perform(effects)
         while not attempt.ended:
             message = self._next(attempt)
@@ -68,6 +72,7 @@ class Engine:
             if message is None or _is_stale(attempt, message):
                 continue
             attempt, effects = step(attempt, message)
+            self._listener.moved(attempt)
             self._perform(effects)
         return attempt
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from gate.app import arrival, preflight
+from gate.app import arrival, preflight, remembering
 from gate.app.console import Console
+from gate.app.locking import permissions
+from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
+from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core.fact import Absent, Known, Unknown
+from gate.core.lock import locks_of
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
@@ -33,40 +37,59 @@ def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
     return with_images(manifest, settings.image)
 
 
+def arrived(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
+    """Say where we are, refuse the wrong place; return the manifest with its namespaces."""
+    arrival.announce(session, console)
+    manifest = _placed(session, settings, manifest)
+    console.placed({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
+    namespaces = {item.ref.namespace for item in manifest.objects}
+    arrival.check_cluster(session, settings, console, namespaces, _made_here(manifest))
+    return manifest
+
+
+def _made_here(manifest: Manifest) -> set[str]:
+    return {item.name for item in manifest.objects if item.kind == "Namespace"}
+
+
 def prepare_attempt(
     session: Session,
     settings: Settings,
     manifest: Manifest,
     console: Console,
-    tap: Callable[[bytes], None] | None = None,
+    tap: Callable[[bytes], None] | None,
+    claim: Claim,
 ) -> Ready:
-    """Ask everything that can refuse the attempt; nothing is written.
+    """Ask everything that can refuse the attempt on a manifest that has `arrived`.
 
-    `tap` gets the lines of the watches before they are decoded.
+    Nothing is written. `tap` gets the lines of the watches before they are decoded.
     """
-    arrival.announce(session, console)
-    manifest = _placed(session, settings, manifest)
-    made_here = {item.name for item in manifest.objects if item.kind == "Namespace"}
-    namespaces = {item.ref.namespace for item in manifest.objects}
-    arrival.check_cluster(session, settings, console, namespaces, made_here)
+    memory = claim.memory
     found = _surroundings(session, settings, manifest, console)
     _check_access(session, settings, manifest, found)
     items = preflight.prepared(settings, manifest, found)
-    preflight.guard(settings, items)
+    paused = remembering.paused_by_us(items, memory)
+    preflight.guard(settings, items, paused)
     watching = Watching(session, preflight.selectors(manifest, found), tap)
     watching.start()
-    trials = preflight.rehearse_on_server(session, items, console.warn, made_here)
-    preflight.guard_outcome(settings, items, trials)
+    trials = preflight.rehearse_on_server(session, items, console.warn, _made_here(manifest))
+    preflight.guard_outcome(settings, items, trials, paused)
     watching.settle(settings.connect_timeout)
     limits = policy(settings)
-    plan = preflight.plan_of("apply", settings, limits, items, watching)
+    targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
+    targets = remembering.with_verified(targets, trials, memory)
+    resumed = {item.ref for item in items} if settings.resume else paused
+    plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     _tell(plan, manifest, console)
+    remembering.warn_of_rollbacks(items, trials, memory, console.warn)
+    if claim.lease is not None:
+        remembering.warn_of_what_is_not_kept(session, plan, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(str(finding))
-    return Ready(session, plan, watching.selectors)
+    try_checks(session, settings, session.sources, plan.targets, console)
+    return Ready(session, plan, watching.selectors, claim.lease)
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:
@@ -98,6 +121,15 @@ def _wished(manifest: Manifest) -> Iterable[Permission]:
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
+    yield from _wished_for_locks(manifest)
+
+
+def _wished_for_locks(manifest: Manifest) -> Iterable[Permission]:
+    """Yield the rights for lock and record."""
+    refs = [item.ref for item in manifest.objects]
+    namespaces = {lock.namespace for lock in locks_of(refs, "")} - {""}
+    secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
+    yield from permissions(namespaces, namespaces if secrets else ())
 
 
 def _placed(session: Session, settings: Settings, manifest: Manifest) -> Manifest:
@@ -162,17 +194,25 @@ def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
 
 
 def _baseline_line(target: Target, limits: Policy) -> str:
+    returns = not limits.observe and limits.on_failure is OnFailure.ROLLBACK
     match target.baseline:
         case Known(baseline):
             images = ", ".join(baseline.template.images())
             version = f"revision {baseline.revision} ({images})"
-            if limits.observe or limits.on_failure is not OnFailure.ROLLBACK:
+            if baseline.applied is not None:
+                so = "so a failure returns" if returns else "and a failure does not return"
+                return (
+                    f"{target.ref}: {_nothing_serves(target)}, {so} to the last verified {version}"
+                )
+            if not returns:
                 return f"{target.ref}: {version} serves; a failure does not return to it"
             return f"{target.ref}: a failure returns to {version}"
         case Unknown(why):
             return f"{target.ref}: what serves cannot be told ({why}): no way back"
         case _:
-            what = (
-                "nothing serves yet" if target.snapshot.live is None else "no version serves alone"
-            )
+            what = _nothing_serves(target)
             return f"{target.ref}: {what}, so a failure has nowhere to return to"
+
+
+def _nothing_serves(target: Target) -> str:
+    return "nothing serves yet" if target.snapshot.live is None else "no version serves alone"

@@ -5,14 +5,18 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 
-from gate.app.apply import prepare_attempt, read_manifest
+from gate.app.apply import arrived, prepare_attempt, read_manifest
 from gate.app.console import Console
 from gate.app.finishing import Passed, Run, concluded
+from gate.app.locking import locked, looked
 from gate.app.recording import taped
+from gate.app.recover import Carry, Recovery, under_lock
+from gate.app.remembering import Claim
 from gate.app.running import run
 from gate.app.session import opened
 from gate.app.world import World
 from gate.config import Settings
+from gate.core.lock import locks_of
 
 
 def apply(world: World, settings: Settings) -> int:
@@ -24,9 +28,17 @@ def apply(world: World, settings: Settings) -> int:
         tape = stack.enter_context(taped(settings, console.clock, count, console.warn))
         heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
         session = opened(world, settings, stack, heard)
-        ready = prepare_attempt(session, settings, manifest, console, line)
+        manifest = arrived(session, settings, manifest, console)
+        attempt = partial(prepare_attempt, session, settings, manifest, console, line)
+        refs = [item.ref for item in manifest.objects]
         if settings.dry_run:
+            attempt(Claim(looked(session, settings, console, refs)))
             return Passed("a dry run: nothing was written")
-        return partial(run, ready, console)
+        locks = locks_of(refs, session.namespace)
+        keeper = locked(session, settings, console, world.environ, locks)
+        carry: Carry = run
+        if tape is not None:
+            carry = partial(run, measured=tape.measured, writing=tape.writing)
+        return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
 
     return concluded(world, "apply", settings, prepare)

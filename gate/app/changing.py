@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from gate.app import arrival
@@ -11,11 +12,13 @@ from gate.app.console import Console
 from gate.app.guards import refuse_managed, refuse_paused
 from gate.app.live import Live, read_live, selector_of
 from gate.app.preflight import NO_DRY_RUN, Warn, autoscaled, rehearse_on_server, resumption
+from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core import fields, ownership
+from gate.core.baseline import Baseline
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
@@ -33,16 +36,22 @@ RESTART_MANAGER = "rollout-gate-restart"
 """Another manager than the applies': the next apply would remove the annotation and roll again."""
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
-Command = Callable[[Session, Settings, str, Console], Ready]
+Command = Callable[[Session, Settings, str, Console, Claim], Ready]
 
 
-def undo(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+def undo(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+) -> Ready:
     """Prepare to return to an earlier revision, verified and safe as any apply."""
-    live = _arrived(session, settings, name, console)
+    live = _found(session, settings, name)
     ref = live.object.ref
     if live.deployment.paused:
         console.warn(f"{ref} is paused: it is resumed for the undo")
-    target = _revision(live, settings.to_revision)
+    target = _version(live, settings.to_revision, claim.memory.history(ref).verified)
     images = ", ".join(target.template.images())
     console.note("undo", f"{ref} goes to revision {target.revision} ({images})")
     reader = Reader(session.client, session.resources, session.clock)
@@ -55,14 +64,23 @@ def undo(session: Session, settings: Settings, name: str, console: Console) -> R
         autoscaled=ref in autoscaled(reader, [ref.namespace], console.warn),
         force=settings.force_conflicts,
     )
-    rehearse_on_server(session, (item,), console.warn)
+    trials = rehearse_on_server(session, (item,), console.warn)
+    planned = item.planned(trials.get(ref))
     resumed = (resumption(ref),) if live.deployment.paused else ()
-    return _followed(session, settings, live, (*item.writes(), *resumed), "undo")
+    writes = (*item.writes(), *resumed)
+    draft = Plan("undo", (), (planned,), writes, policy(settings))
+    return _followed(session, settings, live, draft, claim)
 
 
-def restart(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+def restart(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+) -> Ready:
     """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
-    live = _arrived(session, settings, name, console)
+    live = _found(session, settings, name)
     ref = live.object.ref
     refuse_paused([live.object], hint=f"rollout-gate resume {ref.name} -n {ref.namespace}")
     at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -75,30 +93,52 @@ def restart(session: Session, settings: Settings, name: str, console: Console) -
     }
     force = _is_owned_by_another(session, live.object, Body.of(body), console.warn)
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
-    return _followed(session, settings, live, (write,), "restart")
+    planned = PlannedObject(ref, Known(live.object))
+    draft = Plan("restart", (), (planned,), (write,), policy(settings))
+    return _followed(session, settings, live, draft, claim)
 
 
-def resume(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+def resume(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+) -> Ready:
     """Prepare to let a paused Deployment go on, and to follow what that starts."""
-    live = _arrived(session, settings, name, console)
+    live = _found(session, settings, name)
     if not live.deployment.paused:
         console.note("resume", f"{live.object.ref} is not paused")
-    return _followed(session, settings, live, (resumption(live.object.ref),), "resume")
+    planned = PlannedObject(live.object.ref, Known(live.object))
+    writes = (resumption(live.object.ref),)
+    draft = Plan("resume", (), (planned,), writes, policy(settings))
+    return _followed(session, settings, live, draft, claim)
 
 
-def pause(session: Session, settings: Settings, name: str, console: Console) -> Ready:
+def pause(
+    session: Session,
+    settings: Settings,
+    name: str,
+    _console: Console,
+    _claim: Claim,
+) -> Ready:
     """Prepare to pause a Deployment; there is nothing to follow then."""
-    live = _arrived(session, settings, name, console)
+    live = _found(session, settings, name)
     write = PlannedWrite(live.object.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
     planned = PlannedObject(live.object.ref, Known(live.object))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
     return Ready(session, plan)
 
 
-def _arrived(session: Session, settings: Settings, name: str, console: Console) -> Live:
-    """Say where we are, make sure that we may, read what is there."""
+def arrive(session: Session, settings: Settings, name: str, console: Console) -> None:
+    """Say where we are, refuse the wrong place and what is not there."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
+    _found(session, settings, name)
+
+
+def _found(session: Session, settings: Settings, name: str) -> Live:
+    """Make sure that we may, read what is there."""
     needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
     try:
         live = read_live(session, name)
@@ -111,20 +151,14 @@ def _arrived(session: Session, settings: Settings, name: str, console: Console) 
     return live
 
 
-def _followed(
-    session: Session,
-    settings: Settings,
-    live: Live,
-    writes: tuple[PlannedWrite, ...],
-    command: str,
-) -> Ready:
+def _followed(session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim) -> Ready:
+    """Watch the Deployment, and put it as the target into the plan."""
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
-    planned = PlannedObject(ref, Known(live.object))
-    plan = Plan(command, (watching.target(ref),), (planned,), writes, policy(settings))
-    return Ready(session, plan, watching.selectors)
+    plan = replace(draft, targets=(watching.target(ref),))
+    return Ready(session, plan, watching.selectors, claim.lease)
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:
@@ -140,6 +174,22 @@ def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: W
             raise
         warn(f"{live.ref} was not tried: {error.message}")
     return False
+
+
+def _version(live: Live, number: int | None, verified: Baseline | None) -> Baseline:
+    """Return the version to go to: the one asked for, else the last that a gate verified.
+
+    Where that is what runs, or none was verified, it is the newest revision before.
+    """
+    runs = live.deployment.template.body
+    if number is None and verified is not None and verified.template.body != runs:
+        known = (rs for rs in live.snapshot.owned() if rs.template.body == verified.template.body)
+        return next(map(_as_version, known), verified)
+    return _as_version(_revision(live, number))
+
+
+def _as_version(replica_set: ReplicaSet) -> Baseline:
+    return Baseline(replica_set.name, replica_set.revision, replica_set.template)
 
 
 def _revision(live: Live, number: int | None) -> ReplicaSet:
@@ -186,7 +236,7 @@ def _restarters(live: LiveObject) -> tuple[str, ...]:
 
 
 def _with_template(
-    live: LiveObject, target: ReplicaSet, take_over: Collection[str]
+    live: LiveObject, target: Baseline, take_over: Collection[str]
 ) -> dict[str, Any]:
     """Return what the gate applies now, with the template of another revision.
 
@@ -198,8 +248,8 @@ def _with_template(
     return {**body, "spec": {**body.get("spec", {}), "template": _template(target)}}
 
 
-def _template(target: ReplicaSet) -> dict[str, Any]:
-    """Return a ReplicaSet's template without the null that servers before 1.34 write into it."""
+def _template(target: Baseline) -> dict[str, Any]:
+    """Return a version's template without the null that servers before 1.34 write into it."""
     template = target.template.body.thaw()
     metadata = template.get("metadata") or {}
     kept = {key: value for key, value in metadata.items() if value is not None}
@@ -213,3 +263,5 @@ COMMANDS: dict[str, Command] = {
     "pause": pause,
 }
 """By the name that a person calls them."""
+LOCKING: frozenset[str] = frozenset(COMMANDS) - {"pause"}
+"""The commands that take a lock; a pause has to be possible while somebody else has it."""

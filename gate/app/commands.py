@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from gate.app.console import Console
 from gate.app.finishing import Passed, Run, concluded
 from gate.app.world import World
-from gate.config import Settings, policy
+from gate.config import Settings
 
 
 def apply(world: World, settings: Settings) -> int:
@@ -25,6 +26,8 @@ def apply(world: World, settings: Settings) -> int:
 def preflight(world: World, settings: Settings) -> int:
     """Do everything that precedes the first write; with `--rbac` print the Role instead."""
     from gate.app import apply as applying
+    from gate.app.locking import looked
+    from gate.app.remembering import Claim
     from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> Passed | int:
@@ -33,7 +36,9 @@ def preflight(world: World, settings: Settings) -> int:
         if settings.rbac:
             console.write(applying.role(session, settings, manifest))
             return 0
-        applying.prepare_attempt(session, settings, manifest, console)
+        manifest = applying.arrived(session, settings, manifest, console)
+        memory = looked(session, settings, console, [item.ref for item in manifest.objects])
+        applying.prepare_attempt(session, settings, manifest, console, None, Claim(memory))
         return Passed("nothing refuses this manifest; nothing was written")
 
     return concluded(world, "preflight", settings, prepare)
@@ -42,14 +47,36 @@ def preflight(world: World, settings: Settings) -> int:
 def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out."""
     from gate.app import verify as verifying
+    from gate.app.locking import locked
     from gate.app.running import run
     from gate.app.session import opened
+    from gate.core.lock import locks_of
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack)
-        return partial(run, verifying.verify(session, settings, names, console), console)
+        refs = verifying.arrived(session, settings, names, console)
+        locks = locks_of(refs, session.namespace)
+        keeper = locked(session, settings, console, world.environ, locks)
+        lease = keeper.lane(session.inbox) if keeper is not None else None
+        return partial(run, verifying.verify(session, settings, refs, console, lease), console)
 
     return concluded(world, "verify", settings, prepare)
+
+
+def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Ask every check now; with `--show` print a ready-made one instead."""
+
+    def prepare(console: Console, stack: ExitStack) -> int:
+        if settings.show is not None:
+            from gate.sources.ready_made import find
+
+            console.write(find(settings.show, settings.metrics).as_configuration())
+            return 0
+        from gate.app import checks as asking
+
+        return asking.checks(world, settings, names, console, stack)
+
+    return concluded(world, "checks", settings, prepare)
 
 
 def status(world: World, settings: Settings, name: str) -> int:
@@ -96,19 +123,64 @@ def restart(world: World, settings: Settings, name: str) -> int:
     return _changed(world, "restart", settings, name)
 
 
+def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Finish what a gate left that was killed."""
+    from gate.app import recover as recovering
+    from gate.app.session import opened
+
+    def prepare(console: Console, stack: ExitStack) -> Run | Passed:
+        recovery = recovering.Recovery(world, settings, console, budgets=True)
+        return recovering.recover(recovery, opened(world, settings, stack), names)
+
+    return concluded(world, "recover", settings, prepare)
+
+
+def locks(world: World, settings: Settings) -> int:
+    """Show the locks of a namespace, or give one back."""
+    from gate.app import locks as showing
+    from gate.app.session import opened
+
+    def prepare(console: Console, stack: ExitStack) -> int:
+        session = opened(world, settings, stack)
+        if settings.release is not None:
+            return showing.release(session, settings, world, console)
+        return showing.locks(session, settings, console)
+
+    return concluded(world, "locks", settings, prepare)
+
+
 def replay(world: World, settings: Settings, file: str) -> int:
     """Judge a recording on its own time."""
     from gate.app import recording
     from gate.app.replay import judge
 
     def prepare(console: Console, _stack: ExitStack) -> int:
-        recorded, told = recording.load(file, settings)
-        judged = judge(recorded, policy(told))
+        loaded = recording.load(file, settings)
+        (judged,) = judge(loaded.recording, loaded.now)
         document = json.dumps(judged.document(), indent=2) + "\n"
         console.write(document if settings.output == "json" else judged.text())
         return 0
 
     return concluded(world, "replay", settings, prepare)
+
+
+def report(world: World, settings: Settings, file: str) -> int:
+    """Render a result, or what a recording comes to."""
+    from gate.app import rendering
+
+    def prepare(console: Console, _stack: ExitStack) -> int:
+        return rendering.render(file, settings, console)
+
+    # What is rendered ended long ago: neither its reports nor its host are told of this command.
+    quiet = replace(world, environ={})
+    return concluded(quiet, "report", settings.model_copy(update={"report": ()}), prepare)
+
+
+def backtest(world: World, settings: Settings, paths: tuple[str, ...]) -> int:
+    """Judge recordings under a changed policy."""
+    from gate.app import backtest as backtesting
+
+    return backtesting.backtest(world, settings, paths)
 
 
 def rehearse(world: World, settings: Settings) -> int:
@@ -134,12 +206,17 @@ def sandbox(world: World, settings: Settings) -> int:
 
 def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app import changing
-    from gate.app.running import run
+    from gate.app.locking import locked
+    from gate.app.recover import Recovery, under_lock
     from gate.app.session import opened
+    from gate.core.lock import lock_of
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack)
-        ready = changing.COMMANDS[command](session, settings, name, console)
-        return partial(run, ready, console)
+        changing.arrive(session, settings, name, console)
+        locks = [lock_of(session.namespace, name)] if command in changing.LOCKING else []
+        keeper = locked(session, settings, console, world.environ, locks)
+        attempt = partial(changing.COMMANDS[command], session, settings, name, console)
+        return under_lock(Recovery(world, settings, console), session, keeper, attempt)
 
     return concluded(world, command, settings, prepare)

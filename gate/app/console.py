@@ -14,7 +14,10 @@ from gate import __version__, log
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.attempt import Attempt
+from gate.core.body import FrozenMap
 from gate.core.effects import Announce
+from gate.core.objects import Ref
+from gate.report.course import Course
 from gate.report.run import Run
 from gate.report.timeline import timeline_line, waiting_for
 
@@ -29,24 +32,42 @@ class Console:
     """Hears the timeline and the warnings of one run; a `Listener` of the engine."""
 
     def __init__(
-        self, clock: Clock, show: Show, command: str, stdout: TextIO | None = None
+        self,
+        clock: Clock,
+        show: Show,
+        command: str,
+        stdout: TextIO | None = None,
+        *,
+        run_url: str = "",
     ) -> None:
         """Start the run's time; results go to `stdout`, that of the process unless told."""
         self.clock = clock
         self.stdout = stdout or sys.stdout
         self._show = show
         self._command = command
+        self._run_url = run_url
         self._started_clock = clock.now()
         self._started_at = clock.wall().isoformat(timespec="milliseconds")
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
         self._about: dict[str, str] = {}
+        self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
+        self._course = Course()
+
+    @property
+    def attempt_id(self) -> str:
+        """The run's own name, which no other run has."""
+        return self._attempt_id
 
     def said(self, announce: Announce) -> None:
         """Show a line of the timeline and keep it."""
         self._timeline.append(announce)
         self._show(announce, self._started_clock)
+
+    def moved(self, attempt: Attempt) -> None:
+        """Keep what a chart of the run needs."""
+        self._course = self._course.seen(attempt)
 
     def beat(self, attempt: Attempt) -> None:
         """Show what is waited for, so that nobody takes silence for death."""
@@ -71,6 +92,10 @@ class Console:
         """Take what is known of the run: server, context, cluster_uid."""
         self._about.update(facts)
 
+    def placed(self, places: Mapping[Ref, tuple[str, int]]) -> None:
+        """Take the file and line of each object of the manifest."""
+        self._places = FrozenMap(places)
+
     def run(self) -> Run:
         """Return the run as it stands now."""
         return Run(
@@ -80,11 +105,14 @@ class Console:
             started_at=self._started_at,
             clock_start=self._started_clock,
             clock_end=self.clock.now(),
+            run_url=self._run_url,
             server=self._about.get("server", ""),
             context=self._about.get("context", ""),
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),
+            places=self._places,
+            course=self._course,
         )
 
 

@@ -18,7 +18,10 @@ from typing import TextIO
 
 from gate import log, signals
 from gate.app.console import Console, lines_on, write_safely
+from gate.app.hosting import Hosting
 from gate.app.world import World
+from gate.ci.host import pipeline_run
+from gate.ci.sink import Written
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.outcome import Outcome, Reason
@@ -41,7 +44,7 @@ class Passed:
     message: str
 
 
-Run = Callable[[Delivery], Attempt]
+Run = Callable[[Delivery], Attempt | Passed]
 """Carries an attempt out; signals are events to it."""
 
 Prepare = Callable[[Console, ExitStack], Run | Passed | int]
@@ -71,7 +74,8 @@ class Stopped(GateError):
 def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     """Prepare a command, run its attempt, report it; return the exit code."""
     show = lines_on(world.stderr, settings)
-    console = Console(world.clock, show, command, world.stdout)
+    run_url = pipeline_run(world.environ).url
+    console = Console(world.clock, show, command, world.stdout, run_url=run_url)
     # What comes after the verdict takes moments: a first signal does not cut its report off.
     with world.delivered(lambda _: None), _threads_watched(console):
         try:
@@ -86,7 +90,7 @@ def concluded(world: World, command: str, settings: Settings, prepare: Prepare) 
         if isinstance(ended, int):
             return ended
         if isinstance(ended, Passed):
-            return _passed(settings, console, ended)
+            return _passed(world, settings, console, ended)
         return _judged(world, settings, console, ended)
 
 
@@ -99,19 +103,21 @@ def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed
 
 def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
     result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
-    _publish(settings, console, result)
+    hosting = _publish(world, settings, console, result)
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.message, **facts)
     else:
-        write_safely(world.stderr, refusal(error, style_of(world.stderr, settings)))
+        text = refusal(error, style_of(world.stderr, settings))
+        write_safely(world.stderr, hosting.framed(text))
+    hosting.remark()
     return error.exit_code
 
 
-def _passed(settings: Settings, console: Console, passed: Passed) -> int:
+def _passed(world: World, settings: Settings, console: Console, passed: Passed) -> int:
     console.note("passed", passed.message)
     result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
-    _publish(settings, console, result)
+    _publish(world, settings, console, result).remark()
     return 0
 
 
@@ -119,23 +125,29 @@ def _judged(world: World, settings: Settings, console: Console, attempt: Attempt
     """Report a verdict; a fault of a report is a warning."""
     try:
         result = document(attempt, console.run())
-        _publish(settings, console, result)
+        hosting = _publish(world, settings, console, result)
         if settings.output != "json":
-            console.write(verdict_text(result, style_of(console.stdout, settings)))
+            text = verdict_text(result, style_of(console.stdout, settings))
+            console.write(hosting.framed(text))
+        hosting.remark()
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
         _debug(world, settings, error)
         console.warn(f"the report broke off: {place_of(error)}; this is a bug of rollout-gate")
     return attempt.exit_code
 
 
-def _publish(settings: Settings, console: Console, result: Result) -> None:
-    """Write the report files, and the document where it is asked for on stdout."""
+def _publish(world: World, settings: Settings, console: Console, result: Result) -> Hosting:
+    """Write the report files, the document where stdout is to have it, and the host's files."""
+    written = []
     for report in settings.report:
         warning = write_report(Format(report.format), Path(report.path), result)
-        if warning is not None:
+        if warning is None:
+            written.append(Written(report.format, report.path))
+        else:
             console.warn(warning)
     if settings.output == "json":
         console.write(json_text(result))
+    return Hosting.of(world, settings, console, result, written)
 
 
 def _debug(world: World, settings: Settings, error: BaseException) -> None:

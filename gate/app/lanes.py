@@ -1,7 +1,7 @@
 """Worker lanes: each takes effects from its queue, one after another, and puts the answers back.
 
-Writes have one lane, so that no two are ever under way; reads and evidence have lanes of their
-own, so that a slow log never delays a verdict.
+Writes have one lane, so that no two are ever under way; reads, evidence and each check have lanes
+of their own, so that a slow log or query never delays a verdict.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 from queue import SimpleQueue
 
 from gate.clock import Clock
-from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Write
 from gate.core.events import Answer, Recorded, Released
 from gate.core.objects import Ref
 from gate.engine import Broken, Inbox
@@ -31,11 +31,12 @@ class Lanes:
         write: Callable[[Write], Answer],
         read: Callable[[Read], Answer],
         collect: Callable[[Collect], Answer],
+        ask: Callable[[Ask], Answer],
     ) -> None:
         """Take what performs each kind of effect; nothing runs before the first dispatch."""
         self._clock = clock
         self._inbox = inbox
-        self._write, self._read, self._collect = write, read, collect
+        self._write, self._read, self._collect, self._ask = write, read, collect, ask
         self._lanes: dict[str, SimpleQueue[Asking | None]] = {}
         self._sent: dict[Ref, None] = {}
 
@@ -58,6 +59,8 @@ class Lanes:
                 self._lane(f"read {effect.ref}").put(effect)
             case Collect():
                 self._lane("collect").put(effect)
+            case Ask(check=check):
+                self._lane(f"check {check}").put(effect)
 
     def stop(self) -> None:
         """Let each lane end after what it is at; nobody is waited for."""
@@ -86,5 +89,7 @@ class Lanes:
                 return self._read(effect)
             case Collect():
                 return self._collect(effect)
+            case Ask():
+                return self._ask(effect)
             case _:
                 raise TypeError(f"no lane performs {type(effect).__name__}")

@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from gate.app.replies import Reply, request_of
-from gate.app.world import World
+from gate.app.world import OpenSources, World
 from gate.clock import Clock
+from gate.config import Settings
 from gate.kube.connection import Connection, Options
 from gate.kube.in_process import Place, connection_to
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.serving.request import Answer, Request
 from gate.signals import SIGNAL_BASE
+from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock
 
 SERVER = "https://sandbox"
@@ -36,6 +38,11 @@ Through = Callable[[Request, Handle], Answer]
 def straight(request: Request, handle: Handle) -> Answer:
     """Stand in nobody's way."""
     return handle(request)
+
+
+def nothing_to_ask(_: Settings, __: Clock) -> Sources:
+    """Return sources that answer nothing."""
+    return Sources({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ class Played:
         stdin: bytes = b"",
         *,
         user: User | None = None,
+        sources: OpenSources = nothing_to_ask,
     ) -> World:
         """Return the surroundings of one command, whose threads are those of `signals.group`."""
         group, who = signals.group, user or User()
@@ -82,7 +90,16 @@ class Played:
             place = Place(SERVER, CONTEXT, who.namespace, token)
             return connection_to(serve, group.wait_until, clock, place)
 
-        return World(group, connect, signals.delivered_to, io.BytesIO(stdin), stdout, stderr)
+        return World(
+            clock=group,
+            connect=connect,
+            sources=sources,
+            delivered=signals.delivered_to,
+            stdin=io.BytesIO(stdin),
+            stdout=stdout,
+            stderr=stderr,
+            environ={},
+        )
 
     def start(
         self, command: Callable[[World], int], stdin: bytes = b"", *, user: User | None = None

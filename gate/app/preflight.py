@@ -14,14 +14,13 @@ from typing import Any
 from gate.app.applying import Prepared, prepare, taken_over
 from gate.app.guards import conflict_refusal, refuse_empty, refuse_managed, refuse_paused
 from gate.app.session import Session
-from gate.app.watching import Watching
 from gate.config import Settings
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
-from gate.core.plan import Plan, PlannedWrite
+from gate.core.plan import Plan, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.progress import step_size
 from gate.core.remedy import content
@@ -89,21 +88,29 @@ def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tup
     )
 
 
-def guard(settings: Settings, items: Iterable[Prepared]) -> None:
-    """Refuse what should not be touched unless it was asked for."""
+def guard(
+    settings: Settings, items: Iterable[Prepared], paused_by_us: Collection[Ref] = ()
+) -> None:
+    """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
     lives = [item.live for item in items if item.is_deployment and item.live is not None]
     if not settings.allow_managed:
         refuse_managed(lives)
     if not settings.resume:
-        refuse_paused(lives)
+        refuse_paused(live for live in lives if live.ref not in paused_by_us)
 
 
-def guard_outcome(settings: Settings, items: Iterable[Prepared], trials: Trials) -> None:
+def guard_outcome(
+    settings: Settings,
+    items: Iterable[Prepared],
+    trials: Trials,
+    paused_by_us: Collection[Ref] = (),
+) -> None:
     """Refuse what the server would make of the manifest and what could not be verified."""
     if settings.require_pods:
         refuse_empty(items, trials)
     if not settings.resume:
-        refuse_paused(trials.values(), hint="take spec.paused out of the manifest, or --resume")
+        others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
+        refuse_paused(others, hint="take spec.paused out of the manifest, or --resume")
 
 
 def rehearse_on_server(
@@ -217,18 +224,20 @@ def _changes(item: Prepared, trials: Trials) -> bool:
 
 def plan_of(
     command: str,
-    settings: Settings,
     policy: Policy,
     items: Collection[Prepared],
     trials: Trials,
-    watching: Watching,
+    targets: tuple[Target, ...],
+    resumed: Collection[Ref],
 ) -> Plan:
-    """Return the plan: the writes in the order of application, the Deployments to follow."""
-    targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
+    """Return the plan: the writes in the order of application, the Deployments to follow.
+
+    Of the `resumed` those that are paused go on with it.
+    """
     writes: list[PlannedWrite] = []
     for item in items:
         writes.extend(item.writes())
-        if settings.resume and item.is_deployment and _is_paused(item):
+        if item.ref in resumed and item.is_deployment and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.planned(trials.get(item.ref)) for item in items)
     return Plan(command, targets, objects, tuple(writes), policy)

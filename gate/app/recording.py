@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gate.app.replay import Recording
 from gate.clock import Clock
-from gate.config import Settings
+from gate.config import Settings, all_checks, as_configuration, policy
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import taken_by
+from gate.core.check_run import Tick
+from gate.core.effects import Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known
-from gate.core.policy import FailFast
+from gate.core.policy import FailFast, Policy
+from gate.core.questions import Answers, Errored
 from gate.core.share import Share
 from gate.errors import UsageError
 from gate.wire import trace
@@ -24,25 +28,38 @@ from gate.wire.recorder import Recorder
 
 _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS = 5.0
+_CHECKS: Final = "checks"
+_ONE_LINERS: Final = ("check", "http_check", "smoke_test")
+_DOUBTS: Final = "on_inconclusive"
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def load(file: str, settings: Settings) -> tuple[Recording, Settings]:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A recording, the policy that it was recorded under, and that which is asked for."""
+
+    recording: Recording
+    then: Policy
+    now: Policy
+
+
+def load(file: str, settings: Settings) -> Loaded:
     """Read a recording; UsageError with file and line where it is none.
 
-    The settings come back with the policy that the run was recorded under; what `settings` were
-    told counts for more.
+    The policy that is asked for is the recorded one with what `settings` were told put over it.
     """
     found = trace.read(Path(file))
+    then, now = _policies(file, found.policy, settings)
     recording = Recording(
         before=found.before,
         before_live={live.ref: _before(found, live) for live in found.applied},
         applied=found.applied,
         events=found.events(),
+        checks=then.checks,
     )
-    return recording, _under_policy(file, found.policy, settings)
+    return Loaded(recording, then, now)
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
@@ -53,31 +70,51 @@ def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
     return Absent()
 
 
-def _under_policy(file: str, recorded: Mapping[str, Any], settings: Settings) -> Settings:
-    told = {name: getattr(settings, name) for name in settings.model_fields_set}
+def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tuple[Policy, Policy]:
     known = {item.key: item.name for item in _judging()}
-    then = {known[key]: value for key, value in recorded.items() if key in known}
+    values = {known[key]: value for key, value in recorded.items() if key in known}
     try:
-        return Settings.model_validate({**then, **told})
+        then = Settings.model_validate(values)
     except ValueError as error:
         raise UsageError(f"{file}:1: the policy of this recording cannot be read") from error
+    before, now = policy(then), policy(then.model_copy(update=_told_over(then, settings)))
+    if "bake" not in settings.model_fields_set:
+        # A longer window would ask for measurements that nobody took.
+        now = replace(now, evidence_seconds=before.evidence_seconds)
+    return before, now
+
+
+def _told_over(then: Settings, settings: Settings) -> dict[str, Any]:
+    """Return what the settings were told; a check told as a flag replaces its namesake."""
+    told = {name: getattr(settings, name) for name in settings.model_fields_set}
+    if _CHECKS not in told:
+        anew = {check.name for name in _ONE_LINERS for check in getattr(settings, name)}
+        told[_CHECKS] = tuple(check for check in then.checks if check.name not in anew)
+    return told
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
 def policy_told(settings: Settings) -> dict[str, Any]:
-    """Return the flags of the judge that are not at their default, as a file would have them."""
-    return {
+    """Return the options of the judge that are not at their default, as a file would have them.
+
+    Whoever said a check, it stands under `checks`.
+    """
+    told = {
         item.key: _told(getattr(settings, item.name))
         for item in _judging()
-        if getattr(settings, item.name) != item.default
+        if item.name != _CHECKS and getattr(settings, item.name) != item.default
     }
+    checks = as_configuration(all_checks(settings))
+    return {**told, **({_CHECKS: checks} if checks else {})}
 
 
 def _judging() -> Iterator[Setting]:
     """Yield the options that decide over a verdict, a replay's too."""
-    return (item for item in taken_by("replay") if item.option.group is Group.VERDICT)
+    for item in taken_by("replay"):
+        if item.option.group is Group.VERDICT or item.name in (_CHECKS, _DOUBTS):
+            yield item
 
 
 def _told(value: object) -> object:
@@ -100,7 +137,7 @@ def _changes(limits: FailFast) -> Iterator[str]:
 
 
 class Tape:
-    """Taps a run's connection for a recorder: lists, watch lines, the answer to the apply.
+    """Taps a run for a recorder: lists, watch lines, the answer to the apply, measurements.
 
     Called from the threads that heard; the lists of before the apply become the header.
     """
@@ -134,6 +171,15 @@ class Tape:
     def line(self, line: bytes) -> None:
         """Take a line of a watch."""
         self._recorder.line(self._clock.now(), line)
+
+    def measured(self, check: str, tick: Tick, said: Answers | Errored) -> None:
+        """Take what a check was answered."""
+        self._recorder.measured(self._clock.now(), check, tick, said)
+
+    def writing(self, effect: Write) -> None:
+        """Take a write that is about to be sent: after the applies it is one of the way back."""
+        if self.complete and effect.ref.kind == "Deployment":
+            self._recorder.returned(self._clock.now())
 
     def _listed(self, path: str, body: bytes) -> None:
         if self.complete:

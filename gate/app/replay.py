@@ -1,20 +1,35 @@
 """Judges a recording on its own time, with the same attempt that judges live.
 
 The attempt is `verify`'s: no writes, so every question that it asks is answered from what the
-recording has shown so far.
+recording has shown so far. What its checks ask is answered by the recording's measurements.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.core.attempt import Attempt
+from gate.app.recorded_answers import RecordedAnswers
+from gate.core import checking
+from gate.core.attempt import Attempt, Ending
 from gate.core.baseline import Baseline, baseline_of
 from gate.core.body import FrozenMap
-from gate.core.effects import FIELD_MANAGER, Announce, Collect, Effect, Read, Release, SaveRecord
+from gate.core.causes import Cause
+from gate.core.checks import Check
+from gate.core.effects import (
+    FIELD_MANAGER,
+    Announce,
+    Ask,
+    Asking,
+    Collect,
+    Effect,
+    Read,
+    Release,
+    SaveRecord,
+)
 from gate.core.events import (
     Answer,
     AttemptEvent,
@@ -30,83 +45,112 @@ from gate.core.events import (
 )
 from gate.core.fact import Absent, Fact, Known
 from gate.core.following import applied_of, start_following
-from gate.core.objects import Ref, Watched
+from gate.core.objects import CleanText, Ref, Watched
+from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, PlannedObject, Target
 from gate.core.policy import Policy
-from gate.core.rollout import Verdict, VerdictKind
+from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin, step, wake_at
+from gate.core.verdict import Verdict
+from gate.report.checks import check_lines, check_rows
+from gate.report.course import Course
+from gate.report.result import CheckResult
+from gate.report.style import Style
 from gate.report.timeline import timeline_line
+from gate.wire.measurements import Measured
 
-_MOST_TELLING = (
-    VerdictKind.FAILED,
-    VerdictKind.SUPERSEDED,
-    VerdictKind.HELD,
-    VerdictKind.PROGRESSING,
-    VerdictKind.COMPLETE,
-)
-"""Of several Deployments the first of these speaks for all."""
+
+class Stands(enum.StrEnum):
+    """What stands of a recorded rollout; of several Deployments the first of these speaks for all.
+
+    A verdict's kinds, and what checks add to them.
+    """
+
+    FAILED = "failed"
+    SUPERSEDED = "superseded"
+    HELD = "held"
+    PROGRESSING = "progressing"
+    INCONCLUSIVE = "inconclusive"
+    COMPLETE = "complete"
+
+
+_MOST_TELLING = tuple(Stands)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What one recording holds: the state before, the answers to the applies, what came after."""
+    """What one recording holds: the state before, the answers to the applies, what came after.
+
+    `checks` are those of the recorded run.
+    """
 
     before: tuple[Watched, ...]
     before_live: Mapping[Ref, Fact[LiveObject]]
     applied: tuple[LiveObject, ...]
-    events: Iterable[Observed | Vanished | Listed]
+    events: Iterable[Observed | Vanished | Listed | Measured]
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """`replay`'s answer, of several Deployments about the one that speaks for all.
 
-    `decided_at` is seconds of the recording, None while undecided.
+    `decided_at` is seconds of the recording, None while undecided. `attempt` is the whole of it,
+    as it stands at the end, `course` how it came there.
     """
 
-    verdict: Verdict
+    verdict: Stands
+    reason: Reason
+    message: CleanText
+    causes: tuple[Cause, ...]
     decided_at: float | None
     new_revision: bool
     baseline: Fact[Baseline]
     timeline: tuple[Announce, ...]
+    attempt: Attempt
+    course: Course
+    checks: tuple[CheckResult, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return the JSON object that `replay --output json` prints."""
         causes = [
             {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
-            for cause in self.verdict.causes
+            for cause in self.causes
         ]
         back = self.baseline.value.revision if isinstance(self.baseline, Known) else None
         return {
-            "verdict": self.verdict.kind.value,
-            "reason": self.verdict.reason.value,
+            "verdict": self.verdict.value,
+            "reason": self.reason.value,
             "causes": causes,
             "decided_at": self.decided_at,
             "new_revision": self.new_revision,
             "would_roll_back_to": back,
+            "checks": [*self.checks],
         }
 
     def text(self) -> str:
         """Return what people read: the lines as they came, the verdict with its causes."""
         lines = [timeline_line(line, 0.0) for line in self.timeline]
         when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
-        lines.append(f"{self.verdict.kind}: {self.verdict.reason} ({when}): {self.verdict.message}")
-        lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.verdict.causes)
+        lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
+        lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)
+        lines.extend(f"  {line}" for line in check_lines(self.checks, Style()))
         if isinstance(self.baseline, Known):
             lines.append(f"  a rollback would return to revision {self.baseline.value.revision}")
         return "\n".join(lines) + "\n"
 
 
-def judge(recording: Recording, policy: Policy) -> Judged:
-    """Judge a recording under `policy`; the recording's end leaves undecided what is."""
-    player = _Player(recording, policy)
+def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
+    """Judge a recording under each policy, reading it once; its end leaves undecided what is."""
+    players = [_Player(recording, policy) for policy in policies]
     for event in recording.events:
-        player.wake_until(event.at)
-        player.hear(event)
-        if player.attempt.ended:
+        undecided = [player for player in players if not player.attempt.ended]
+        if not undecided:
             break
-    return player.judged()
+        for player in undecided:
+            player.play(event)
+    return tuple(player.judged() for player in players)
 
 
 class _Player:
@@ -123,8 +167,10 @@ class _Player:
             may_retreat=False,
         )
         self.timeline: list[Announce] = []
+        self._measurements = RecordedAnswers(recording.checks, policy.checks)
         self.attempt, effects = begin(plan, 0.0)
         self.attempt = self._applied(recording, snapshots)
+        self.course = Course().seen(self.attempt)
         self._answer(effects)
 
     @staticmethod
@@ -146,17 +192,28 @@ class _Player:
                 attempt = start_following(attempt, applied, known)
         return attempt
 
-    def wake_until(self, at: float) -> None:
+    def play(self, event: Observed | Vanished | Listed | Measured) -> None:
+        """Take the next line of the recording."""
+        self._wake_until(event.at)
+        if not isinstance(event, Measured):
+            self._hear(event)
+            return
+        answer = self._measurements.heard(event)
+        if answer is not None and answer.effect_id in self.attempt.outstanding:
+            self._hear(answer)
+
+    def _wake_until(self, at: float) -> None:
         """Let pass the time before the next line of the recording."""
         while not self.attempt.ended:
             due_at = wake_at(self.attempt)
             if due_at > at or math.isinf(due_at):
                 return
-            self.hear(Woke(due_at))
+            self._hear(Woke(due_at))
 
-    def hear(self, event: AttemptEvent) -> None:
+    def _hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever it asks for."""
         self.attempt, effects = step(self.attempt, event)
+        self.course = self.course.seen(self.attempt)
         self._answer(effects)
 
     def _answer(self, effects: tuple[Effect, ...]) -> None:
@@ -165,10 +222,11 @@ class _Player:
                 self.timeline.append(effect)
             else:
                 answer = self._answer_to(effect)
-                if answer.effect_id in self.attempt.outstanding:
-                    self.hear(answer)
+                if answer is not None and answer.effect_id in self.attempt.outstanding:
+                    self._hear(answer)
 
-    def _answer_to(self, effect: Effect) -> Answer:
+    def _answer_to(self, effect: Asking) -> Answer | None:
+        """Return the answer, None for a measurement that the recording has yet to show."""
         now = self.attempt.now
         match effect:
             case SaveRecord(effect_id):
@@ -179,6 +237,8 @@ class _Player:
                 return Collected(now, effect_id, ())
             case Release(effect_id):
                 return Released(now, effect_id)
+            case Ask():
+                return self._measurements.ask(effect, now)
             case _:
                 raise TypeError(f"a replay writes nothing, not even {effect}")
 
@@ -196,14 +256,29 @@ class _Player:
 
     def judged(self) -> Judged:
         """Return what stands now."""
-        verdicts = {
-            ref: rollout.verdict(self.attempt.now) for ref, rollout in self.attempt.rollouts.items()
-        }
-        ref = min(verdicts, key=lambda ref: _MOST_TELLING.index(verdicts[ref].kind))
+        attempt = self.attempt
+        stands = {ref: self._stands(ref, rollout) for ref, rollout in attempt.rollouts.items()}
+        ref = min(stands, key=lambda ref: _MOST_TELLING.index(stands[ref][0]))
+        verdict, found = stands[ref]
         return Judged(
-            verdict=verdicts[ref],
-            decided_at=self.attempt.verdict_at if self.attempt.ended else None,
-            new_revision=any(r.applied.new_template for r in self.attempt.rollouts.values()),
-            baseline=self.attempt.plan.target(ref).baseline,
+            verdict=verdict,
+            reason=found.reason,
+            message=found.message,
+            causes=found.causes,
+            decided_at=attempt.verdict_at if attempt.ended else None,
+            new_revision=any(r.applied.new_template for r in attempt.rollouts.values()),
+            baseline=attempt.plan.target(ref).baseline,
             timeline=tuple(self.timeline),
+            attempt=attempt,
+            course=self.course,
+            checks=tuple(check_rows(attempt)),
         )
+
+    def _stands(self, ref: Ref, rollout: Rollout) -> tuple[Stands, Verdict | Ending]:
+        """Return what stands of a Deployment, with the words of who says so."""
+        ending = self.attempt.endings.get(ref)
+        if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
+            return Stands.INCONCLUSIVE, ending
+        found = rollout.verdict(self.attempt.now)
+        found = checking.judged(found, checking.against(self.attempt).get(ref)) or found
+        return Stands(found.kind), found

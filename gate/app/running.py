@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gate.app.console import Console
 from gate.app.lanes import Lanes
+from gate.app.measuring import Measured, performer
 from gate.app.session import Session
 from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
-from gate.core.events import Interrupted
+from gate.core.effects import Asking, Release, SaveRecord, Write
+from gate.core.events import Answer, Interrupted
 from gate.core.objects import Ref
 from gate.core.plan import Plan
 from gate.engine import Engine
@@ -20,22 +22,35 @@ from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.signals import Delivery
 
+Lease = Callable[[SaveRecord | Release], None]
+"""Takes what is asked of the locks; the answer comes through the inbox."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
     """An attempt that nothing has refused; the watches of its session already run.
 
-    `selectors` are those of the Deployments that it follows.
+    `selectors` are those of the Deployments that it follows, `lease` has
+    its locks, None where there are none.
     """
 
     session: Session
     plan: Plan
     selectors: Mapping[Ref, Mapping[str, Any]] = FrozenMap()
+    lease: Lease | None = None
 
 
-def run(ready: Ready, console: Console, delivered: Delivery) -> Attempt:
+def run(
+    ready: Ready,
+    console: Console,
+    delivered: Delivery,
+    *,
+    measured: Measured | None = None,
+    writing: Callable[[Write], None] | None = None,
+) -> Attempt:
     """Return the attempt in its end state.
 
+    `measured` is told what each check was answered, `writing` of each write before it is sent.
     A bug of ours that breaks it off is raised, after a warning that names what was written.
     """
     clock, inbox = ready.session.clock, ready.session.inbox
@@ -43,11 +58,19 @@ def run(ready: Ready, console: Console, delivered: Delivery) -> Attempt:
     lanes = Lanes(
         clock,
         inbox,
-        write=Writer(client, resources, clock).perform,
+        write=_told(writing, Writer(client, resources, clock).perform),
         read=Reader(client, resources, clock, ready.selectors).perform,
         collect=Collector(client, clock).perform,
+        ask=performer(ready.session.sources, clock, measured),
     )
-    engine = Engine(clock, inbox, lanes.dispatch, console)
+
+    def dispatch(effect: Asking) -> None:
+        if ready.lease is not None and isinstance(effect, SaveRecord | Release):
+            ready.lease(effect)
+        else:
+            lanes.dispatch(effect)
+
+    engine = Engine(clock, inbox, dispatch, console)
     try:
         with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)
@@ -58,3 +81,17 @@ def run(ready: Ready, console: Console, delivered: Delivery) -> Attempt:
         raise
     finally:
         lanes.stop()
+
+
+def _told(
+    writing: Callable[[Write], None] | None, perform: Callable[[Write], Answer]
+) -> Callable[[Write], Answer]:
+    """Return what tells of a write and performs it."""
+    if writing is None:
+        return perform
+
+    def told(effect: Write) -> Answer:
+        writing(effect)
+        return perform(effect)
+
+    return told

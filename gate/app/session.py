@@ -1,4 +1,4 @@
-"""One run's connection to a cluster: the client, its inbox of events, and what was said of it."""
+"""One run's connections: to a cluster, to what answers its checks, and its inbox of events."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 
+from gate.app import measuring
 from gate.app.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
@@ -16,6 +17,7 @@ from gate.kube.client import Client, Heard, Limits
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
 from gate.kube.resources import Resources
+from gate.sources.source import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Session:
     connection: Connection
     client: Client
     resources: Resources
+    sources: Sources
     inbox: Inbox
     namespace: str
     at_end: Callable[[Callable[[], None]], object]
@@ -36,7 +39,11 @@ class Session:
 
 @contextmanager
 def connected(
-    settings: Settings, clock: Clock, connect: Connect, heard: Heard | None = None
+    settings: Settings,
+    clock: Clock,
+    connect: Connect,
+    sources: Sources,
+    heard: Heard | None = None,
 ) -> Iterator[Session]:
     """Connect as the settings say, for the block; raises what `connect` raises.
 
@@ -60,14 +67,17 @@ def connected(
         stack.callback(connection.close)
         stack.callback(stopping.set)
         resources = Resources(client)
-        yield Session(clock, connection, client, resources, inbox, namespace, stack.callback)
+        yield Session(
+            clock, connection, client, resources, sources, inbox, namespace, stack.callback
+        )
 
 
 def opened(
     world: World, settings: Settings, stack: ExitStack, heard: Heard | None = None
 ) -> Session:
     """Connect to the world's cluster for as long as the stack is open."""
-    return stack.enter_context(connected(settings, world.clock, world.connect, heard))
+    sources = measuring.opened(world.sources, settings, world.clock, stack)
+    return stack.enter_context(connected(settings, world.clock, world.connect, sources, heard))
 
 
 def _options(settings: Settings) -> Options:

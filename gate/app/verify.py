@@ -5,8 +5,9 @@ from __future__ import annotations
 from gate.app import arrival
 from gate.app.console import Console
 from gate.app.live import read_object, selector_of
-from gate.app.running import Ready
+from gate.app.running import Lease, Ready
 from gate.app.session import Session
+from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core.events import Kind
@@ -24,12 +25,24 @@ class UnexpectedImage(GateError):
     outcome = Outcome.FAILED
 
 
-def verify(session: Session, settings: Settings, names: tuple[str, ...], console: Console) -> Ready:
-    """Prepare to follow Deployments as they are to their verdict."""
+def arrived(
+    session: Session, settings: Settings, names: tuple[str, ...], console: Console
+) -> tuple[Ref, ...]:
+    """Say where we are, refuse the wrong place; return what is to be verified."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
     arrival.check_access(session, "verify", following(session.namespace))
-    refs = _refs(session, settings, names)
+    return _refs(session, settings, names)
+
+
+def verify(
+    session: Session,
+    settings: Settings,
+    refs: tuple[Ref, ...],
+    console: Console,
+    lease: Lease | None = None,
+) -> Ready:
+    """Prepare to follow Deployments as they are to their verdict."""
     watching = Watching(session, {ref: selector_of(read_object(session, ref)) for ref in refs})
     watching.start()
     watching.settle(settings.connect_timeout)
@@ -37,7 +50,8 @@ def verify(session: Session, settings: Settings, names: tuple[str, ...], console
     targets = tuple(watching.target(ref) for ref in refs)
     console.note("following", f"{', '.join(map(str, refs))}: nothing is written")
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
-    return Ready(session, plan, watching.selectors)
+    try_checks(session, settings, session.sources, targets, console)
+    return Ready(session, plan, watching.selectors, lease)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

@@ -1,12 +1,13 @@
-"""What a command meets outside of itself: time, a way to a cluster, streams, signals.
+"""What a command meets outside of itself: time, a cluster, what answers checks, streams, signals.
 
 The process's own is `outside()`; a rehearsal plays another one, in the same process.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -14,30 +15,54 @@ from gate.clock import Clock, SystemClock
 from gate.signals import Delivery, delivered_to
 
 if TYPE_CHECKING:
+    from gate.config import Settings
     from gate.kube.connection import Connection, Options  # the client: half a second
+    from gate.sources.source import Sources
 
 Connect = Callable[["Options", Clock], "Connection"]
 """Raises what `gate.kube.connection.connect` raises."""
+OpenSources = Callable[["Settings", Clock], "Sources"]
+"""Return what answers the checks of a run; raises UsageError for what cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One run's surroundings; nothing in `gate.app` looks past them."""
+    """One run's surroundings; nothing in `gate.app` looks past them.
+
+    `environ` is where the pipeline says which run it is.
+    """
 
     clock: Clock
     connect: Connect
+    sources: OpenSources
     delivered: Delivery
     stdin: BinaryIO
     stdout: TextIO
     stderr: TextIO
+    environ: Mapping[str, str]
 
 
 def outside() -> World:
     """Return the surroundings of this process as they are now."""
-    return World(SystemClock(), _connected, delivered_to, sys.stdin.buffer, sys.stdout, sys.stderr)
+    return World(
+        SystemClock(),
+        _connected,
+        _sources,
+        delivered_to,
+        sys.stdin.buffer,
+        sys.stdout,
+        sys.stderr,
+        os.environ,
+    )
 
 
 def _connected(options: Options, clock: Clock) -> Connection:
     from gate.kube.connection import connect
 
     return connect(options, clock=clock)
+
+
+def _sources(settings: Settings, clock: Clock) -> Sources:
+    from gate.app.measuring import sources
+
+    return sources(settings, clock)

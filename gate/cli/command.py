@@ -30,7 +30,7 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write one section for each group that has options."""
-        mine = taken_by(self.name or "")
+        mine = _flags_of(self.name or "")
         for group in Group:
             rows = [row(item) for item in mine if item.option.group is group]
             if rows:
@@ -43,7 +43,7 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
 
     def made(function: Callable[..., int]) -> click.Command:
         name = function.__name__
-        mine = taken_by(name)
+        mine = _flags_of(name)
 
         def run(**given: Any) -> int:
             told = {item.name: given.pop(item.name) for item in mine}
@@ -60,6 +60,10 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
         return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
 
     return made
+
+
+def _flags_of(command: str) -> tuple[Setting, ...]:
+    return tuple(item for item in taken_by(command) if item.option.on_command_line)
 
 
 def _outside() -> World:

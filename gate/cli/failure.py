@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from gate import __version__, log
 from gate.cli.call import Call
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import Bug, GateError, UsageError
+
+if TYPE_CHECKING:
+    from gate.report.result import Result  # a complaint about a flag comes without the reports
 
 INTERRUPTED_CODE = 130
 """128 and the number of SIGINT, as a shell reports it."""
@@ -39,7 +44,8 @@ def concluded(error: BaseException, call: Call) -> int:
     else:
         _print(failure, trace, call)
     if call.wants_document:
-        call.stdout.write(_document(failure, call))
+        call.stdout.write(_json(_document(failure, call)))
+    _tell_host(failure, call)
     return failure.exit_code
 
 
@@ -83,16 +89,36 @@ def _log(failure: Failure, trace: list[str], call: Call) -> None:
         log.error(problem, reason=failure.reason.value, hint=failure.hint)
 
 
-def _document(failure: Failure, call: Call) -> str:
+def _document(failure: Failure, call: Call) -> Result:
     """Return the result document of a run that came to no attempt."""
     from gate.report.document import minimal
     from gate.report.run import Run
-    from gate.report.sinks import json_text
 
     started_at = call.wall().isoformat(timespec="milliseconds")
     run = Run(__version__, "", "", started_at=started_at, clock_start=0.0, clock_end=0.0)
     message = "; ".join(failure.problems)
-    return json_text(minimal(failure.outcome, failure.exit_code, failure.reason, message, run))
+    return minimal(failure.outcome, failure.exit_code, failure.reason, message, run)
+
+
+def _json(result: Result) -> str:
+    from gate.report.sinks import json_text
+
+    return json_text(result)
+
+
+def _tell_host(failure: Failure, call: Call) -> None:
+    """Give the CI host its outputs and marks; what fails there fails nothing else."""
+    from gate.ci.host import Host, detect
+
+    if detect(call.environ) is Host.PLAIN:
+        return
+    from gate.ci.publishing import publish, sink_of
+
+    with contextlib.suppress(Exception):
+        result = _document(failure, call)
+        sink = sink_of(call.environ, call.wall())
+        publish(sink.additions(result, ()))
+        call.stderr.write(sink.remarks(result, ()))
 
 
 def _one_line(text: str) -> str:

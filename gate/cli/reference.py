@@ -30,6 +30,10 @@ This page is made of the declarations in `gate/config/settings.py`:
 - `N|N%`: a count or a share of the pods
 - `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`
 - `CODE`: {_listed(LintCode)}
+- `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside of brackets is
+  the bound, which is inclusive
+- `COMMAND`: a program and its arguments, split as a shell does, and run without one; once, when
+  the new version is complete, since it would meet both versions before
 """
 
 _FEW = 3
@@ -51,7 +55,11 @@ lists are not joined.
   [config.schema.json](config.schema.json) describes it; an unknown key or a wrong value is an error
   with its line.
 - A command ignores what the environment and the files say of options that it does not take.
-- Secrets are no options: they come from the kubeconfig.
+- A file can hold what no flag can: `checks`, the health checks with all they say, `prometheus`, the
+  server and how it is asked, and `services`, the same for the services of HTTP checks.
+- Secrets are no options: they come from the kubeconfig, from the files that `prometheus` and
+  `services` name, and from `ROLLOUT_GATE_PROMETHEUS_TOKEN`, or `ROLLOUT_GATE_PROMETHEUS_USER` with
+  `ROLLOUT_GATE_PROMETHEUS_PASSWORD`.
 """
 
 
@@ -86,6 +94,8 @@ def _options(group: Group) -> Iterator[str]:
 
 def _flag(item: Setting) -> str:
     given = f"{item.flag} {_cell(item.metavar)}".rstrip()
+    if not item.option.on_command_line:
+        return f"`{item.key}:`"
     return f"`{item.option.short}`, `{given}`" if item.option.short else f"`{given}`"
 
 
@@ -96,10 +106,17 @@ def _default(item: Setting) -> str:
 def _help(item: Setting) -> str:
     notes = (
         "; repeatable" if item.repeated else "",
-        "" if item.option.in_file else "; not in a file",
-        "" if item.option.in_environment else "; no variable",
+        _file_note(item),
+        "" if item.option.in_environment or not item.option.on_command_line else "; no variable",
     )
     return _cell(item.option.help + "".join(notes))
+
+
+def _file_note(item: Setting) -> str:
+    if not item.option.on_command_line:
+        return "; only in a file"
+    told = f"; in a file `{item.option.file_key}`" if item.option.file_key else "; not in a file"
+    return "" if item.option.in_file else told
 
 
 def _commands_of(item: Setting) -> str:

@@ -18,7 +18,9 @@ def rehearse(world: World, settings: Settings) -> int:
 
     KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,
-    deleted, stale-deadline, first-deployment; @T goes with those that begin at a second.
+    deleted, stale-deadline, bad-checks, no-metrics, first-deployment; @T goes with those that begin
+    at a second. Nobody is asked what the health checks measure, and no smoke test is run: without
+    trouble all is well.
     """
     require_manifests(settings, "rehearse")
     chosen = [settings.with_, settings.scenario, settings.all_ or None]

@@ -1,4 +1,4 @@
-"""`rollout-gate schema config|result`."""
+"""`rollout-gate schema config|result|checks`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from gate.cli.catalog import COMMANDS
 
 
 @click.command("schema", help=COMMANDS["schema"])
-@click.argument("document", type=click.Choice(["config", "result"]))
+@click.argument("document", type=click.Choice(["config", "result", "checks"]))
 def schema(document: str) -> int:
     """Print it."""
     if document == "config":
         from gate.config import schema as schema_of
+    elif document == "checks":
+        from gate.report.schema import checks_schema as schema_of
     else:
         from gate.report.schema import result_schema as schema_of
     click.echo(json.dumps(schema_of(), indent=2))

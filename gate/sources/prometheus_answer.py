@@ -75,8 +75,10 @@ def _number(text: Any) -> float:
     return float(text)
 
 
-def _labels(metric: Mapping[str, Any]) -> CleanText:
+def _labels(metric: Any) -> CleanText:
     """Return a label set as PromQL writes it."""
+    if not isinstance(metric, dict):
+        raise TypeError("a label set is an object")
     pairs = (
         f"{name}={json.dumps(str(value), ensure_ascii=False)}"
         for name, value in sorted(metric.items())

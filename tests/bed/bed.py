@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from tests.bed.history import History
+from tests.bed.invariants import Run
 from tests.bed.policies import Policies
 from tests.cluster.audit import Log
 from tests.cluster.command import END_SECONDS, Result, RunningProgram
@@ -62,7 +63,7 @@ class Bed:
     """What a test plays with.
 
     `audit` is None where the cluster's log cannot be read; pods carry `scheduler_name` unless it
-    is empty.
+    is empty; `runs` are the gate's so far that have ended and kept the invariants.
     """
 
     client: Client
@@ -74,6 +75,7 @@ class Bed:
     policies: Policies
     folder: Path
     scheduler_name: str = ""
+    runs: list[Run] = field(default_factory=list)
 
 
 Opened = AbstractContextManager[Bed]

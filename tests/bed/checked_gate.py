@@ -26,16 +26,17 @@ _READABLE_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run takes place: the objects of its namespace, and what is known of them."""
+    """Where a run takes place: its namespace's objects, what is known of them, earlier runs."""
 
     objects: Objects
     history: History
     audit: Log | None
+    runs: list[Run]
 
     @classmethod
     def of(cls, bed: Bed) -> Place:
         """Return the place of a test's runs."""
-        return cls(bed.objects, bed.history, bed.audit)
+        return cls(bed.objects, bed.history, bed.audit, bed.runs)
 
 
 class CheckedGate(Starting):
@@ -73,6 +74,7 @@ class CheckedGate(Starting):
                 secrets=self._secrets,
             )
             hold(run, self._place.objects, self._place.history)
+            self._place.runs.append(run)
 
         return CheckedRun(self._program.start(*arguments, stdin=stdin, env=env), check)
 

@@ -34,6 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the bed be chosen."""
     what = "where scenarios run: the sandbox in virtual time, or a real control plane"
     parser.addoption("--bed", choices=[SANDBOX, CONTROL_PLANE], default=SANDBOX, help=what)
+    what = "let crash walks kill at every request instead of at some"
+    parser.addoption("--every-request", action="store_true", help=what)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,8 @@
 S1: `verified` is true of the cluster at the end. S2: a rollback is written only over what the gate
 itself had written. S3: there is at most one for each object. S5: no secret is in any output.
 S6: only what the manifest names is written. S7: nothing is written after what a verdict asks for.
+L1: it ends within the budgets that it was given and 10 s.
+
 And each write says which uid and version it is meant for, takes nothing by force unasked, and goes
 by the gate's own field manager.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from gate.duration import parse_seconds
 from tests.bed.history import History, version_of
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
@@ -32,8 +36,10 @@ _DOCUMENT = "rollout-gate/result/v1"
 
 RESTART_MANAGER = "rollout-gate-restart"
 FIELD_MANAGERS = ("rollout-gate", RESTART_MANAGER)
-WRITING_COMMANDS = frozenset({"apply", "undo", "pause", "resume", "restart"})
-_JUDGING_COMMANDS = frozenset({"apply", "verify", "undo", "resume", "restart"})
+WRITING_COMMANDS = frozenset({"apply", "undo", "pause", "resume", "restart", "recover"})
+_JUDGING_COMMANDS = frozenset({"apply", "verify", "undo", "resume", "restart", "recover"})
+BUDGETS = ("--timeout", "--bake", "--rollback-timeout", "--connect-timeout", "--lock-wait")
+GRACE_SECONDS, CONNECT_SECONDS = 10.0, 15.0
 _UNTOUCHED = frozenset({2, 3})
 _FORWARD_ONLY = frozenset({"verified", "inconclusive", "failed"})
 _BESIDE_ALL_PODS = ("--require", "--tolerate", "--observe", "--dry-run")
@@ -74,6 +80,8 @@ class Run:
     def targets(self) -> set[Key]:
         """What the command names: the manifest's objects, or a Deployment by its name."""
         named = {key_of(item, self.namespace) for item in self.manifest}
+        if self.command == "recover" and self.document:
+            return {_key_told(item) for item in self.document["objects"]}
         if self.manifest or self.command not in WRITING_COMMANDS:
             return named
         words = [word for word in self.arguments if not word.startswith("-")][1:2]
@@ -84,6 +92,24 @@ class Run:
         """Its successful writes of objects, in their order; what it keeps for itself aside."""
         writes = self.requests.writes() if self.requests else ()
         return [each for each in writes if each.succeeded and not each.is_own]
+
+    @property
+    def attempt(self) -> list[Request]:
+        """Its successful writes in the attempt that it is about.
+
+        One that was left unfinished is finished first: that ends where its record is struck out.
+        """
+        sent = self.requests.writes() if self.requests else ()
+        writes = [each for each in sent if each.succeeded]
+        ends = [number for number, each in enumerate(writes) if _strikes_out(each)]
+        rest = (writes[number + 1 :] for number in reversed(ends))
+        later = ([each for each in those if not each.is_own] for those in rest)
+        return next(filter(None, later), self.changes)
+
+
+def _strikes_out(request: Request) -> bool:
+    metadata = request.body.get("metadata", {}) if isinstance(request.body, dict) else {}
+    return metadata.get("annotations", {}).get("rollout-gate/attempt", "") is None
 
 
 def key_of(item: JSON, namespace: str) -> Key:
@@ -96,9 +122,15 @@ def key_of(item: JSON, namespace: str) -> Key:
     return Key(plural, metadata.get("namespace") or namespace, metadata["name"])
 
 
+def _key_told(item: JSON) -> Key:
+    """Return where an object of a result document is found."""
+    named = {"name": item["name"], "namespace": item["namespace"]}
+    return key_of({"kind": item["kind"], "metadata": named}, item["namespace"])
+
+
 def hold(run: Run, objects: Objects, history: History) -> None:
     """Raise `AssertionError` with everything that is wrong with the run."""
-    wrong = [*_said(run), *_verified(run, objects)]
+    wrong = [*_said(run), *_verified(run, objects), *_in_time(run)]
     if run.requests is not None:
         wrong += [*_allowed(run), *_guarded(run), *_way_back(run, history)]
     assert not wrong, "\n".join([*wrong, str(run.result)])
@@ -164,6 +196,18 @@ def _without_hash(template: JSON) -> JSON:
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
+def _in_time(run: Run) -> Iterator[str]:
+    """L1, where the budgets are flags: checks ask for a bake window of their own."""
+    given = dict(itertools.pairwise(run.arguments))
+    has_checks = bool(run.document and run.document.get("checks"))
+    if has_checks or not {"--timeout", "--rollback-timeout"} <= given.keys():
+        return
+    most = GRACE_SECONDS + CONNECT_SECONDS
+    most += sum(parse_seconds(given[flag]) for flag in BUDGETS if flag in given)
+    if run.result.duration_seconds > most:
+        yield f"L1: it took {run.result.duration_seconds:.1f} s of {most:.0f} s"
+
+
 def _allowed(run: Run) -> Iterator[str]:
     """S6, and no write at all of what only looks or refuses."""
     assert run.requests is not None
@@ -212,11 +256,23 @@ def _way_back(run: Run, history: History) -> Iterator[str]:
 
 
 def _bodies(run: Run) -> Iterator[Request]:
-    """Iterate the writes that say how an object should be: applies, and applies of what was."""
-    for request in run.changes:
+    """Iterate the writes that say how an object should be: applies, and applies of what was.
+
+    What is sent again after a lost answer, and changes nothing, is left out.
+    """
+    for request in run.attempt:
         is_whole = request.resource != "deployments" or request.sends_template
-        if isinstance(request.body, dict) and request.verb != "delete" and is_whole:
+        is_said = isinstance(request.body, dict) and request.verb != "delete" and is_whole
+        if is_said and not _did_nothing(request):
             yield request
+
+
+def _did_nothing(request: Request) -> bool:
+    """Whether the version that a write was meant for is the one that it left."""
+    if not isinstance(request.body, dict) or request.answer is None:
+        return False
+    meant_for = request.body["metadata"].get("resourceVersion")
+    return bool(meant_for == request.answer["metadata"]["resourceVersion"])
 
 
 def _is_about(request: Request, key: Key) -> bool:

@@ -180,6 +180,7 @@ READ_DEPLOYMENTS: JSON = {
 }
 
 
+@pytest.mark.fault(37)
 @pytest.mark.contract("B2", "B23", "B200")
 def test_missing_rights_are_named_at_once_as_a_role_that_works(
     scene: Scene,

@@ -22,6 +22,7 @@ def restarts(ended: JSON) -> int:
     return int(found[1]) if found else 0
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B24", "B38", "B83", "B120", "B128", "B142")
 def test_a_crash_loop_goes_back(scene: Scene) -> None:
     """The third restart ends the new version; the old ReplicaSet runs again, evidence is kept."""
@@ -42,6 +43,7 @@ def test_a_crash_loop_goes_back(scene: Scene) -> None:
     assert len(scene.objects.list_all("replicasets")) == 2
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B85")
 @pytest.mark.parametrize("kind", ["init container", "sidecar"])
 def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
@@ -58,6 +60,7 @@ def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B86")
 def test_a_container_without_memory_is_named_so(scene: Scene) -> None:
     """A crash loop whose ends were OOMKilled has the cause OutOfMemory."""
@@ -67,6 +70,7 @@ def test_a_container_without_memory_is_named_so(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B89", "B112")
 @pytest.mark.parametrize("why", ["not-found", "denied"])
 def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
@@ -81,6 +85,7 @@ def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B88")
 @pytest.mark.parametrize("behaviour", ["invalid-image-name", "never-pull"])
 def test_an_image_that_can_never_come_fails_at_once(scene: Scene, behaviour: str) -> None:
@@ -91,6 +96,7 @@ def test_an_image_that_can_never_come_fails_at_once(scene: Scene, behaviour: str
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B92", "B112")
 def test_a_container_that_cannot_be_configured_goes_back(scene: Scene) -> None:
     """A Secret that is missing for longer than its grace is ContainerConfig, and named."""
@@ -102,6 +108,7 @@ def test_a_container_that_cannot_be_configured_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(30)
 @pytest.mark.contract("B93")
 def test_readiness_that_comes_and_goes_goes_back(scene: Scene) -> None:
     """Readiness that was won and lost three times is ReadinessLost."""
@@ -112,6 +119,7 @@ def test_readiness_that_comes_and_goes_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(24, 30)
 @pytest.mark.contract("B111", "B120")
 def test_pods_that_never_get_ready_end_by_the_deadline(scene: Scene) -> None:
     """The Deployment's own deadline decides, and the cause says what was missing."""
@@ -143,6 +151,7 @@ def test_the_total_budget_ends_it(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(27)
 @pytest.mark.contract("B95", "B112")
 def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
     """Pods that a quota denies fail after its grace, with the server's message."""
@@ -166,6 +175,7 @@ def _enforce(objects: Objects, body: JSON) -> None:
     objects.wait_for("resourcequotas", name, counts)
 
 
+@pytest.mark.fault(27)
 @pytest.mark.contract("B94", "B112")
 def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> None:
     """Pods that an admission policy denies fail after its grace, with the policy's message."""
@@ -177,6 +187,7 @@ def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> 
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.fault(26)
 @pytest.mark.contract("B97", "B112")
 def test_a_replica_set_that_cannot_be_made_goes_back(scene: Scene) -> None:
     """A ReplicaSet that is denied fails after its grace, although nothing was observed."""
@@ -188,6 +199,7 @@ def test_a_replica_set_that_cannot_be_made_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.fault(32)
 @pytest.mark.contract("B54")
 def test_a_version_that_breaks_while_baking_goes_back(scene: Scene) -> None:
     """A version that was complete and then crashes in the bake window has failed."""
@@ -215,6 +227,7 @@ def test_one_crashing_pod_of_four_waits_for_the_deadline(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", replicas=4, revision=3)
 
 
+@pytest.mark.fault(29)
 @pytest.mark.contract("B99")
 def test_an_injected_container_never_fails_fast(scene: Scene, policies: Policies) -> None:
     """A sidecar that somebody injects and that crashes is told of, and left to the deadline."""

@@ -82,7 +82,7 @@ def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail)
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
     assert_runs(scene.objects, "shop/web:1", revision=3)
-    written = [each.resource for each in audit.requests().writes() if each.succeeded]
+    written = [each.resource for each in audit.requests().of_objects().writes() if each.succeeded]
     assert written == ["configmaps", "services", "deployments"] * 2
 
 
@@ -122,13 +122,14 @@ def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: 
     assert actions == {"ConfigMap": fate, "Service": fate, "Deployment": "restored"}
     for resource, name in (("configmaps", "settings"), ("services", "web")):
         assert bool(scene.objects.find(resource, name)) is not prunes
-    written = [each for each in audit.requests().writes() if each.succeeded]
+    written = [each for each in audit.requests().of_objects().writes() if each.succeeded]
     created = [each.resource for each in written if each.code == 201]
     deleted = [each.resource for each in written if each.verb == "delete"]
     assert deleted == (created[::-1] if prunes else [])
     assert [each.resource for each in written[: 4 if prunes else None]][-1] == "deployments"
 
 
+@pytest.mark.fault(25)
 @pytest.mark.contract("B25", "B137")
 def test_a_way_back_that_cannot_be_verified_fails(scene: Scene) -> None:
     """Where the baseline's pods cannot start any more, the code is 5 when its own budget ends."""
@@ -175,6 +176,7 @@ def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
 
 
+@pytest.mark.fault(39)
 @pytest.mark.contract("B141")
 def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
     """With revisionHistoryLimit 0 the old ReplicaSet goes; its template still comes back."""

@@ -89,6 +89,7 @@ def test_nothing_to_roll_out_is_no_change(scene: Scene, annotations: dict[str, s
     assert (annotations or {}).items() <= live["metadata"]["annotations"].items()
 
 
+@pytest.mark.fault(24)
 @pytest.mark.contract("B45", "B100")
 def test_an_old_deadline_condition_is_no_failure(scene: Scene) -> None:
     """The condition of a version that failed long ago says nothing about the next one."""

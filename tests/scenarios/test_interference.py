@@ -28,6 +28,7 @@ def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
     return next(filter(is_meant, pods))
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B27", "B59", "B124")
 def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
     """Somebody else's image is live: the gate ends with 8 and writes nothing over it."""
@@ -42,6 +43,7 @@ def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
     assert live["metadata"]["generation"] == 3
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B59")
 def test_a_field_of_ours_that_somebody_removes_supersedes(scene: Scene) -> None:
     """An environment variable of ours that somebody takes away in mid-flight is a change, too."""
@@ -70,6 +72,7 @@ def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bo
     assert live is None or live["metadata"]["generation"] == 1
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B58")
 def test_a_reloader_does_not_disturb(scene: Scene) -> None:
     """An annotation that a reloader adds to the template makes a ReplicaSet that is followed."""
@@ -96,6 +99,7 @@ def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B52")
 def test_scaling_moves_the_goal(scene: Scene) -> None:
     """Scaled up in mid-flight, the version is verified when all the pods of the live goal are."""
@@ -108,6 +112,7 @@ def test_scaling_moves_the_goal(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", replicas=4)
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B110")
 def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
     """Paused by somebody, the deadline does not run; the total ends it with Paused and no write."""
@@ -134,6 +139,7 @@ def test_a_paused_deployment_is_refused(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B8")
 def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
     """With --resume it is applied, resumed and followed."""
@@ -145,6 +151,7 @@ def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
     assert not live["spec"].get("paused")
 
 
+@pytest.mark.fault(38)
 @pytest.mark.contract("B9")
 def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> None:
     """A namespace that is being deleted takes nothing new."""
@@ -156,6 +163,7 @@ def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> 
     assert_refused(result, "Rejected", namespace, "deleted")
 
 
+@pytest.mark.fault(43)
 @pytest.mark.contract("B139")
 def test_a_bad_version_that_comes_back_is_left(scene: Scene) -> None:
     """Where somebody applies the failed version again over the rollback, the gate stops with 5."""

@@ -155,6 +155,16 @@ def test_a_write_after_a_verdict_that_asks_for_none_is_seen() -> None:
     assert "S7" in wrong_with(kept, version(1, 1), version(2, 2))
 
 
+def test_a_write_that_changed_nothing_is_none() -> None:
+    """After a lost answer the same write is sent again: that is no way back, nor a second one."""
+    body = web(2) | {"metadata": {"name": "web", "uid": "1", "resourceVersion": "3"}}
+    idle = written(3, body=body)
+    assert not wrong_with(run(written(1), idle, code=6, outcome="failed"), version(1, 1))
+    effective = replace(idle, answer={"metadata": {"uid": "1", "resourceVersion": "4"}})
+    wrong = wrong_with(run(written(1), effective, code=6, outcome="failed"), version(1, 1))
+    assert "S7" in wrong
+
+
 @pytest.mark.parametrize(
     ("over", "word"),
     [
@@ -167,6 +177,16 @@ def test_a_write_after_a_verdict_that_asks_for_none_is_seen() -> None:
 def test_a_careless_write_is_seen(over: dict[str, object], word: str) -> None:
     """A write without precondition, in another name, or by force is told."""
     assert word in wrong_with(run(written(1, **over)), version(1, 1))
+
+
+def test_a_run_that_takes_too_long_is_seen() -> None:
+    """L1: the budgets that were given, those of connecting, and 10 s."""
+    arguments = ("apply", "-f", "web.yaml", "--timeout", "20s", "--rollback-timeout", "5s")
+    said = Result(arguments, 9, "", "", 50.1)
+    late = replace(run(written(1), arguments=arguments), result=said)
+    assert "L1" in wrong_with(late, version(1, 1))
+    in_time = replace(late, result=replace(said, duration_seconds=49.9))
+    assert not wrong_with(in_time, version(1, 1))
 
 
 def test_other_objects_go_back_once_too() -> None:

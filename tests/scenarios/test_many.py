@@ -102,7 +102,7 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
 def test_configuration_is_applied_before_workloads(scene: Scene, audit: Trail) -> None:
     """Whatever the order in the manifest, the ConfigMap is there before the Deployment."""
     assert_verified(scene.apply(web(), service(), settings()))
-    written = [each.resource for each in audit.requests().writes()]
+    written = [each.resource for each in audit.requests().of_objects().writes()]
     assert written[0] == "configmaps"
     assert written[-1] == "deployments"
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}

@@ -67,6 +67,7 @@ def test_text_from_pods_is_cleaned(scene: Scene) -> None:
     assert not set(logs + result.stderr) & set("\x1b\x00\x07\x9b\u202e\r")
 
 
+@pytest.mark.fault(44)
 @pytest.mark.contract("B177")
 def test_a_report_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
     """A report in a folder that does not exist is a warning."""

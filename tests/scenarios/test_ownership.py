@@ -45,6 +45,7 @@ def test_a_field_that_is_left_out_is_removed(scene: Scene) -> None:
     assert "team" not in live["metadata"]["annotations"]
 
 
+@pytest.mark.fault(42)
 @pytest.mark.contract("B67")
 def test_a_hot_fix_by_hand_is_not_overwritten(scene: Scene) -> None:
     """A conflict names each field, its manager and the flag that settles it; nothing is written."""
@@ -59,6 +60,7 @@ def test_a_hot_fix_by_hand_is_not_overwritten(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:hotfix", revision=2)
 
 
+@pytest.mark.fault(42)
 @pytest.mark.contract("B67")
 def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
     """Keys that another manager gave as text are its own, although the server encodes them."""
@@ -158,6 +160,7 @@ def test_a_merge_that_the_server_cannot_do_is_refused(scene: Scene, audit: Trail
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B71")
 def test_an_autoscaler_keeps_its_replicas(scene: Scene) -> None:
     """Where the autoscaler owns replicas, the manifest's are left out: 4 stay 4."""
@@ -182,6 +185,7 @@ def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
     assert_runs(scene.objects, "shop/web:2", replicas=2)
 
 
+@pytest.mark.fault(33)
 @pytest.mark.contract("B71", "B128")
 def test_an_autoscaler_keeps_its_replicas_over_a_rollback(scene: Scene) -> None:
     """What the autoscaler decided stays when the version goes back."""

@@ -43,7 +43,7 @@ def test_the_usual_deadline(scene: Scene, audit: Trail) -> None:
     result = applied(scene, 2, behaviour="never-ready")
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert 599 <= seconds_until(result, "failed") <= 606
-    assert len(audit.requests()) < 100
+    assert len(audit.requests().of_objects()) < 100
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 

@@ -49,6 +49,7 @@ def test_reads_that_become_forbidden_are_lost_contact(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+@pytest.mark.fault(37)
 @pytest.mark.contract("B25")
 def test_a_rollback_that_became_forbidden_names_the_missing_rule(
     scene: Scene,

@@ -12,6 +12,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B29", "B151", "B153")
 @pytest.mark.parametrize(("number", "code"), ENDING)
 def test_without_evidence_the_rollout_is_left_alone(
@@ -25,6 +26,7 @@ def test_without_evidence_the_rollout_is_left_alone(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B29", "B151", "B153")
 def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> None:
     """A signal after a crash writes the way back, once, and waits for nothing."""
@@ -37,6 +39,7 @@ def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> No
     scene.objects.wait_complete("web")
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B151")
 @pytest.mark.parametrize(
     ("policy", "behaviour", "line", "image"),

@@ -38,6 +38,9 @@ class Ears:
         """Hear a line."""
         self.said_at.append(announce.at)
 
+    def moved(self, attempt: Attempt) -> None:
+        """Take no note."""
+
     def beat(self, attempt: Attempt) -> None:
         """Hear a sign of life."""
         self.beats_at.append(self.clock.now())

@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if re.match(r"\| T\d+ \|", line)]
 
 
-def tests_of(path: Path) -> set[str]:
+def functions_of(path: Path) -> set[str]:
     """Return the names of a file's test functions."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -24,7 +24,7 @@ def test_every_row_names_tests_that_exist() -> None:
         named = re.findall(r"`(tests/[^`]+)::([^`]+)`", row)
         assert named, row
         for file, name in named:
-            found = tests_of(ROOT / file)
+            found = functions_of(ROOT / file)
             assert found if name == "*" else name in found, f"{file}::{name}"
 
 

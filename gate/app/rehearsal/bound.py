@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from gate.config import Settings
+from gate.config import Settings, policy
 from gate.core.progress import longest_legal_seconds
 from gate.sandbox.json import JSON
 from gate.wire import decode
@@ -20,7 +20,7 @@ def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
     legal = max((_legal_seconds(body) for body in deployments), default=0.0)
     timeout = settings.timeout if settings.timeout is not None else legal
     back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout
-    return timeout + settings.bake + back + MARGIN_SECONDS
+    return timeout + policy(settings).longest_bake_seconds + back + MARGIN_SECONDS
 
 
 def _legal_seconds(body: JSON) -> float:

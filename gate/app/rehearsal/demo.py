@@ -16,6 +16,7 @@ from gate.app.rehearsal.trouble import CAUGHT, Before, Trouble, asked_for
 from gate.app.world import World
 from gate.config import Settings
 from gate.core.outcome import EXIT_CODES, Outcome
+from gate.errors import UsageError
 from gate.manifests.lint import LintCode
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.json import JSON
@@ -38,6 +39,9 @@ def demo(world: World, settings: Settings, name: str) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> int:
         trouble = asked_for(name or USUAL)
+        if trouble.checks is not None:
+            hint = "rollout-gate rehearse has it for yours"
+            raise UsageError(f"no {trouble}: the demo has no health checks", hint=hint)
         timers = Timers()
         clock = VirtualClock(schedule=Paced(timers, world.clock, SPEED), started=timers.started)
         stack.callback(clock.end)

@@ -13,11 +13,12 @@ from gate.app.console import Console
 from gate.app.finishing import concluded, style_of
 from gate.app.played import Played
 from gate.app.rehearsal.bound import longest_seconds
+from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.row import remarks, row_of
 from gate.app.rehearsal.stage import Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.world import World
-from gate.config import Settings
+from gate.config import Settings, all_checks
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
@@ -33,6 +34,10 @@ from gate.signals import SIGNAL_BASE, Signalled
 
 DEFAULT_NAMESPACE = "default"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
+_NO_CHECK = "no check can have it"
+_UNCHECKED = "no check is configured"
+_AS_REHEARSED = {"output": "json", "report": (), "prometheus_url": "http://rehearsal.invalid"}
+"""No Prometheus is asked, so none has to be named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,8 @@ class Rehearsing:
     def __init__(self, world: World, settings: Settings) -> None:
         """Read the manifest; UsageError for what is wrong with it."""
         self._world = world
-        self._settings = settings.model_copy(update={"output": "json", "report": ()})
+        self._settings = settings.model_copy(update=_AS_REHEARSED)
+        self._checks = all_checks(settings)
         self._stdin = world.stdin.read() if "-" in settings.file else b""
         manifest = load(settings.file, stdin=io.BytesIO(self._stdin))
         require_allowed(manifest, settings.allow_kind)
@@ -60,19 +66,22 @@ class Rehearsing:
         if not self._deployments:
             raise UsageError("nothing to rehearse: the manifest has no Deployment")
 
-    def can_have(self, trouble: Trouble) -> bool:
-        """Whether what is to precede the trouble can happen to this manifest."""
-        return trouble.before is not Before.TIMED_OUT or any(
-            actor.can_time_out for actor in self._deployments
-        )
+    def lacks(self, trouble: Trouble) -> str:
+        """Return what this manifest lacks, or its checks, to have the trouble; "" for nothing."""
+        if trouble.checks is not None and not trouble.checks(self._checks):
+            return _NO_CHECK if self._checks else _UNCHECKED
+        late = trouble.before is Before.TIMED_OUT
+        able = not late or any(actor.can_time_out for actor in self._deployments)
+        return "" if able else _NO_DEADLINE
 
     def of(self, trouble: Trouble, lines: TextIO, scenario: Scenario | None = None) -> Rehearsed:
         """Rehearse one trouble, or a scenario of the user's; the run's lines go to `lines`.
 
         Raises Signalled where a signal ended it, UsageError for what cannot be.
         """
-        if not self.can_have(trouble):
-            raise UsageError(f"no {trouble}: {_NO_DEADLINE}")
+        lacking = self.lacks(trouble)
+        if lacking:
+            raise UsageError(f"no {trouble}: {lacking}")
         # From a whole second on: conditions tell no fractions, and where in a second a run begins
         # would move its verdict.
         started = self._world.clock.wall().replace(microsecond=0)
@@ -80,7 +89,10 @@ class Rehearsing:
         try:
             stage = Stage(played, self._actors)
             stage.set_up(trouble.before)
-            play = stage.play_out(trouble) if scenario is None else stage.play(scenario)
+            if scenario is None:
+                play = stage.play_out(trouble, self._checks)
+            else:
+                play = stage.play(scenario)
             result = self._ran(stage, lines)
             at_worst = longest_seconds(self._settings, stage.stored)
             missed = self._missed(scenario) if scenario is not None else ()
@@ -97,11 +109,16 @@ class Rehearsing:
         return f"deployment/{unlucky(self._deployments).key.name}"
 
     def _missed(self, scenario: Scenario) -> Iterator[str]:
-        """Yield what a scenario says of images that the manifest does not have."""
+        """Yield what a scenario says of images and checks that are not there."""
         images = [image for actor in self._deployments for image in actor.images]
         for rule in scenario.images.rules:
             if not any(fits(rule.pattern, image) for image in images):
                 yield f"the scenario's {rule.pattern} fits no image of the manifest"
+        names = [each.name for each in self._checks]
+        known = {*names, *(BASELINE.format(name) for name in names)}
+        for name in scenario.checks:
+            if name not in known:
+                yield f"the scenario's {name} is no check that is configured"
 
     def _ran(self, stage: Stage, lines: TextIO) -> dict[str, Any]:
         """Run the gate; return its result document."""
@@ -127,11 +144,10 @@ def rehearse(world: World, settings: Settings) -> int:
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
     """Rehearse every trouble; what is said of the good version is said of the manifest."""
-    able = [trouble for trouble in TROUBLES.values() if rehearsing.can_have(trouble)]
-    found = [rehearsing.of(trouble, io.StringIO()) for trouble in able]
-    left_out = [
-        f"{each} is left out: {_NO_DEADLINE}" for each in TROUBLES.values() if each not in able
-    ]
+    lacking = {trouble: rehearsing.lacks(trouble) for trouble in TROUBLES.values()}
+    found = [rehearsing.of(each, io.StringIO()) for each, lacks in lacking.items() if not lacks]
+    worth_saying = (pair for pair in lacking.items() if pair[1] not in ("", _UNCHECKED))
+    left_out = [f"{each} is left out: {lacks}" for each, lacks in worth_saying]
     return document(
         [each.row for each in found],
         [*left_out, *found[0].warnings],

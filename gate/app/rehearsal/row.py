@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gate.app.rehearsal.trouble import CAUGHT, Trouble
+from gate.core.check_run import ConclusionKind
 from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.rehearsals import RehearsalResult
@@ -16,6 +17,12 @@ _DECISIONS: Final = ("failed", "superseded", "rejected")
 SEEN_SECONDS: Final = 60.0
 """How long after it began most trouble is seen: three restarts take half a minute."""
 
+_AGAINST: Final[dict[str, ConclusionKind]] = {
+    Reason.CHECK_FAILED: ConclusionKind.FAIL,
+    Reason.CHECK_INCONCLUSIVE: ConclusionKind.INCONCLUSIVE,
+    Reason.CHECK_ERROR: ConclusionKind.INCONCLUSIVE,
+}
+_DOUBTED: Final = (Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
 _GOOD: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
 
 
@@ -58,16 +65,25 @@ def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
     """Whether it ended as it is to; --observe does not tell the outcome, but the reason."""
     verified = result["reason"] in _GOOD
     caught = not verified and result["outcome"] in (*CAUGHT, Outcome.OBSERVED)
-    return trouble.end.is_met(verified=verified, caught=caught)
+    kept = result["outcome"] in (Outcome.INCONCLUSIVE, Outcome.OBSERVED)
+    doubted = kept and result["reason"] in _DOUBTED
+    return trouble.end.is_met(verified=verified, caught=caught, doubted=doubted)
 
 
 def _why(result: dict[str, Any]) -> str:
-    """Return the most telling cause; of what ended before anything was written, the message."""
+    """Return the most telling cause or check; of what ended before any write, the message."""
     causes = [cause for each in result["deployments"] for cause in each["causes"]]
     if causes:
         return f"{causes[0]['reason']}: {causes[0]['message']}"
-    told = "" if result["deployments"] else result["message"]
+    told = _of_check(result) if result["deployments"] else result["message"]
     return f"{result['reason']}: {told}" if told else str(result["reason"])
+
+
+def _of_check(result: dict[str, Any]) -> str:
+    """Return the check that decided and what it says, empty where none did."""
+    against = _AGAINST.get(result["reason"])
+    checks = (each for each in result["checks"] if each["required"] and each["verdict"] == against)
+    return next((f"{each['name']}: {each['message']}" for each in checks), "")
 
 
 def _decided_at(result: dict[str, Any]) -> float:

@@ -8,9 +8,12 @@ from typing import Final, TextIO
 
 from gate.app.attempting import apply
 from gate.app.played import Played, Running
+from gate.app.rehearsal.measured import Scripted, Scripts
 from gate.app.rehearsal.trouble import Before, Trouble
 from gate.app.world import World
-from gate.config import Settings
+from gate.clock import Clock
+from gate.config import Settings, all_checks
+from gate.core.checks import Check
 from gate.core.effects import FIELD_MANAGER
 from gate.errors import UsageError
 from gate.manifests.manifest import ManifestObject
@@ -79,6 +82,7 @@ class Stage:
     def __init__(self, played: Played, actors: Sequence[Actor]) -> None:
         self._played = played
         self._actors = tuple(actors)
+        self._scripts: Scripts = lambda _: None
 
     @property
     def deployments(self) -> tuple[Actor, ...]:
@@ -109,10 +113,10 @@ class Stage:
         if before is Before.TIMED_OUT:
             self.time_out()
 
-    def play_out(self, trouble: Trouble) -> Play:
-        """Let a trouble begin now: for the first image of the Deployment that has it."""
+    def play_out(self, trouble: Trouble, checks: Sequence[Check] = ()) -> Play:
+        """Let a trouble begin now: for the first image of the Deployment that has it, or checks."""
         actor = unlucky(self.deployments)
-        return self.play(trouble.scenario(actor.images, actor.key.name, self.pods))
+        return self.play(trouble.scenario(actor.images, actor.key.name, self.pods, checks))
 
     def play(self, scenario: Scenario) -> Play:
         """Let a scenario begin now."""
@@ -120,6 +124,7 @@ class Stage:
         namespace = unlucky(self.deployments).key.namespace
         play = Play(scenario, cluster.api, cluster.kubelet, namespace)
         play.start()
+        self._scripts = play.measurement
         return play
 
     def run(
@@ -141,7 +146,8 @@ class Stage:
             return apply(world, settings)
 
         with delivered(put):
-            world = self._played.world(running.signals, stdout, stderr, stdin)
+            streams = (stdout, stderr, stdin)
+            world = self._played.world(running.signals, *streams, sources=self._sources)
             running.begin(command, world)
             exit_code = running.finish()
         return SIGNAL_BASE + numbers[0] if numbers else exit_code
@@ -156,6 +162,10 @@ class Stage:
         for actor in late:
             self._apply(actor.key, actor.of_version(_TIMED_OUT))
         self._wait(late, _timed_out)
+
+    def _sources(self, settings: Settings, _: Clock) -> Scripted:
+        """Return what answers the checks of a run: the play that is on, or else all is well."""
+        return Scripted(all_checks(settings), self._scripts)
 
     def _make_namespace(self, name: str) -> None:
         key = Key("namespaces", "", name)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.app.rehearsal import measured
+from gate.core.checks import Check
 from gate.core.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
@@ -20,16 +23,24 @@ CAUGHT: Final = (Outcome.ROLLED_BACK, Outcome.FAILED, Outcome.SUPERSEDED)
 verified is none of them, nor is a refusal."""
 
 
+FIRST_MEASURED_SECONDS: Final = 1.0
+"""Nothing measures a new version sooner; what is asked before the write is about the old one."""
+
+
 class End(enum.Enum):
     """How a run with a trouble is to end."""
 
     VERIFIED = "verified"
     CAUGHT = "caught"
     EITHER = "either"
+    KEPT = "kept"
+    """The new version goes on: verified, or with the doubts of its checks."""
 
-    def is_met(self, *, verified: bool, caught: bool) -> bool:
-        """Whether a run came to it; one that did neither broke off."""
-        return (verified and self is not End.CAUGHT) or (caught and self is not End.VERIFIED)
+    def is_met(self, *, verified: bool, caught: bool, doubted: bool = False) -> bool:
+        """Whether a run came to it; one that did none of these broke off."""
+        if verified:
+            return self is not End.CAUGHT
+        return self is End.KEPT if doubted else caught and self in (End.CAUGHT, End.EITHER)
 
 
 class Before(enum.Enum):
@@ -45,13 +56,15 @@ class Trouble:
     """One thing that can go wrong.
 
     `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
-    is the Deployment, `{pods}` what runs before). `at` is the second of the rollout from which on.
+    is the Deployment, `{pods}` what runs before), `checks` what the health checks are answered.
+    `at` is the second of the rollout from which on.
     """
 
     name: str
     says: str
     pods: str = ""
     event: str = ""
+    checks: measured.Answering | None = None
     before: Before = Before.SERVES
     end: End = End.CAUGHT
     at: float = 0.0
@@ -60,7 +73,14 @@ class Trouble:
         """Return how it is asked for."""
         return f"{self.name}@{format_seconds(self.at)}" if self.at else self.name
 
-    def scenario(self, images: tuple[str, ...], deployment: str, pods: int) -> Scenario:
+    @property
+    def begins(self) -> bool:
+        """Whether it begins at some second of the rollout."""
+        return bool(self.pods or self.event or self.checks)
+
+    def scenario(
+        self, images: tuple[str, ...], deployment: str, pods: int, checks: Iterable[Check] = ()
+    ) -> Scenario:
         """Return it for the first of these images, the new version's, and one Deployment."""
         rules: list[ImageRule] = []
         events: list[Event] = []
@@ -70,7 +90,10 @@ class Trouble:
         if self.event:
             text = self.event.format(name=deployment, pods=pods)
             events.append(Event(self.at, text, actions.parse(text)))
-        return Scenario(Images(tuple(rules)), events=tuple(events))
+        answers = self.checks(checks) if self.checks else {}
+        at = max(self.at, FIRST_MEASURED_SECONDS)
+        series = {name: Series(((at, answer),)) for name, answer in answers.items()}
+        return Scenario(Images(tuple(rules)), checks=series, events=tuple(events))
 
 
 _ALL: Final = (
@@ -100,7 +123,18 @@ _ALL: Final = (
         "stale-deadline",
         "the deadline condition of a failed version before still stands",
         before=Before.TIMED_OUT,
-        end=End.VERIFIED,
+        end=End.KEPT,
+    ),
+    Trouble(
+        "bad-checks",
+        "what the required checks measure is out of their bounds",
+        checks=measured.out_of_bounds,
+    ),
+    Trouble(
+        "no-metrics",
+        "Prometheus cannot be reached",
+        checks=measured.unreachable,
+        end=End.KEPT,
     ),
     Trouble(
         "first-deployment", "the first version ever crashes", pods="crash", before=Before.NOTHING
@@ -118,6 +152,6 @@ def asked_for(text: str) -> Trouble:
     found = TROUBLES[name]
     if not given:
         return found
-    if not found.pods and not found.event:
+    if not found.begins:
         raise UsageError(f"{name} does not begin at a second", hint=f"as in --with {name}")
     return replace(found, at=parse_seconds(second))

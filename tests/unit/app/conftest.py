@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+import responses
 import yaml
 
 from gate import log
 from gate.app import commands
 from gate.app.world import outside
 from gate.config import load
+from tests.unit.app.metrics import Metrics
 from tests.unit.app.server import JSON, ApiServer
 from tests.unit.app.wire import URL, ByCall
 
@@ -103,3 +105,10 @@ def manifest(tmp_path: Path) -> Manifest:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def metrics() -> Iterator[Metrics]:
+    """Return a Prometheus, in the place of whatever `requests` would reach."""
+    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+        yield Metrics(mock)

@@ -38,6 +38,7 @@ def reconciled(
     deployment: JSON, sets: list[JSON], fate_of: Fate
 ) -> tuple[JSON, list[JSON], list[JSON]]:
     """Return the Deployment with its status, its ReplicaSets and their pods as they are then."""
+    specs = {rs["metadata"]["uid"]: rs["spec"] for rs in sets}
     live, sets = copy.deepcopy(deployment), copy.deepcopy(sets)
     fate = fate_of(live["spec"]["template"])
     if fate == "unseen":
@@ -54,6 +55,8 @@ def reconciled(
         for rs in sets:
             there = wanted if rs is current else 0
             _count(rs, there, min(1, there) if fate == "half" else there)
+    for rs in sets:
+        rs["status"]["observedGeneration"] = _next_generation(rs, specs.get(rs["metadata"]["uid"]))
     live["metadata"].setdefault("annotations", {})[REVISION] = _revision(current)
     live["status"] = _status(live, current, sets)
     return live, sets, list(_pods(sets, fate_of))
@@ -69,6 +72,8 @@ def _current(live: JSON, sets: list[JSON]) -> JSON:
         sets.append(found)
     if found["metadata"]["annotations"].get(REVISION) != str(newest):
         found["metadata"]["annotations"][REVISION] = str(newest + 1)
+    for replica_set in sets:
+        replica_set["spec"]["minReadySeconds"] = live["spec"].get("minReadySeconds", 0)
     return found
 
 
@@ -84,6 +89,12 @@ def _revision(thing: JSON) -> str:
 
 def _generation(live: JSON) -> int:
     return int(live["metadata"]["generation"])
+
+
+def _next_generation(replica_set: JSON, spec_before: JSON | None) -> int:
+    """Return the generation that the server gives it when it is kept."""
+    before: int = replica_set["metadata"].get("generation", 0)
+    return before + int(replica_set["spec"] != spec_before)
 
 
 def _replica_set(live: JSON, number: int) -> JSON:

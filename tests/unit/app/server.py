@@ -133,11 +133,13 @@ class ApiServer:
         self._script.pop((method, path), None)
 
     def writes(self) -> list[Seen]:
-        """Return the requests that would change something, in their order."""
+        """Return the requests that would change something, in their order; locks are none."""
         return [
             seen
             for seen in self.seen
-            if seen.method in ("PATCH", "DELETE", "PUT") and seen.query.get("dryRun") != "All"
+            if seen.method in ("PATCH", "DELETE", "PUT")
+            and seen.query.get("dryRun") != "All"
+            and not _is_of_a_lock(seen.path)
         ]
 
     def trials(self) -> list[Seen]:
@@ -163,9 +165,9 @@ class ApiServer:
             return self._answer(seen)
 
     def _answer(self, seen: Seen) -> Answer:
-        if seen.method == "POST":
-            return self._review(seen)
         collection, name, rest = self._place(seen.path)
+        if seen.method == "POST":
+            return self._created(seen, collection) if collection else self._review(seen)
         if not collection:
             return as_status(404, "the server could not find the requested resource")
         if rest == "log":
@@ -178,6 +180,17 @@ class ApiServer:
         if seen.method == "DELETE":
             return self._deleted(seen)
         return self._patched(seen)
+
+    def _created(self, seen: Seen, collection: Resource) -> Answer:
+        body = seen.json()
+        namespace = seen.path.partition("/namespaces/")[2].partition("/")[0]
+        if f"/api/v1/namespaces/{namespace}" not in self._objects:
+            return as_status(404, f'namespaces "{namespace}" not found', "NotFound")
+        path = collection.path(namespace, body["metadata"]["name"])
+        if path in self._objects:
+            return as_status(409, "it exists already", "AlreadyExists")
+        named = {**body["metadata"], "namespace": namespace}
+        return as_json(self._keep(path, {**body, "metadata": named}), 201)
 
     def _review(self, seen: Seen) -> Answer:
         match seen.path.rpartition("/")[2]:
@@ -374,6 +387,10 @@ class Lines(Iterator[bytes]):
         return version > since and path == self._seen.path and _selected(body, self._seen.query)
 
 
+def _is_of_a_lock(path: str) -> bool:
+    return path.rpartition("/")[2].startswith("rollout-gate.")
+
+
 def _is_judged(body: JSON) -> bool:
     return bool(body["kind"] == "Deployment")
 
@@ -389,7 +406,9 @@ def _defaulted(body: JSON) -> JSON:
 
 
 def _asked(body: JSON) -> tuple[Any, ...]:
-    """Return what counts for the generation."""
+    """Return what counts for the generation: of Deployments annotations do, of nothing else."""
+    if body["kind"] != "Deployment":
+        return (body.get("spec"),)
     annotations = dict(body["metadata"].get("annotations", {}))
     annotations.pop("deployment.kubernetes.io/revision", None)
     return body.get("spec"), annotations

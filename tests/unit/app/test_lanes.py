@@ -13,13 +13,18 @@ from gate.app.lanes import Lanes
 from gate.clock import SystemClock
 from gate.core.body import Body
 from gate.core.effects import Announce, Collect, Read, Release, SaveRecord, Verb, Write
-from gate.core.events import Collected, ReadBack, Recorded, Released, Written
+from gate.core.events import Answered, Collected, ReadBack, Recorded, Released, Written
 from gate.core.fact import Absent
+from gate.core.machine import Leg
 from gate.core.objects import Ref
+from gate.core.policy import Policy
+from gate.core.questions import Answers, Exit
+from gate.core.record import Closed, Record
 from gate.engine import Broken, Inbox
 
 WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")
 NOTHING = Body.of({})
+RECORD = Record("apply", Leg.FORWARD, (), (), Policy())
 
 
 class Standing(SystemClock):
@@ -43,6 +48,7 @@ class Scene:
             write=self.worker(lambda n: Written(5.0, n, None)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
             collect=self.worker(lambda n: Collected(5.0, n, ())),
+            ask=self.worker(lambda n: Answered(5.0, n, Answers(Exit(0)))),
         )
 
     def worker(self, answer: Callable[[int], Any]) -> Callable[[Any], Any]:
@@ -107,8 +113,8 @@ def test_a_slow_log_delays_neither_a_read_nor_a_write(scene: Scene) -> None:
 
 def test_the_journal_is_answered_at_once(scene: Scene) -> None:
     """There is nobody to write to yet."""
-    scene.lanes.dispatch(SaveRecord(1, NOTHING))
-    scene.lanes.dispatch(Release(2, NOTHING))
+    scene.lanes.dispatch(SaveRecord(1, RECORD))
+    scene.lanes.dispatch(Release(2, Closed(left_open=False)))
     assert scene.answers(2) == [Recorded(5.0, 1), Released(5.0, 2)]
 
 

@@ -19,6 +19,7 @@ from gate.kube.connection import Options
 from gate.kube.failures import ContactBroken, Forbidden
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.serving.request import Answer, Request
+from gate.sources.source import Sources
 from gate.virtual_time import Abandoned
 
 NAMESPACES = "/api/v1/namespaces"
@@ -212,7 +213,7 @@ def test_a_command_can_run_in_the_callers_thread(played: Played, settings: Setti
     """A world of the clock itself needs no threads of its own."""
     out, err = io.StringIO(), io.StringIO()
     world = played.world(PlayedSignals(played.clock), out, err)
-    with connected(settings, world.clock, world.connect) as session:
+    with connected(settings, world.clock, world.connect, Sources({})) as session:
         assert session.client.get(f"{NAMESPACES}/default")
 
 

@@ -10,6 +10,11 @@ import pytest
 
 from gate.app.recording import Tape, policy_told
 from gate.config import load, policy
+from gate.core.body import Body
+from gate.core.check_run import Tick
+from gate.core.effects import Verb, Write
+from gate.core.objects import Ref
+from gate.core.questions import Answers, Exit
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import service, settings, web
 from tests.unit.app.conftest import Gate, Manifest
@@ -80,7 +85,7 @@ def test_the_policy_of_the_run_is_part_of_its_recording(
     """It judges the replay as it judged the run; a flag of the replay counts for more."""
     flags = {"require": "50%", "bake": "0s", "record": trace}
     assert gate("apply", file=[manifest(web("half"))], **flags).code == 0
-    assert header(trace)["policy"] == {"require": "50%"}
+    assert header(trace)["policy"] == {"require": "50%", "bake": 0.0}
     assert gate("replay", trace).document["verdict"] == "complete"
     assert gate("replay", trace, require="2").document["verdict"] == "progressing"
 
@@ -206,6 +211,14 @@ class Listener:
         """Hear a list."""
         self.heard.append(("listed", at, namespace, page))
 
+    def measured(self, at: float, check: str, tick: Tick, said: Answers) -> None:
+        """Hear a measurement."""
+        self.heard.append(("measured", at, check, tick, said))
+
+    def returned(self, at: float) -> None:
+        """Hear that the run goes back."""
+        self.heard.append(("returned", at))
+
 
 def test_the_tape_begins_with_the_last_apply() -> None:
     """Lists of before it are its header, lists of after it are lines."""
@@ -231,3 +244,31 @@ def test_the_tape_begins_with_the_last_apply() -> None:
         ("header", 8.0, [b"api", b"web"], [b"pods"]),
         ("listed", 9.0, "shop", b"later"),
     ]
+
+
+@pytest.mark.contract("B469")
+def test_the_tape_tells_where_the_run_goes_back() -> None:
+    """Before the write is sent, so that it stands before all that comes of it."""
+    listener, clock = Listener(), VirtualClock(7.0)
+    tape = Tape(listener, clock, 1, {})  # type: ignore[arg-type]
+
+    def write(kind: str) -> Write:
+        body = Body.of({})
+        return Write(1, Ref("apps/v1", kind, "shop", "web"), Verb.APPLY, body, None, None)
+
+    tape.writing(write("Deployment"))
+    tape.heard("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"web")
+    tape.writing(write("Service"))
+    clock.advance_to(8.0)
+    tape.writing(write("Deployment"))
+    assert listener.heard[1:] == [("returned", 8.0)]
+
+
+@pytest.mark.contract("B465")
+def test_the_tape_takes_measurements() -> None:
+    """As they come, with the second at which they were there."""
+    listener, clock = Listener(), VirtualClock(7.0)
+    tape = Tape(listener, clock, 1, {})  # type: ignore[arg-type]
+    tick, said = Tick(0, 6.5), Answers(Exit(0))
+    tape.measured("smoke", tick, said)
+    assert listener.heard == [("measured", 7.0, "smoke", tick, said)]

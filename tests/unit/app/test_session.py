@@ -13,6 +13,7 @@ from gate.clock import SystemClock
 from gate.config import Settings, load
 from gate.errors import RefusedError
 from gate.kube.connection import Connection
+from gate.sources.source import Sources
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import ApiServer
@@ -30,9 +31,11 @@ def told(kubeconfig: str, **flags: Any) -> Settings:
 @pytest.mark.contract("B240")
 def test_the_namespace_is_that_of_the_flag_else_of_the_context(kubeconfig: str) -> None:
     """As for kubectl."""
-    with connected(told(kubeconfig), SystemClock(), CONNECT) as session:
+    with connected(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
         assert session.namespace == "shop"
-    with connected(told(kubeconfig, namespace="other"), SystemClock(), CONNECT) as session:
+    with connected(
+        told(kubeconfig, namespace="other"), SystemClock(), CONNECT, Sources({})
+    ) as session:
         assert session.namespace == "other"
 
 
@@ -50,7 +53,7 @@ def test_what_was_asked_for_is_done_before_the_connection_closes(
     """The last first."""
     done: list[str] = []
     monkeypatch.setattr(Connection, "close", lambda _: done.append("closed"))
-    with connected(told(kubeconfig), SystemClock(), CONNECT) as session:
+    with connected(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
         session.at_end(lambda: done.append("first"))
         session.at_end(lambda: done.append("second"))
     assert done == ["second", "first", "closed"]
@@ -63,7 +66,9 @@ def test_a_question_under_way_is_not_repeated_after_the_end(
     server.on("GET", "/version", Drop())
     asked = threading.Event()
     server.on_request = lambda _: asked.set()
-    with connected(told(kubeconfig, connect_timeout="1h"), SystemClock(), CONNECT) as session:
+    with connected(
+        told(kubeconfig, connect_timeout="1h"), SystemClock(), CONNECT, Sources({})
+    ) as session:
         ended: list[str] = []
 
         def ask() -> None:

@@ -16,6 +16,7 @@ from gate.core.fact import Absent, Known
 from gate.core.objects import deployment_ref
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
+from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
 from tests.unit.app.server import ApiServer
@@ -35,7 +36,9 @@ def clock() -> VirtualClock:
 def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
     """Return a session whose time is virtual."""
     flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
-    with connected(load("status", flags, environ={}), clock, outside().connect) as session:
+    with connected(
+        load("status", flags, environ={}), clock, outside().connect, Sources({})
+    ) as session:
         yield session
 
 

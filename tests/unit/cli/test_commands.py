@@ -16,13 +16,18 @@ LINES = {
     "apply": (["-f", "web.yaml"], ()),
     "preflight": (["-f", "web.yaml"], ()),
     "verify": (["web", "api"], (("web", "api"),)),
+    "checks": (["web", "deploy/api"], (("web", "api"),)),
     "status": (["web"], ("web",)),
     "history": (["deploy/web"], ("web",)),
     "undo": (["web"], ("web",)),
     "pause": (["web"], ("web",)),
     "resume": (["web"], ("web",)),
     "restart": (["web"], ("web",)),
+    "recover": (["web", "deploy/api"], (("web", "api"),)),
+    "locks": ([], ()),
     "replay": (["trace.jsonl"], ("trace.jsonl",)),
+    "report": (["result.json"], ("result.json",)),
+    "backtest": (["may.jsonl", "june"], (("may.jsonl", "june"),)),
     "rehearse": (["-f", "web.yaml"], ()),
     "demo": (["crash-loop"], ("crash-loop",)),
     "sandbox": (["--kubeconfig", "sandbox.kubeconfig"], ()),
@@ -67,6 +72,16 @@ def test_verify_takes_names_or_a_selector(
     assert "either names or a selector" in capsys.readouterr().err
 
 
+@pytest.mark.contract("B458", "B459")
+def test_checks_explains_and_shows(app: App) -> None:
+    """Both are flags of one run alone: no file and no variable turns them on."""
+    assert run(["checks", "--explain"]) == 0
+    assert run(["checks", "--show", "error-rate", "--metrics", "istio"]) == 0
+    (_, first, names), (_, second, _) = app.calls
+    assert (first.explain, first.show, names) == (True, None, ((),))
+    assert (second.explain, second.show, second.metrics) == (False, "error-rate", "istio")
+
+
 @pytest.mark.contract("B187")
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     """As a command and as a flag."""
@@ -76,7 +91,9 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.contract("B187")
-@pytest.mark.parametrize(("which", "title"), [("config", "timeout"), ("result", "exit_code")])
+@pytest.mark.parametrize(
+    ("which", "title"), [("config", "timeout"), ("result", "exit_code"), ("checks", "verdict")]
+)
 def test_schema_prints_a_json_schema(
     which: str, title: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from gate.config.settings import declared, taken_by
 from tests.unit.cli.listener import App
 
 SETTINGS = list(declared().values())
+FLAGS = [item for item in SETTINGS if item.option.on_command_line]
 IN_FILES = [item for item in SETTINGS if item.option.in_file]
 ARGUMENTS = {"status": ["web"], "history": ["web"], "undo": ["web"], "pause": ["web"]}
 ARGUMENTS |= {"resume": ["web"], "restart": ["web"], "replay": ["trace.jsonl"]}
@@ -29,12 +30,17 @@ SAMPLES = {
     "CONTAINER=REF": "web=shop/web:2",
     "FORMAT=FILE": "json=out.json",
     "CODE": "one-replica",
+    "CHECK": "errors: up <= 1",
+    "URL": "https://web.example/healthz",
+    "COMMAND": "smoke --fast",
     "": "true",
 }
 
 
 def sample(item: Setting) -> str:
     """Return a value that an option takes and that is not its default."""
+    if item.default is True:
+        return "false"
     closed = item.metavar.split("|")[-1] if item.metavar.islower() else "sample"
     return SAMPLES.get(item.metavar, closed)
 
@@ -51,13 +57,14 @@ def by_name(items: list[Setting]) -> pytest.MarkDecorator:
 
 
 @pytest.mark.contract("B183")
-@by_name(IN_FILES)
+@by_name([item for item in FLAGS if item.option.in_file])
 def test_flag_variable_and_key_of_an_option_say_the_same(
     item: Setting, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The three layers give one value, and it is not the default."""
     line = command_of(item) if item.name != "file" else ["apply"]
-    told = [item.flag, sample(item)] if item.metavar else [item.flag]
+    switch = item.opposite if item.default is True else item.flag
+    told = [item.flag, sample(item)] if item.metavar else [switch]
     assert run([*line, *told]) == 0
 
     with monkeypatch.context() as environment:
@@ -65,7 +72,7 @@ def test_flag_variable_and_key_of_an_option_say_the_same(
         assert run(line) == 0
 
     text = sample(item) if item.metavar != "N" else int(sample(item))
-    value = [text] if item.repeated else (True if item.opposite else text)
+    value = [text] if item.repeated else (text == "true" if item.opposite else text)
     Path("rollout-gate.yaml").write_text(json.dumps({item.key: value}), encoding="utf-8")
     assert run(line) == 0
 
@@ -88,9 +95,11 @@ def test_a_repeatable_flag_takes_several_values(item: Setting, app: App, tmp_pat
     """Both values arrive, in their order."""
     values = {"KIND=VALUE": ("crash=5", "image-pull=1m"), "CODE": ("one-replica", "mutable-tag")}
     values |= {"CONTAINER=REF": ("a=x", "b=y"), "FORMAT=FILE": ("json=a", "text=b")}
+    values |= {"CHECK": ("a: up <= 1", "b: up >= 1"), "NAME=FILE": ("X-A=one", "X-B=two")}
+    values |= {"URL": ("https://a.example", "https://b.example/x")}
     pair = values.get(item.metavar, ("one", "two"))
     for name in pair:
-        (tmp_path / name).touch()
+        (tmp_path / name.rpartition("/")[2]).touch()
     line = command_of(item) if item.name != "file" else ["apply"]
     assert run([*line, item.flag, pair[0], item.flag, pair[1]]) == 0
     together = getattr(Settings.model_validate({item.name: pair}), item.name)
@@ -108,7 +117,7 @@ def test_an_option_names_commands_that_exist(item: Setting) -> None:
 def test_an_option_is_short_to_read(item: Setting) -> None:
     """Help is one phrase without full stop."""
     name, text = row(item)
-    assert name.startswith(("-", "--"))
+    assert name.startswith("-") or not item.option.on_command_line
     assert len(text) < 100
     assert not item.option.help.endswith(".")
 
@@ -120,10 +129,9 @@ def test_the_help_of_a_command_lists_what_it_takes(
     """Each of its options and no other, under headings; `-h` is `--help`."""
     assert run([command, "-h"]) == 0
     listed = {word for word in capsys.readouterr().out.split() if word.startswith("--")}
-    flags = {item.flag for item in SETTINGS}
-    assert listed & flags == {item.flag for item in taken_by(command)} | (
-        {"--timeout"} if command in {"apply", "preflight"} else set()
-    )
+    flags = {item.flag for item in FLAGS}
+    mine = {item.flag for item in taken_by(command) if item.option.on_command_line}
+    assert listed & flags == mine | ({"--timeout"} if command in {"apply", "preflight"} else set())
 
 
 def test_flags_and_short_flags_are_unique() -> None:
@@ -143,11 +151,17 @@ def test_no_variable_is_one_that_the_kubelet_sets() -> None:
 
 
 def test_the_schema_has_a_key_for_each_option() -> None:
-    """All but --config, which a file cannot hold, and what one rehearsal is about."""
+    """All but --config, which a file cannot hold, and what one run is about.
+
+    The parts of `prometheus` stand under that key.
+    """
     assert set(schema()["properties"]) == {item.key for item in IN_FILES}
-    of_one_run = {"with_", "all_", "scenario", "port", "speed"}
+    of_one_run = {"with_", "all_", "scenario", "port", "speed", "explain", "show", "metrics"}
+    of_one_run |= {"release", "yes", "format_"}
+    parts = {item.name for item in SETTINGS if item.option.file_key}
+    assert parts == {item.name for item in SETTINGS if item.name.startswith("prometheus_")}
     left_out = {item.name for item in SETTINGS} - {item.name for item in IN_FILES}
-    assert left_out == {"config"} | of_one_run
+    assert left_out == {"config"} | of_one_run | parts
 
 
 def test_the_flags_of_preflight_are_those_of_apply() -> None:

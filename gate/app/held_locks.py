@@ -1,0 +1,91 @@
+"""The locks that a run holds: each is written as it is now, and stays ours or is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gate.clock import Clock
+from gate.core.lock import Lock
+from gate.core.record import History
+from gate.kube.failures import NotFound, ResourceVersionConflict, UidMismatch
+from gate.kube.lease import Held, Holder, Leases
+from gate.wire.decode import DecodeError
+from gate.wire.record import read_history
+
+_MOST_TRIES: Final = 3
+_CHANGED: Final = (ResourceVersionConflict, UidMismatch, NotFound)
+"""What a write meets where a Lease is not as it was read."""
+
+Warn = Callable[[str], None]
+Write = Callable[[Held], Held]
+
+
+class Lost(Exception):
+    """Somebody else holds a lock of ours."""
+
+    def __init__(self, holder: Holder) -> None:
+        super().__init__(str(holder))
+
+
+class HeldLocks:
+    """Locks of one holder, for the one thread that writes them; anybody may read."""
+
+    def __init__(self, clock: Clock, leases: Leases, held: tuple[Held, ...]) -> None:
+        """Take what was taken, at least one."""
+        self._clock = clock
+        self._leases = leases
+        self._held = {one.lock: one for one in held}
+        self.holder = held[0].holder
+
+    @property
+    def locks(self) -> tuple[Lock, ...]:
+        """Return the locks, in the order of taking."""
+        return tuple(self._held)
+
+    def get(self, lock: Lock) -> Held:
+        """Return a lock as it was read or written last; KeyError for none of ours."""
+        return self._held[lock]
+
+    def history(self, lock: Lock, warn: Warn) -> History:
+        """Return what a lock remembers, nothing where it is none of ours."""
+        return history_of(self._held.get(lock), warn)
+
+    def write(self, lock: Lock, write: Write) -> None:
+        """Write to a lock; where it has changed since, look whose it is now.
+
+        Raises Lost where it is somebody else's, and leaves of ApiError.
+        """
+        held: Held | None = self._held[lock]
+        for _ in range(_MOST_TRIES):
+            try:
+                if held is not None:
+                    self._held[lock] = write(held)
+                    return
+            except _CHANGED:
+                pass
+            held = self._seen_again(lock)
+        raise ResourceVersionConflict(f"the lock of {lock} changes all the time")
+
+    def _seen_again(self, lock: Lock) -> Held | None:
+        """Read a lock, and take it again where nobody has it; None where others write just now."""
+        held, now = self._leases.read(lock), self._clock.wall()
+        if held is None:
+            return self._leases.create(lock, self.holder, now)
+        if held.holder.identity == self.holder.identity:
+            return held
+        if not held.is_free:
+            raise Lost(held.holder)
+        try:
+            return self._leases.claim(held, self.holder, now)
+        except ResourceVersionConflict:
+            return None
+
+
+def history_of(held: Held | None, warn: Warn) -> History:
+    """Return what a lock remembers; what cannot be read is warned of."""
+    try:
+        return read_history(held.history) if held is not None else History()
+    except DecodeError as error:
+        warn(f"what is remembered of {held.lock if held else ''} cannot be read: {error}")
+        return History()

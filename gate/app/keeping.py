@@ -1,0 +1,292 @@
+"""The lane of the locks: renews them while an attempt lasts, writes its record, gives them back.
+
+One thread owns the Leases, so that no two writes of ours ever meet in one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Final
+
+from gate.app.held_locks import HeldLocks, Lost
+from gate.clock import Clock
+from gate.core.effects import Release, SaveRecord
+from gate.core.events import LeaseLost, Recorded, Released
+from gate.core.lock import Lock, lock_of
+from gate.core.machine import Leg
+from gate.core.objects import Ref
+from gate.core.record import Closed, History, Kept, Record
+from gate.engine import Broken, Inbox
+from gate.kube.failures import (
+    ApiError,
+    Forbidden,
+)
+from gate.kube.kept_secrets import KeptSecrets
+from gate.kube.lease import HISTORY, RECORD, Held, Leases
+from gate.wire.decode import DecodeError
+from gate.wire.kept import kept_text, read_kept
+from gate.wire.record import (
+    fitting,
+    history_text,
+    read_record,
+    secrets_of,
+    without_secrets,
+)
+
+RENEWAL_SECONDS: Final = 15.0
+RETRY_SECONDS: Final = 5.0
+"""How soon a renewal that failed is tried again."""
+LEAVE_SECONDS: Final = 2.0
+"""How long a run that was refused waits for its locks to be given back."""
+
+Effect = SaveRecord | Release
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """An effect, whom to answer, and where its record stands; `stays` keeps the locks."""
+
+    effect: Effect
+    inbox: Inbox
+    record_in: Lock
+    stays: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Leave:
+    done: threading.Event
+
+
+class Keeper:
+    """Holds the locks of a run, from their taking to their giving back."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        leases: Leases,
+        secrets: KeptSecrets,
+        held: tuple[Held, ...],
+        warn: Warn,
+        *,
+        from_the_dead: Collection[Lock] = (),
+    ) -> None:
+        """Take what was taken, at least one, all by the same holder; `start` begins to renew.
+
+        Locks that were not given back may have left a Secret that no record tells of.
+        """
+        self._clock = clock
+        self._leases = leases
+        self._secrets = secrets
+        self._held = HeldLocks(clock, leases, held)
+        self._holder = held[0].holder
+        self._found = held
+        self._warn = warn
+        self._queue: SimpleQueue[_Task | _Leave] = SimpleQueue()
+        self._inbox: Inbox | None = None
+        self._lost: str = ""
+        self._left = False
+        self._secrets_in = set(from_the_dead)
+        self._recorded: set[Lock] = set()
+        self._renew_at = clock.now() + RENEWAL_SECONDS
+
+    @property
+    def locks(self) -> tuple[Lock, ...]:
+        """Return the locks, in the order of taking."""
+        return self._held.locks
+
+    def start(self) -> None:
+        """Begin to renew."""
+        self._clock.start(self._work, "lease")
+
+    # -- what was found ----------------------------------------------------------------------------
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a Deployment."""
+        return self._held.history(lock_of(ref.namespace, ref.name), self._warn)
+
+    @property
+    def open_records(self) -> tuple[Lock, ...]:
+        """Return where records stand that other attempts left open."""
+        return tuple(one.lock for one in self._found if one.record)
+
+    def record(self, lock: Lock) -> Record:
+        """Read a record with the Secrets that were kept beside it; DecodeError for what is none."""
+        record = read_record(next(one.record for one in self._found if one.lock == lock))
+        missing = {one.ref for one in record.objects if one.ref.kind == "Secret"}
+        try:
+            kept = self._secrets.read(lock, record.attempt_id) if missing else ""
+            self._secrets_in |= {lock} if kept else set()
+            found = {one.ref: one for one in read_kept(kept)} if kept else dict[Ref, Kept]()
+        except (ApiError, DecodeError) as error:
+            self._warn(f"what Secrets were before cannot be read: {error}")
+            return record
+        objects = tuple(found.get(one.ref, one) for one in record.objects)
+        return replace(record, objects=objects)
+
+    # -- what the attempt asks ---------------------------------------------------------------------
+
+    def lane(
+        self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False
+    ) -> Callable[[Effect], None]:
+        """Return what takes the effects of an attempt, and answers them into its inbox.
+
+        Its record stands in the first lock unless told; with `stays` the locks are held on after
+        its end.
+        """
+        self._inbox = inbox
+        place = record_in or self.locks[0]
+        return lambda effect: self._queue.put(_Task(effect, inbox, place, stays))
+
+    def forget(self, lock: Lock) -> None:
+        """Strike a record out of which nothing was done."""
+        self._recorded.add(lock)
+        end = Release(0, Closed(left_open=False))
+        self._queue.put(_Task(end, SimpleQueue(), lock, stays=True))
+
+    def leave(self) -> None:
+        """Give the locks back unless they are, where no attempt has begun or one broke off."""
+        if not self._left:
+            done = threading.Event()
+            self._queue.put(_Leave(done))
+            self._clock.wait(LEAVE_SECONDS, done)
+
+    # -- the lane ----------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while not self._left:
+            task = self._clock.receive(self._queue, max(0.0, self._renew_at - self._clock.now()))
+            try:
+                self._perform(task)
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+                if self._inbox is not None:
+                    self._inbox.put(Broken(error))
+
+    def _perform(self, task: _Task | _Leave | None) -> None:
+        match task:
+            case None:
+                self._renew()
+            case _Leave(done):
+                self._give_back()
+                done.set()
+            case _Task(SaveRecord() as effect):
+                self._save(task, effect)
+            case _Task(Release() as effect):
+                self._close(task, effect.closed)
+                task.inbox.put(Released(self._clock.now(), effect.effect_id))
+
+    def _renew(self) -> None:
+        self._renew_at = self._clock.now() + RENEWAL_SECONDS
+        if self._lost:
+            return
+        try:
+            for lock in self._held.locks:
+                self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
+        except Lost as lost:
+            self._tell_lost(lost)
+        except ApiError as error:
+            self._renew_at = self._clock.now() + RETRY_SECONDS
+            if not error.transient:
+                self._warn(f"the lock is not renewed: {error.message}")
+
+    def _tell_lost(self, lost: Lost) -> None:
+        self._lost = str(lost)
+        if self._inbox is not None:
+            self._inbox.put(LeaseLost(self._clock.now(), self._lost))
+
+    # -- records -----------------------------------------------------------------------------------
+
+    def _save(self, task: _Task, effect: SaveRecord) -> None:
+        """Write the record of a leg; without it nothing is written on the way out.
+
+        On the way back the record of the way out says what is needed: what serves comes first.
+        """
+        record, number = effect.record, effect.effect_id
+        while record.objects and not self._saved(task, record):
+            if record.leg is Leg.BACK or self._lost or not self._queue.empty():
+                break
+            self._clock.wait(1.0)
+        if self._lost:
+            task.inbox.put(LeaseLost(self._clock.now(), self._lost))
+        else:
+            task.inbox.put(Recorded(self._clock.now(), number))
+
+    def _saved(self, task: _Task, record: Record) -> bool:
+        """Write the record; False where trying again may help."""
+        if self._lost:
+            return True
+        if not record.attempt_id:
+            me = self._holder
+            record = replace(record, attempt_id=me.identity, run_url=me.url)
+        try:
+            text = self._text(task.record_in, record)
+            wall = self._clock.wall()
+            self._held.write(task.record_in, lambda held: self._leases.save(held, text, wall))
+            self._recorded.add(task.record_in)
+        except Lost as lost:
+            self._lost = str(lost)
+        except ApiError as error:
+            self._warn(f"the record could not be written: {error.message}")
+            return not error.transient
+        return True
+
+    def _text(self, lock: Lock, record: Record) -> str:
+        """Return a record's text, after what Secrets were is kept beside it."""
+        secrets = secrets_of(record)
+        if secrets and record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
+            try:
+                self._secrets.write(self._held.get(lock), record.attempt_id, kept_text(secrets))
+                self._secrets_in.add(lock)
+            except ApiError as error:
+                names = ", ".join(str(one.ref) for one in secrets)
+                self._warn(f"recover could not restore {names}: {error.message}")
+        return fitting(without_secrets(record))[0]
+
+    def _close(self, task: _Task, closed: Closed) -> None:
+        """Write down what is to be remembered, and give the locks back."""
+        at, url = self._clock.wall().isoformat(timespec="seconds"), self._holder.url
+        for lock in () if self._lost else self._held.locks:
+            annotations: dict[str, str | None] = {}
+            for closing in closed.deployments:
+                if lock_of(closing.ref.namespace, closing.ref.name) == lock:
+                    history = self._held.history(lock, self._warn).after(closing, url, at)
+                    annotations[HISTORY] = history_text(history)
+            if lock == task.record_in and lock in self._recorded and not closed.left_open:
+                annotations[RECORD] = None
+            self._end(lock, annotations, stays=task.stays)
+        self._left = not task.stays
+
+    def _end(self, lock: Lock, annotations: Mapping[str, str | None], *, stays: bool) -> None:
+        wall, leases = self._clock.wall(), self._leases
+        try:
+            if stays:
+                self._held.write(lock, lambda held: leases.remember(held, annotations, wall))
+            else:
+                self._held.write(lock, lambda held: leases.release(held, annotations, wall))
+            if RECORD in annotations or not self._held.get(lock).record:
+                self._forget_secrets(lock)
+        except Lost as lost:
+            self._lost = str(lost)
+        except ApiError as error:
+            self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+
+    def _forget_secrets(self, lock: Lock) -> None:
+        """Delete what Secrets were: nobody needs it any more."""
+        if lock not in self._secrets_in:
+            return
+        self._secrets_in.discard(lock)
+        try:
+            self._secrets.delete(lock)
+        except Forbidden:
+            pass  # who may not delete it could not have made it
+        except ApiError as error:
+            self._warn(f"secret/{lock.name} is left: {error.message}")
+
+    def _give_back(self) -> None:
+        """Give the locks back as they are, an open record with them."""
+        for lock in () if self._lost else self._held.locks:
+            self._end(lock, {}, stays=False)
+        self._left = True

@@ -1,0 +1,102 @@
+"""`locks`: who holds which lock, since when, from which run; and giving one back for somebody.
+
+The listing compares clocks, for want of the minute that an expiry is watched for: it decides
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from gate.app import arrival
+from gate.app.console import Console, write_safely
+from gate.app.finishing import style_of
+from gate.app.locking import lock_client
+from gate.app.session import Session
+from gate.app.world import World
+from gate.config import Settings
+from gate.core.lock import PREFIX, Lock, lock_of
+from gate.core.outcome import Reason
+from gate.errors import RefusedError, UsageError
+from gate.kube.lease import Held, Leases
+from gate.report.locks import LockRow, locks_table
+
+_YES = (b"y", b"yes")
+
+
+def locks(session: Session, settings: Settings, console: Console) -> int:
+    """Print the locks of the namespace."""
+    now = session.clock.wall()
+    found = Leases(lock_client(session)).all(session.namespace)
+    rows = [_row(held, now) for held in sorted(found, key=lambda held: held.lock)]
+    if settings.output == "json":
+        text = json.dumps([row.document() for row in rows], indent=2) + "\n"
+    else:
+        text = locks_table(rows, now, style_of(console.stdout, settings))
+    console.write(text)
+    return 0
+
+
+def _row(held: Held, now: datetime) -> LockRow:
+    return LockRow(
+        namespace=held.lock.namespace,
+        name=held.lock.name,
+        locks=str(held.lock),
+        state=_state(held, now),
+        holder=held.holder.identity,
+        run_url=held.holder.url,
+        acquired_at=held.acquired,
+        renewed_at=held.renewed,
+        unfinished=bool(held.record),
+    )
+
+
+def _state(held: Held, now: datetime) -> str:
+    if held.is_free:
+        return "free"
+    try:
+        renewed = datetime.fromisoformat(held.renewed)
+    except ValueError:
+        return "held"
+    return "expired" if now - renewed > timedelta(seconds=held.seconds) else "held"
+
+
+def release(session: Session, settings: Settings, world: World, console: Console) -> int:
+    """Give a lock back for whoever holds it, after asking; what it remembers stays."""
+    arrival.announce(session, console)
+    leases = Leases(lock_client(session))
+    lock = _named(session.namespace, settings.release or "")
+    held = leases.read(lock)
+    if held is None:
+        raise RefusedError(
+            f"there is no lock of {lock} in namespace {lock.namespace}",
+            reason=Reason.NOT_FOUND,
+            hint="rollout-gate locks lists them",
+        )
+    if held.is_free:
+        console.note("lock", f"nobody holds {lock}")
+        return 0
+    if not settings.yes and not agreed(world, held):
+        console.note("lock", f"{lock} is still held by {held.holder}")
+        return 0
+    leases.release(held, {}, session.clock.wall())
+    console.note("lock", f"{lock} was held by {held.holder}; it is free")
+    return 0
+
+
+def _named(namespace: str, name: str) -> Lock:
+    name = name.rpartition("/")[2]
+    return Lock(namespace, name) if name.startswith(PREFIX) else lock_of(namespace, name)
+
+
+def agreed(world: World, held: Held) -> bool:
+    """Ask whoever sits before the terminal."""
+    if not world.stdin.isatty():
+        raise UsageError(
+            "giving back somebody's lock has to be agreed to",
+            hint="on a terminal, or with --yes",
+        )
+    question = f"{held.lock} is held by {held.holder}. Give it back? Its gate may still run. [y/N] "
+    write_safely(world.stderr, question)
+    return world.stdin.readline().strip().lower() in _YES

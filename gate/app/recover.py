@@ -1,0 +1,276 @@
+"""`recover`, and the same before any other attempt: finishes what a gate left that was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+from gate import signals
+from gate.app import arrival
+from gate.app.console import Console
+from gate.app.finishing import Passed, Run
+from gate.app.keeping import Keeper
+from gate.app.live import selector_of
+from gate.app.locking import lock_client, locked
+from gate.app.remembering import Claim
+from gate.app.running import Ready, run
+from gate.app.session import Session, connected
+from gate.app.watching import Watching
+from gate.app.world import World
+from gate.config import Settings
+from gate.core.attempt import Attempt
+from gate.core.fact import Absent, Known
+from gate.core.lock import Lock, lock_of
+from gate.core.objects import Ref
+from gate.core.outcome import Outcome, Reason, worst
+from gate.core.record import Record
+from gate.core.resuming import Found, resume
+from gate.core.snapshot import Snapshot
+from gate.errors import GateError, RefusedError
+from gate.kube.access import needed
+from gate.kube.lease import Held, Leases
+from gate.kube.reads import Reader
+from gate.manifests.allowed import require_allowed
+from gate.manifests.manifest import Manifest, ManifestObject
+from gate.manifests.source import Source
+from gate.side_by_side import each
+from gate.signals import Delivery
+from gate.sources.source import Sources
+from gate.wire.decode import DecodeError
+
+NOTHING_LEFT = Passed("nothing is left to be finished")
+_ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+"""After these ends of a recovery nothing else is begun."""
+
+
+class Unfinished(GateError):
+    """A record that nobody can go on from: it needs a person. Exit 5."""
+
+    outcome = Outcome.ROLLBACK_FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What finishes attempts; `budgets` is whether the settings' own count, not the record's."""
+
+    world: World
+    settings: Settings
+    console: Console
+    budgets: bool = False
+
+    def finish(self, keeper: Keeper, lock: Lock, delivered: Delivery) -> Attempt | None:
+        """Finish the attempt whose record stands in a lock of ours; None where there is nothing.
+
+        The locks are held on. It has a session of its own: answers to it are nobody else's.
+        """
+        world, settings = self.world, self.settings
+        nothing_to_ask = Sources({})
+        with ExitStack() as stack:
+            session = stack.enter_context(
+                connected(settings, world.clock, world.connect, nothing_to_ask)
+            )
+            with signals.raised(delivered):
+                ready = self._prepared(session, keeper, lock)
+            if ready is None:
+                keeper.forget(lock)
+                return None
+            return run(ready, self.console, delivered)
+
+    def _prepared(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
+        """Read how far it had come, and plan the rest; nothing is written."""
+        try:
+            record = self._record(keeper, lock)
+        except DecodeError as error:
+            raise Unfinished(
+                f"the record of {lock} cannot be read: {error}",
+                reason=Reason.NO_BASELINE,
+                hint="was it written by another version of rollout-gate? recover with that one",
+            ) from error
+        refs = [one.ref for one in record.objects]
+        require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
+        arrival.check_access(session, "recover", needed(session.resources, refs, creates=()))
+        reader = Reader(session.client, session.resources, session.clock)
+        found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
+        watching = _watching(session, record, found)
+        watching.settle(self.settings.connect_timeout)
+        snapshots = _snapshots(record, watching)
+        plan = resume(record, found, snapshots, session.clock.now())
+        if plan is None:
+            self.console.note("recover", f"{lock}: nothing of it was written")
+            return None
+        way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
+        by = f"{record.attempt_id} ({record.run_url})" if record.run_url else record.attempt_id
+        self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
+        lane = keeper.lane(session.inbox, lock, stays=True)
+        return Ready(session, plan, watching.selectors, lane)
+
+    def _record(self, keeper: Keeper, lock: Lock) -> Record:
+        record = keeper.record(lock)
+        if not self.budgets:
+            return record
+        given = self.settings
+        policy = replace(
+            record.policy,
+            timeout_seconds=given.timeout or record.policy.timeout_seconds,
+            rollback_timeout_seconds=(
+                given.rollback_timeout or record.policy.rollback_timeout_seconds
+            ),
+        )
+        return replace(record, policy=policy)
+
+
+def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
+    """Return what is to be written as a manifest's kinds are looked at."""
+    source = Source(f"the record of {lock}")
+    return Manifest(
+        tuple(
+            ManifestObject(ref.api_version, ref.kind, ref.namespace, ref.name, {}, source)
+            for ref in refs
+        )
+    )
+
+
+def _watching(session: Session, record: Record, found: Found) -> Watching:
+    """Watch the Deployments of a record that exist."""
+    lives = {one.ref: found[one.ref] for one in record.followed}
+    selectors = {
+        ref: selector_of(fact.value) for ref, fact in lives.items() if isinstance(fact, Known)
+    }
+    watching = Watching(session, selectors)
+    watching.start()
+    return watching
+
+
+def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+    gone = Absent()
+    return {
+        one.ref: watching.snapshot(one.ref)
+        if one.ref in watching.selectors
+        else Snapshot(one.ref, deployment=gone)
+        for one in record.followed
+    }
+
+
+# -- before another attempt ------------------------------------------------------------------------
+
+PrepareAttempt = Callable[[Claim], Ready]
+Carry = Callable[[Ready, Console, Delivery], Attempt]
+
+
+def under_lock(
+    recovery: Recovery,
+    session: Session,
+    keeper: Keeper | None,
+    prepare: PrepareAttempt,
+    carry: Carry = run,
+) -> Run:
+    """Return what carries an attempt out whose locks are taken.
+
+    What another gate left is finished first; how that ends is told, and decides nothing, unless
+    a signal came or contact was lost.
+    """
+    if keeper is None:
+        return partial(carry, prepare(Claim()), recovery.console)
+    attempt = partial(_prepared, session, keeper, prepare)
+    if not keeper.open_records:
+        return partial(carry, attempt(), recovery.console)
+    return partial(_after_recovery, recovery, keeper, attempt, carry)
+
+
+def _prepared(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
+    return prepare(Claim(keeper, keeper.lane(session.inbox)))
+
+
+def _after_recovery(
+    recovery: Recovery,
+    keeper: Keeper,
+    prepare: Callable[[], Ready],
+    carry: Carry,
+    delivered: Delivery,
+) -> Attempt:
+    for lock in keeper.open_records:
+        try:
+            ended = recovery.finish(keeper, lock, delivered)
+        except Unfinished as error:
+            recovery.console.warn(error.message)
+            continue
+        if ended is not None and ended.outcome in _ENDS_ALL:
+            return ended
+        if ended is not None:
+            recovery.console.note("recovered", _told(lock, ended))
+    with signals.raised(delivered):
+        ready = prepare()
+    return carry(ready, recovery.console, delivered)
+
+
+def _told(lock: Lock, ended: Attempt) -> str:
+    ending = ended.ending
+    message = f": {ending.reason}: {ending.message}" if ending is not None else ""
+    return f"{lock}: {ended.outcome.value}{message}"
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
+    """Prepare to finish the attempts on some Deployments, or all of the namespace."""
+    arrival.announce(session, recovery.console)
+    arrival.check_cluster(session, recovery.settings, recovery.console, [session.namespace])
+    leases = Leases(lock_client(session))
+    if names:
+        locks = [lock_of(session.namespace, name) for name in names]
+        found = _with_records(leases, [leases.read(lock) for lock in locks])
+    else:
+        found = [one.lock for one in leases.all(session.namespace) if one.record]
+    if not found:
+        return NOTHING_LEFT
+    return partial(_finish_all, recovery, found)
+
+
+def _with_records(leases: Leases, named: list[Held | None]) -> list[Lock]:
+    """Return where the records stand: that of several Deployments stands in the first's lock."""
+    places: dict[Lock, None] = {}
+    for held in named:
+        for lock in (held.lock, *held.holder.locks[:1]) if held is not None else ():
+            kept = leases.read(lock)
+            if kept is not None and kept.record:
+                places[lock] = None
+    return list(places)
+
+
+def _finish_all(recovery: Recovery, places: list[Lock], delivered: Delivery) -> Attempt | Passed:
+    """Finish one after another; the worst end counts."""
+    ended: list[Attempt] = []
+    refused: list[RefusedError] = []
+    for place in places:
+        try:
+            ended += _finished(recovery, place, delivered)
+        except RefusedError as error:
+            recovery.console.warn(error.message)
+            refused.append(error)
+        if ended and ended[-1].outcome in _ENDS_ALL:
+            return ended[-1]
+    if refused:
+        raise refused[0]
+    for attempt in ended if len(ended) > 1 else ():
+        targets = ", ".join(str(target.ref) for target in attempt.plan.targets)
+        recovery.console.note("recovered", f"{targets}: {attempt.outcome.value}")
+    outcome = worst(attempt.outcome for attempt in ended)
+    return next((one for one in ended if one.outcome is outcome), None) or NOTHING_LEFT
+
+
+def _finished(recovery: Recovery, place: Lock, delivered: Delivery) -> list[Attempt]:
+    """Take the locks of an attempt, as soon as its gate is gone, and finish it."""
+    world, settings = recovery.world, recovery.settings
+    with ExitStack() as stack:
+        session = stack.enter_context(connected(settings, world.clock, world.connect, Sources({})))
+        with signals.raised(delivered):
+            keeper = locked(
+                session, settings, recovery.console, world.environ, [place], recovers=True
+            )
+        if keeper is None:
+            return []
+        ended = (recovery.finish(keeper, lock, delivered) for lock in keeper.open_records)
+        return [attempt for attempt in ended if attempt is not None]

@@ -1,0 +1,157 @@
+"""What health checks are answered in a rehearsal: by the scenario, or else well.
+
+Nothing is asked and no command is run. What a check would make of an answer is known from its
+bounds, which is all that a good and a bad answer are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from gate.core.checks import Bounds, Check, Command, Http, Metric
+from gate.core.comparing import Ratio
+from gate.core.measuring import TEMPORARY_FAILURE
+from gate.core.objects import CleanText
+from gate.core.questions import (
+    Answer,
+    Answers,
+    Errored,
+    Exit,
+    Form,
+    HttpReply,
+    NoReply,
+    Questions,
+    Samples,
+    Series,
+    Trouble,
+)
+from gate.sandbox.scenario.scenario import Measurement, NoAnswer
+from gate.sources.source import Sources
+
+Answering = Callable[[Iterable[Check]], Mapping[str, Measurement]]
+"""What checks are answered, by their names; those that it leaves out are answered well."""
+Scripts = Callable[[str], Measurement | None]
+"""What a check of that name is answered now; None: well."""
+
+BASELINE: Final = "{}:baseline"
+"""Under which name a scenario has what a check measures of the version before."""
+_UNUSUAL_STATUS: Final = (500, 503, 404, 200)
+_SILENT: Final = CleanText("the scenario says that it is unreachable")
+
+
+def out_of_bounds(checks: Iterable[Check]) -> dict[str, Measurement]:
+    """Return answers that every check that decides takes for bad."""
+    return {check.name: bad(check) for check in checks if check.decides}
+
+
+def unreachable(checks: Iterable[Check]) -> dict[str, Measurement]:
+    """Return no answer for each check that asks Prometheus."""
+    return {check.name: NoAnswer.UNREACHABLE for check in checks if isinstance(check.probe, Metric)}
+
+
+def good(check: Check) -> float:
+    """Return the measurement that passes: a value, a status or an exit code."""
+    match check.probe:
+        case Metric(bounds=bounds):
+            return _within(bounds)
+        case Http(question=question, bounds=bounds, status=(least, _)):
+            return _within(bounds) if question.json_path else float(least)
+        case Command():
+            return 0.0
+
+
+def bad(check: Check) -> float:
+    """Return a measurement that fails."""
+    match check.probe:
+        case Metric(bounds=bounds) as metric:
+            return _beyond(bounds) if bounds else _exceeding(metric, good(check))
+        case Http(question=question, bounds=bounds, status=(least, most)):
+            wrong = (status for status in _UNUSUAL_STATUS if not least <= status <= most)
+            return _beyond(bounds) if question.json_path else float(next(wrong, most + 1))
+        case Command():
+            return 1.0
+
+
+def _within(bounds: Bounds) -> float:
+    if bounds.hold(0.0):
+        return 0.0
+    return bounds.least if bounds.least is not None else bounds.most or 0.0
+
+
+def _beyond(bounds: Bounds) -> float:
+    if bounds.most is not None:
+        return bounds.most + max(1.0, abs(bounds.most))
+    least = bounds.least or 0.0
+    return least - max(1.0, abs(least))
+
+
+def _exceeding(metric: Metric, old: float) -> float:
+    """Return what is too much against `old`, whatever the comparison."""
+    ratio, delta = 2.0, 0.0
+    if isinstance(metric.compare, Ratio):
+        ratio, delta = metric.compare.max_ratio, metric.compare.min_delta
+    return old + abs(old) * ratio + delta + 1.0
+
+
+class Scripted(Sources):
+    """Answers what checks ask with what a scenario says; called from several threads."""
+
+    def __init__(self, checks: Iterable[Check], scripts: Scripts) -> None:
+        super().__init__({})
+        self._checks = {check.name: check for check in checks}
+        self._scripts = scripts
+
+    def ask(self, questions: Questions, check: str = "") -> Answers | Errored:
+        """Answer a tick; KeyError for a check that is not configured."""
+        asked, said = self._checks[check], self._scripts(check)
+        value = _answer(asked, good(asked) if said is None else said)
+        if isinstance(value, Errored) or not isinstance(asked.probe, Metric):
+            return value if isinstance(value, Errored) else Answers(value)
+        enough = asked.probe.min_samples.least if asked.probe.min_samples else 0.0
+        old = self._scripts(BASELINE.format(check))
+        baseline = _metric(good(asked) if old is None else old)
+        if isinstance(baseline, Errored):
+            return baseline
+        return Answers(
+            value,
+            samples=_vector(enough) if questions.samples else None,
+            freshness=_vector(0.0) if questions.freshness else None,
+            baseline=baseline if questions.baseline else None,
+        )
+
+    def cancel(self) -> None:
+        """Nothing is under way."""
+
+
+def _answer(check: Check, said: Measurement) -> Answer | Errored:
+    match check.probe:
+        case Metric():
+            return _metric(said)
+        case Http() as http:
+            return _reply(http, said)
+        case Command():
+            return Exit(TEMPORARY_FAILURE if isinstance(said, NoAnswer) else int(said))
+
+
+def _metric(said: Measurement) -> Samples | Errored:
+    if said is NoAnswer.UNREACHABLE:
+        return Errored(_SILENT, Trouble.UNREACHABLE)
+    return Samples(Form.VECTOR) if isinstance(said, NoAnswer) else _vector(said)
+
+
+def _vector(value: float) -> Samples:
+    return Samples(Form.VECTOR, (Series(value),))
+
+
+def _reply(http: Http, said: Measurement) -> HttpReply | NoReply | Errored:
+    """Answer a request: a number is what stands at the JSON path, else the status."""
+    if said is NoAnswer.UNREACHABLE:
+        return NoReply(_SILENT)
+    number = None if isinstance(said, NoAnswer) else said
+    found = True if http.question.contains else None
+    if http.question.json_path:
+        return HttpReply(http.status[0], 0.0, found, number)
+    if number is None:
+        return Errored(_SILENT, Trouble.NAME)
+    return HttpReply(int(number), 0.0, found)

@@ -1,0 +1,124 @@
+"""What the locks remember, brought to bear on an attempt before its first write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from gate.app.applying import Prepared
+from gate.app.running import Lease
+from gate.app.session import Session
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Known, Unknown
+from gate.core.journal import record_of
+from gate.core.objects import Ref
+from gate.core.plan import Plan, Target
+from gate.core.record import History
+from gate.kube.access import Access, Permission
+from gate.kube.resources import SECRETS
+from gate.wire.record import fitting, secrets_of, without_secrets
+
+Trials = Mapping[Ref, LiveObject]
+Warn = Callable[[str], None]
+
+
+class Memory(Protocol):
+    """What is remembered of Deployments."""
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of one, nothing where there is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """A memory that was read; of a run without locks it is empty."""
+
+    found: Mapping[Ref, History] = field(default_factory=dict)
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a Deployment."""
+        return self.found.get(ref, History())
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a run has of its locks: what they remember, and their lane (None: there are none)."""
+
+    memory: Memory = field(default_factory=Histories)
+    lease: Lease | None = None
+
+
+def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
+    """Return the Deployments that a gate paused: that pause is ours to end."""
+    return frozenset(one.ref for one in items if memory.history(one.ref).paused)
+
+
+def warn_of_rollbacks(
+    items: Iterable[Prepared], trials: Trials, memory: Memory, warn: Warn
+) -> None:
+    """Warn where the same pod template was rolled back before."""
+    for item in items:
+        trial = trials.get(item.ref)
+        if trial is None or trial.deployment is None:
+            continue
+        failed = memory.history(item.ref).rolled_back_before(trial.deployment.template.body)
+        if failed is not None:
+            by = f", see {failed.run_url}" if failed.run_url else ""
+            warn(
+                f"{item.ref}: this very template was rolled back at {failed.at}: "
+                f"{failed.reason}: {failed.message}{by}"
+            )
+
+
+def with_verified(targets: Iterable[Target], trials: Trials, memory: Memory) -> tuple[Target, ...]:
+    """Return the targets; where nothing serves, a failure returns to what was verified last.
+
+    What is about to be applied is nothing to return to.
+    """
+    return tuple(_with_verified(target, trials, memory) for target in targets)
+
+
+def _with_verified(target: Target, trials: Trials, memory: Memory) -> Target:
+    verified, trial = memory.history(target.ref).verified, trials.get(target.ref)
+    if verified is None or not isinstance(target.baseline, Absent) or trial is None:
+        return target
+    made = trial.deployment
+    if made is None or made.template.body == verified.template.body:
+        return target
+    return replace(target, baseline=Known(verified))
+
+
+def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
+    """Warn of what a gate that is killed could not have restored from its record."""
+    record = record_of(plan)
+    _, kept = fitting(without_secrets(record))
+    secrets = {one.ref for one in secrets_of(record)}
+    lost = [one.ref for one in kept.objects if isinstance(one.before, Unknown) and one.changes]
+    too_large = [ref for ref in lost if ref not in secrets]
+    if too_large:
+        names = ", ".join(map(str, too_large))
+        warn(f"too large for the record: recover could not restore {names}")
+    if secrets:
+        _warn_of_secrets(session, secrets, plan, warn)
+
+
+def _warn_of_secrets(session: Session, secrets: Collection[Ref], plan: Plan, warn: Warn) -> None:
+    missing = Access(session.client).missing(secret_permissions({r.namespace for r in secrets}))
+    if missing:
+        names = ", ".join(map(str, sorted(secrets)))
+        verbs = ", ".join(one.verb for one in missing)
+        warn(
+            f"a {plan.command} that is killed could not have {names} restored: "
+            f"not allowed: {verbs} secrets"
+        )
+
+
+def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:
+    """Return what it takes to keep what Secrets were."""
+    verbs = ("get", "create", "delete")
+    return [
+        Permission(namespace, SECRETS.group, SECRETS.plural, verb)
+        for namespace in sorted(set(namespaces))
+        for verb in verbs
+    ]

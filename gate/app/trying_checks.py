@@ -1,0 +1,198 @@
+"""The checks before the first write: each query is asked once against the version that serves.
+
+What is wrong with a query refuses the attempt (exit 2), what keeps the server from answering for
+good as well (exit 3); what may be different in a minute is a warning. HTTP and command checks are
+not asked: they may change what they look at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gate.app.asking_now import Job, ask_all, job, without_comparison
+from gate.app.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
+from gate.app.console import Console
+from gate.app.session import Session
+from gate.config import Settings
+from gate.config.limits import all_checks
+from gate.core.checks import Check, Metric
+from gate.core.fact import Known
+from gate.core.measurement import Kind
+from gate.core.outcome import Reason
+from gate.core.plan import Target
+from gate.core.query_values import Subject, Version
+from gate.core.questions import Questions
+from gate.errors import RefusedError
+from gate.report.asked import AskedCheck, parts
+from gate.report.pointing import pointed, question_text
+from gate.sources.source import Sources
+
+TRIAL_SECONDS: Final = 30.0
+"""No check is begun later than that; each ends by the limits of its source."""
+_SECONDS_AGO: Final = 3600.0
+"""As if the rollout had begun so long ago: a query may name how long it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A check of a query on its way; `serves` tells whether a version is there to be seen."""
+
+    check: Check
+    job: Job
+    serves: bool
+
+
+def try_checks(
+    session: Session,
+    settings: Settings,
+    sources: Sources,
+    targets: Sequence[Target],
+    console: Console,
+) -> None:
+    """Find every fault of the checks that can be found; say what each will ask. Nothing is written.
+
+    UnfitChecks for what is wrong with the checks, RefusedError where they cannot be asked.
+    """
+    checks = all_checks(settings)
+    require_askable(settings, checks, [target.ref for target in targets])
+    trials = [_trial(session, check, targets) for check in checks]
+    for trial in trials:
+        _announce(trial, console)
+    queries = [trial for trial in trials if isinstance(trial.check.probe, Metric)]
+    jobs = [trial.job for trial in queries]
+    asked = ask_all(sources, session.clock, jobs, TRIAL_SECONDS)
+    _judge(list(zip(queries, asked, strict=True)), settings, console)
+
+
+def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
+    refs = [target.ref for target in targets]
+    ref = ref_of(check, refs)
+    namespace = namespace_of(check, refs, session.namespace)
+    target = next((target for target in targets if target.ref == ref), None)
+    at = session.clock.now()
+    about = "" if ref is None else str(ref)
+    # Against itself the version that serves would always pass: what counts is whether it is seen.
+    alone = without_comparison(check)
+    subject = _subject(namespace, target, at)
+    serves = target is None or isinstance(target.baseline, Known)
+    return _Trial(check, job(alone, about, subject, at), serves)
+
+
+def _subject(namespace: str, target: Target | None, at: float) -> Subject:
+    """Return the version that serves in the new one's place, where it has been for long.
+
+    Where none does, a name that no pods have: the server tells of the query's form all the same.
+    """
+    deployment = "" if target is None else target.ref.name
+    version, revision = Version(), None
+    if target is not None:
+        version, revision = Version(f"{deployment}-0", "0"), 1
+    if target is not None and isinstance(target.baseline, Known):
+        served = target.baseline.value
+        version, revision = Version(served.replica_set, served.pod_template_hash), served.revision
+    return Subject(namespace, deployment, version, at - _SECONDS_AGO, version, revision, -math.inf)
+
+
+def _announce(trial: _Trial, console: Console) -> None:
+    """Say what will be asked, with the values of now; of a version to come the names as written."""
+    check, questions = trial.check, trial.job.questions
+    if not isinstance(questions, Questions):
+        return
+    if isinstance(check.probe, Metric) and not trial.serves:
+        _note(console, check.name, check.probe.query.text)
+        return
+    for role, question in parts(questions):
+        name = check.name if role == "value" else f"{check.name}, {role}"
+        _note(console, name, question_text(question))
+
+
+def _note(console: Console, name: str, text: str) -> None:
+    """Say it in a line, whatever the query's own lines."""
+    console.note("check", f"{name}: {' '.join(text.split())}")
+
+
+# -- what came of it -------------------------------------------------------------------------------
+
+
+def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: Console) -> None:
+    """Warn of what may pass; raise what will not, all of it at once."""
+    for trial, asked in tried:
+        for warning in _warnings(trial, asked, settings):
+            console.warn(warning)
+    deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
+    wrong = [asked for _, asked in deciding if is_unfit(asked)]
+    if wrong:
+        raise UnfitChecks([complaint(asked) for asked in wrong], "\n".join(_pointers(wrong)))
+    barred = [asked for _, asked in deciding if asked.measurement.permanent]
+    if barred:
+        raise _refusal(barred)
+    unseen = [asked for trial, asked in deciding if _is_unseen(trial, asked)]
+    if unseen and settings.strict_checks:
+        hint = "correct the query or its labels, or leave out --strict-checks"
+        message = "; ".join(map(_unseen, unseen))
+        raise RefusedError(message, reason=Reason.CHECK_INCONCLUSIVE, hint=hint)
+
+
+def is_unfit(asked: AskedCheck) -> bool:
+    """Tell whether it is the check that is wrong, and not the way to its server."""
+    if asked.error is not None:
+        return asked.error.usage
+    return asked.measurement.permanent
+
+
+def complaint(asked: AskedCheck) -> str:
+    """Say what is wrong with a check or its server, in one line."""
+    role = asked.error_role
+    of = f", {role}" if role not in ("", "value") else ""
+    return f"check {asked.check.name}{of}: {asked.measurement.message}"
+
+
+def _pointers(wrong: list[AskedCheck]) -> Iterator[str]:
+    """Yield the queries that are wrong, each with the place of its mistake below it."""
+    for asked in wrong:
+        position = asked.error.position if asked.error is not None else None
+        for role, question in parts(asked.questions) if asked.questions else ():
+            if role == (asked.error_role or "value"):
+                query = question_text(question)
+                yield f"the query of check {asked.check.name} is"
+                yield from pointed(query, position) if position else query.split("\n")
+
+
+def _refusal(barred: list[AskedCheck]) -> RefusedError:
+    hints = (asked.error.hint for asked in barred if asked.error is not None)
+    message = "; ".join(dict.fromkeys(map(complaint, barred)))
+    return RefusedError(message, reason=Reason.CHECK_ERROR, hint=next(filter(None, hints), ""))
+
+
+def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[str]:
+    name, found = trial.check.name, asked.measurement
+    probe = trial.check.probe
+    if isinstance(probe, Metric) and probe.compare is not None and not trial.serves:
+        yield (
+            f"check {name} compares with the version that serves, and there is none: "
+            "it will be inconclusive"
+        )
+    match found.kind:
+        case Kind.ERROR if not found.permanent:
+            yield f"check {name} could not be asked now: {found.message}"
+        case Kind.ERROR if not trial.check.decides:
+            yield complaint(asked)
+        case Kind.NO_DATA if _is_unseen(trial, asked):
+            if not (settings.strict_checks and trial.check.decides):
+                yield _unseen(asked)
+        case Kind.FAIL:
+            yield f"check {name}: the running version violates it already: {found.message}"
+        case _:
+            return
+
+
+def _is_unseen(trial: _Trial, asked: AskedCheck) -> bool:
+    return trial.serves and asked.measurement.kind is Kind.NO_DATA
+
+
+def _unseen(asked: AskedCheck) -> str:
+    name, why = asked.check.name, asked.measurement.message
+    return f"check {name}: this check cannot see the running version: {why}"

@@ -1,0 +1,20 @@
+"""`rollout-gate checks [-f PATH...] [NAME...]`."""
+
+from __future__ import annotations
+
+from gate.app.world import World
+from gate.cli.command import command
+from gate.cli.names import names_argument
+from gate.config import Settings
+
+
+@command(names_argument())
+def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Each check is asked once, about the Deployments that NAME or the manifest names.
+
+    Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be told, 2 and 3 where it
+    cannot be asked. With --show: print a ready-made check; nothing is asked.
+    """
+    from gate.app import commands
+
+    return commands.checks(world, settings, names)

@@ -1,0 +1,19 @@
+"""`rollout-gate recover [NAME]...`."""
+
+from __future__ import annotations
+
+from gate.app.world import World
+from gate.cli.command import command
+from gate.cli.names import names_argument
+from gate.config import Settings
+
+
+@command(names_argument())
+def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Forward if the new version is complete, back otherwise; as a last step that always runs.
+
+    Without a NAME all attempts of the namespace. Safe at any time, and twice.
+    """
+    from gate.app import commands
+
+    return commands.recover(world, settings, names)

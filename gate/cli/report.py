@@ -1,0 +1,17 @@
+"""`rollout-gate report FILE`."""
+
+from __future__ import annotations
+
+import click
+
+from gate.app.world import World
+from gate.cli.command import command
+from gate.config import Settings
+
+
+@command(click.Argument(["file"], metavar="FILE"))
+def report(world: World, settings: Settings, file: str) -> int:
+    """FILE is a result as JSON, or a recording, which is judged again."""
+    from gate.app import commands
+
+    return commands.report(world, settings, file)

@@ -1,0 +1,178 @@
+"""The crash walk: a gate is killed at any request that it sends, and one command finishes it.
+
+Each step of a walk plays the same run anew, killed the moment before the server hears of its n-th
+request or the moment after it has answered. Then `recover`, the same once more, and the next
+version. The fast tests take some of the steps, `--every-request` takes all.
+"""
+
+from __future__ import annotations
+
+import base64
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gate.app.played import Handle
+from gate.sandbox.serving.request import Answer, Request
+from tests.bed.checked_gate import CheckedRun
+from tests.bed.expectations import REVISION, assert_verified, images
+from tests.bed.scene import Scene, secret, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import is_complete
+from tests.played.bed import sandbox_bed, scene_through
+
+pytestmark = pytest.mark.sandbox_only("hundreds of runs")
+
+KILLED = -signal.SIGKILL
+STRIDE = 9
+"""The fast tests take each so-many-th request."""
+MOST_REQUESTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What is applied over what; `bad` is how the new pods fail, "" where they do not."""
+
+    names: tuple[str, ...]
+    bad: str = ""
+    keeps_secrets: bool = False
+
+    def version(self, number: int) -> list[JSON]:
+        """Return everything in a version."""
+        behaviour = self.bad if number == 2 and self.bad else "ready=1"
+        config = [settings(f"v{number}")]
+        config += [secret(f"sesame-8d1f2c7a90-{number}")] if self.keeps_secrets else []
+        return [*config, *(web(number, name=name, behaviour=behaviour) for name in self.names)]
+
+
+WALKS = {
+    "good": Walk(("web",)),
+    "bad": Walk(("web",), "crash=0.1"),
+    "several": Walk(("api", "web"), keeps_secrets=True),
+    "several bad": Walk(("api", "web"), "crash=0.1", keeps_secrets=True),
+}
+
+
+class Killer:
+    """Stands between a gate and its server, and ends it at its n-th request."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        """Have no gate yet."""
+        self.left = number
+        self._after = after
+        self.victim: CheckedRun | None = None
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Pass a request on, unless the gate dies of it."""
+        victim = self.victim
+        if victim is None:
+            return handle(request)
+        self.left -= 1
+        if self.left == 0 and not self._after:
+            victim.kill()
+        answer = handle(request)
+        if self.left == 0:
+            victim.kill()
+        return answer
+
+
+@pytest.fixture
+def numbers(request: pytest.FixtureRequest) -> range:
+    """Return the requests at which gates are killed."""
+    every = request.config.getoption("every_request")
+    return range(1, MOST_REQUESTS, 1 if every else STRIDE)
+
+
+@pytest.mark.contract("B530", "B531", "B532", "B534")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("name", WALKS)
+def test_a_kill_at_any_request(
+    tmp_path: Path, numbers: Sequence[int], name: str, after: bool
+) -> None:
+    """All of one version runs and is verified in the end, and the codes say which."""
+    killed = 0
+    for number in numbers:
+        if not survives(tmp_path, WALKS[name], number, after=after):
+            break
+        killed += 1
+    assert killed >= len(range(1, 20, numbers[1] - numbers[0]))
+
+
+def survives(folder: Path, walk: Walk, number: int, *, after: bool) -> bool:
+    """Play one step of a walk; tell whether the gate was killed in it."""
+    killer = Killer(number, after=after)
+    with sandbox_bed(folder) as bed:
+        scene = scene_through(bed, killer)
+        scene.serve(*walk.version(1))
+        with scene.applying(*walk.version(2)) as running:
+            killer.victim = running
+            result = running.wait()
+            killer.victim = None
+        first = scene.gate("recover", "--output", "json")
+        version = assert_whole(scene, walk, result, first)
+        again = scene.gate("recover", "--output", "json")
+        assert (again.exit_code, again.document["objects"]) == (0, []), str(again)
+        assert version_of(scene, walk) == version
+        assert not records(scene)
+        assert_verified(scene.apply(*walk.version(3)))
+        assert version_of(scene, walk) == 3
+        assert not records(scene)
+        assert not [*holders(scene), *kept(scene)]
+    for manifest in folder.iterdir():
+        manifest.unlink()
+    return result.exit_code == KILLED
+
+
+def assert_whole(scene: Scene, walk: Walk, killed: Result, recovered: Result) -> int:
+    """Assert that one version runs, which the exit codes name; return its number."""
+    version = version_of(scene, walk)
+    codes = (killed.exit_code, recovered.exit_code)
+    told = f"v{version} runs after {codes}\n{killed}\n{recovered}"
+    assert recovered.exit_code in (0, 4), told
+    if recovered.document["objects"]:  # it had something to finish
+        assert version == {0: 2, 4: 1}[recovered.exit_code], told
+    if killed.exit_code != KILLED:
+        assert version == {0: 2, 4: 1}[killed.exit_code], told
+    if walk.bad:
+        assert version == 1, told
+    most = 3 if version == 1 else 2
+    for name in walk.names:
+        live = scene.objects.get("deployments", name)
+        assert int(live["metadata"]["annotations"][REVISION]) <= most, "one extra revision at most"
+    return version
+
+
+def version_of(scene: Scene, walk: Walk) -> int:
+    """Return the one version that all objects are of, its Deployments complete."""
+    found = {int(scene.objects.get("configmaps", "settings")["data"]["mode"][1:])}
+    if walk.keeps_secrets:
+        text = base64.b64decode(scene.objects.get("secrets", "keys")["data"]["key"]).decode()
+        found.add(int(text.rpartition("-")[2]))
+    for name in walk.names:
+        live = scene.objects.get("deployments", name)
+        assert is_complete(live), live
+        found |= {int(image.rpartition(":")[2]) for image in images(live)}
+    assert len(found) == 1, f"a mixture of {found}"
+    return found.pop()
+
+
+def records(scene: Scene) -> list[str]:
+    """Return the locks with something left to be finished."""
+    leases = [each["metadata"] for each in scene.objects.list_all("leases")]
+    return [each["name"] for each in leases if "rollout-gate/attempt" in each["annotations"]]
+
+
+def kept(scene: Scene) -> list[str]:
+    """Return the Secrets in which a gate kept what others were."""
+    names = [each["metadata"]["name"] for each in scene.objects.list_all("secrets")]
+    return [name for name in names if name.startswith("rollout-gate.")]
+
+
+def holders(scene: Scene) -> list[str]:
+    """Return who holds a lock."""
+    leases = scene.objects.list_all("leases")
+    return [each["spec"]["holderIdentity"] for each in leases if each["spec"]["holderIdentity"]]

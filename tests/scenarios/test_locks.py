@@ -1,0 +1,232 @@
+"""Locks: one attempt at a time, whoever waits, is killed, or takes what is not theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.bed.bed import Bed
+from tests.bed.checked_gate import CheckedGate
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_runs,
+    assert_usage,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
+from tests.played.bed import PlayedUsers
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_rights import READING, rules
+
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+LEASE = "rollout-gate.deployment.web"
+SLOW = "ready=40"
+UNDER_WAY = "applied +deployment/web changed"
+LEASE_RULES = {
+    "apiGroups": ["coordination.k8s.io"],
+    "resources": ["leases"],
+    "verbs": ["get", "create", "patch"],
+}
+
+
+@pytest.fixture
+def program(bed: Bed) -> PlayedGate:
+    """Return the gate as a program, several of which may run at once."""
+    assert isinstance(bed.users, PlayedUsers)
+    return bed.users.everything()[0]
+
+
+def lease(scene: Scene) -> JSON:
+    """Return the lock of the Deployment."""
+    return scene.objects.get("leases", LEASE)
+
+
+@pytest.mark.contract("B520", "B521")
+@pytest.mark.parametrize("words", [("restart",), ("undo",), ("resume",), ("verify",)])
+def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, words: tuple[str, ...]) -> None:
+    """Who comes second waits as long as it was told, says for whom, and is refused."""
+    scene.serve(web(), web(2))
+    ci = {"GITHUB_ACTIONS": "true", "GITHUB_RUN_ID": "7", "GITHUB_REPOSITORY": "shop/web"}
+    ci["GITHUB_SERVER_URL"] = "https://github.com"
+    path = scene.manifest(web(3, behaviour=SLOW))
+    with program.start("apply", "-f", path, env=ci) as first:
+        first.wait_for_line(UNDER_WAY)
+        second = program(*words, "web", "--lock-wait", "10s")
+        assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
+        assert "https://github.com/shop/web/actions/runs/7" in second.stderr
+        assert 10 <= second.duration_seconds < 15
+        assert first.wait().exit_code == 0
+
+
+@pytest.mark.contract("B521")
+def test_who_waits_long_enough_goes_on(scene: Scene, program: PlayedGate) -> None:
+    """The second attempt begins when the first is over, on what that left."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
+        first.wait_for_line(UNDER_WAY)
+        second = program("apply", "-f", scene.manifest(web(3)), "--output", "json")
+        assert first.wait().exit_code == 0
+    assert_verified(second)
+    assert second.document["deployments"][0]["baseline"]["images"] == ["shop/web:2"]
+    assert_runs(scene.objects, "shop/web:3", revision=3)
+
+
+@pytest.mark.contract("B520")
+def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
+    """An attempt on two Deployments begins with both locks, or with none."""
+    both = [web(), web(name="api")]
+    scene.serve(*both)
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
+        first.wait_for_line(UNDER_WAY)
+        path = scene.manifest(web(3), web(3, name="api"))
+        second = program("apply", "-f", path, "--lock-wait", "20s")
+        assert_refused(second, "Locked", "deployment/web")
+        held = {each["metadata"]["name"] for each in scene.objects.list_all("leases")}
+        assert held == {LEASE}, "the lock of api was not even made"
+        first.kill()
+
+
+@pytest.mark.contract("B522")
+@pytest.mark.parametrize("claimed", ["1999-01-01T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"])
+def test_a_dead_holder_is_waited_for_by_ones_own_clock(
+    scene: Scene, program: PlayedGate, claimed: str
+) -> None:
+    """60 s without a renewal, whatever time the Lease claims; then the lock changes hands."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
+        first.wait_for_line(UNDER_WAY)
+        first.kill()
+    scene.objects.patch("leases", LEASE, {"spec": {"renewTime": claimed}})
+    second = scene.apply(web(3))
+    assert_verified(second)
+    assert 60 <= second.duration_seconds < 70
+    assert lease(scene)["spec"]["leaseTransitions"] == 1
+
+
+@pytest.mark.contract("B523")
+def test_a_long_attempt_keeps_its_lock(scene: Scene, program: PlayedGate) -> None:
+    """Somebody who waits longer than a lock lasts sees it renewed, and free in the end."""
+    scene.serve(web(progress_deadline_seconds=600))
+    slow = web(2, behaviour="ready=100", progress_deadline_seconds=600)
+    with program.start("apply", "-f", scene.manifest(slow)) as first:
+        first.wait_for_line(UNDER_WAY)
+        second = program("restart", "web", "--lock-wait", "100s")
+        assert_refused(second, "Locked")
+        assert first.wait().exit_code == 0
+    assert not lease(scene)["spec"]["holderIdentity"]
+
+
+@pytest.mark.contract("B524")
+def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
+    """The gate notices within a renewal, and writes nothing more, though the version is bad."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Locked")
+    assert "somebody else" in result.document["message"]
+    assert result.duration_seconds < 20
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
+
+
+@pytest.mark.contract("B524")
+@pytest.mark.parametrize("how", ["released", "deleted"])
+def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
+    """A lock that was given back for a gate that lives is its own again."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour=SLOW)) as running:
+        running.wait_for_line(UNDER_WAY)
+        if how == "deleted":
+            scene.objects.delete("leases", LEASE)
+        else:
+            scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": ""}})
+        result = running.wait()
+    assert_verified(result)
+    assert not lease(scene)["spec"]["holderIdentity"]
+
+
+MakeGate = Callable[[Sequence[JSON]], CheckedGate]
+
+
+@pytest.mark.contract("B525")
+def test_without_the_rights_there_is_a_warning(scene: Scene, gate_with_rules: MakeGate) -> None:
+    """It names the rule; `--require-lock` refuses, and `--no-lock` has nothing to warn of."""
+    scene.serve(web())
+    gate = gate_with_rules(rules(*READING, "create", "patch"))
+    path = scene.manifest(web(2))
+    refused = gate("apply", "-f", path, "--require-lock")
+    assert_refused(refused, "Forbidden", "leases.coordination.k8s.io")
+    result = gate("apply", "-f", path, "--output", "json")
+    assert_verified(result)
+    assert warned(result, "no lock", "get, create, patch leases.coordination.k8s.io")
+    silent = gate("apply", "-f", path, "--no-lock", "--output", "json")
+    assert not warned(silent, "lock")
+    assert not scene.objects.list_all("leases")
+
+
+@pytest.mark.contract("B526")
+def test_the_role_names_locks_and_secrets(scene: Scene) -> None:
+    """Secrets of the record are asked for only where the manifest has any."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
+    bare = scene.gate("preflight", "-f", scene.manifest(web()), "--rbac").stdout
+    assert "leases" in bare
+    assert "secrets" not in bare
+    assert "delete" in scene.gate("preflight", "-f", scene.manifest(web(), secret), "--rbac").stdout
+
+
+@pytest.mark.contract("B521")
+def test_a_preflight_only_looks(scene: Scene, program: PlayedGate) -> None:
+    """Who holds the lock is said, and nobody waits."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
+        first.wait_for_line(UNDER_WAY)
+        for words in (("preflight",), ("apply", "--dry-run")):
+            looked = program(*words, "-f", scene.manifest(web(2)))
+            assert looked.exit_code == 0
+            assert looked.duration_seconds < 5
+            assert "deployment/web is locked by" in looked.stderr
+        first.kill()
+
+
+@pytest.mark.contract("B527", "B528")
+def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> None:
+    """Who, since when, and what is left; giving one back has to be agreed to."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
+        first.wait_for_line(UNDER_WAY)
+        [row] = json.loads(program("locks", "--output", "json").stdout)
+        assert (row["locks"], row["state"], row["unfinished"]) == ("deployment/web", "held", True)
+        first.kill()
+    assert row["holder"] == lease(scene)["spec"]["holderIdentity"]
+    assert_usage(program("locks", "--release", "web"), "agreed")
+    freed = program("locks", "--release", "deployment/web", "--yes")
+    assert freed.exit_code == 0, str(freed)
+    assert "free, unfinished" in program("locks").stdout
+    assert_refused(program("locks", "--release", "api", "--yes"), "NotFound", "deployment/api")
+    assert program("recover").exit_code == 4
+    assert program("locks").stdout.split()[-4:] == ["free", "-", "-", "-"]
+
+
+@pytest.mark.contract("B529")
+def test_names_fit(scene: Scene, tmp_path: Path) -> None:
+    """A Deployment of a long name has a lock, and so has a manifest without a Deployment."""
+    name = "a" * 250
+    body = web(name=name)
+    body["spec"]["selector"] = {"matchLabels": {"app": "a"}}
+    body["spec"]["template"]["metadata"]["labels"] = {"app": "a"}
+    scene.gate("apply", "-f", scene.manifest(body), "--timeout", "5s")
+    assert scene.apply(settings()).exit_code == 0
+    names = sorted(each["metadata"]["name"] for each in scene.objects.list_all("leases"))
+    assert names[0].startswith("rollout-gate.deployment.aaa")
+    assert len(names[0]) == 253
+    assert names[1].startswith("rollout-gate.objects.")

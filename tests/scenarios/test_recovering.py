@@ -1,0 +1,228 @@
+"""`recover`: what a dead gate left, and what is remembered of those that ended in order."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.bed.bed import Bed
+from tests.bed.checked_gate import CheckedGate
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.scene import Scene, secret, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import LEASE, LEASE_RULES, SLOW, UNDER_WAY, lease, program
+from tests.scenarios.test_rights import READING, rules
+
+__all__ = ["program"]
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+RECORD = "rollout-gate/attempt"
+CRASH = "crash=0.1"
+JOB = {
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_RUN_ID": "7",
+    "GITHUB_RUN_ATTEMPT": "1",
+    "GITHUB_JOB": "deploy",
+    "GITHUB_REPOSITORY": "shop/web",
+    "GITHUB_SERVER_URL": "https://github.com",
+}
+
+
+def killed(scene: Scene, program: PlayedGate, *bodies: JSON, line: str = UNDER_WAY) -> None:
+    """Apply objects, and kill the gate once it says a line."""
+    with program.start("apply", "-f", scene.manifest(*bodies), env=JOB) as running:
+        running.wait_for_line(line, 60.0)
+        running.kill()
+
+
+def recovered(scene: Scene, *words: str) -> Result:
+    """Recover, with a document on stdout."""
+    return scene.gate("recover", *words, "--output", "json")
+
+
+@pytest.mark.contract("B539")
+@pytest.mark.parametrize(("attempt", "least", "most"), [("1", 0, 2), ("2", 60, 70)])
+def test_a_later_step_of_the_same_job_need_not_wait(
+    scene: Scene, program: PlayedGate, attempt: str, least: float, most: float
+) -> None:
+    """Run, attempt and job tell that the holder was an earlier step; any other waits."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    result = program("recover", "web", env=JOB | {"GITHUB_RUN_ATTEMPT": attempt})
+    assert result.exit_code == 4, str(result)
+    assert least <= result.duration_seconds < most
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B530")
+def test_a_killed_rollback_is_finished_with_its_reason(scene: Scene, program: PlayedGate) -> None:
+    """The gate that decided dies before its rollback is verified: who finishes it says why."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=CRASH), line="restored +deployment")
+    result = recovered(scene)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B540")
+def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> None:
+    """What was left goes back, and the next version is applied over what served before."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    result = scene.apply(web(3))
+    assert_verified(result)
+    assert "recovered   deployment/web: rolled-back" in result.stderr
+    assert result.document["deployments"][0]["baseline"]["images"] == ["shop/web:1"]
+    assert_runs(scene.objects, "shop/web:3", revision=4)
+
+
+@pytest.mark.contract("B532")
+def test_side_by_side(scene: Scene, program: PlayedGate) -> None:
+    """Of two at once one finishes, and the other finds nothing left."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    with program.start("recover") as one, program.start("recover") as other:
+        assert sorted([one.wait().exit_code, other.wait().exit_code]) == [0, 4]
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B533")
+def test_what_somebody_else_rolled_out_since_stays(scene: Scene, program: PlayedGate) -> None:
+    """A third version is nobody's to undo: 8, and the next apply is not held up by it."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    scene.change(web(9))
+    assert_ended(recovered(scene), 8, "superseded", "Superseded")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]
+    assert RECORD not in lease(scene)["metadata"]["annotations"]
+
+
+@pytest.mark.contract("B533")
+def test_what_was_deleted_since_is_not_made_anew(scene: Scene, program: PlayedGate) -> None:
+    """A Deployment that is gone stays away."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    scene.objects.delete("deployments", "web")
+    assert_ended(recovered(scene), 8, "superseded", "Deleted")
+    assert not scene.objects.find("deployments", "web")
+
+
+@pytest.mark.contract("B534", "B544")
+def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
+    """The lock is free at once, and the record says what is to be finished."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour=SLOW)) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.send(signal.SIGTERM)
+        assert running.wait().exit_code == 143
+    assert not lease(scene)["spec"]["holderIdentity"]
+    result = recovered(scene)
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    assert result.duration_seconds < 5
+
+
+@pytest.mark.contract("B536", "B538")
+def test_the_last_verified_version_is_gone_back_to(scene: Scene) -> None:
+    """A bad version was kept; the next one that fails returns to what was verified before."""
+    assert_verified(scene.apply(web()))
+    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    scene.objects.patch("deployments", "web", {"spec": {"strategy": {"rollingUpdate": None}}})
+    result = scene.apply(web(3, behaviour=CRASH))
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
+    assert "no version serves alone, so a failure returns to the last verified" in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B538")
+def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
+    """After two bad versions that were kept, `undo` is not the bad one before."""
+    assert_verified(scene.apply(web()))
+    for version in (2, 3):
+        scene.apply(web(version, behaviour=CRASH), flags=["--on-failure", "keep"])
+    result = scene.gate("undo", "web", "--output", "json")
+    assert_ended(result, 0, "verified", "Complete")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B537")
+def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
+    """A template that was rolled back is known, with its cause and its run."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour=CRASH))
+    assert program("apply", "-f", path, env=JOB).exit_code == 4
+    again = scene.gate("apply", "-f", path, "--output", "json")
+    assert_rolled_back(again, "CrashLoop")
+    assert warned(again, "rolled back", "CrashLoop", "https://github.com/shop/web/actions/runs/7")
+    good = scene.apply(web(3))
+    assert not warned(good, "rolled back")
+
+
+@pytest.mark.contract("B541")
+def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
+    """What `--on-failure pause` left paused is resumed by the next apply."""
+    scene.serve(web())
+    paused = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
+    assert paused.exit_code == 6
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
+    assert_verified(scene.apply(web(3)))
+    assert "paused" not in assert_runs(scene.objects, "shop/web:3")["spec"]
+
+
+MakeGate = Callable[[Sequence[JSON]], CheckedGate]
+
+
+@pytest.mark.contract("B535")
+def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: MakeGate) -> None:
+    """Warned of before the first write; `recover` restores the rest, and ends with 5."""
+    scene.serve(web(), secret("one"))
+    secrets = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "patch"), LEASE_RULES, secrets])
+    path = scene.manifest(web(2, behaviour=SLOW), secret("two"))
+    with gate.start("apply", "-f", path) as running:
+        running.wait_for_line("secret/keys restored: not allowed: create, delete secrets")
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    result = recovered(scene)
+    assert_ended(result, 5, "rollback-failed", "Interrupted")
+    assert warned(result, "secret/keys", "which the record does not hold")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B542")
+def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) -> None:
+    """A Secret that belongs to the Lease holds them; the annotations do not."""
+    scene.serve(web(), secret("one"))
+    killed(scene, program, web(2, behaviour=SLOW), secret("two"))
+    kept = scene.objects.get("secrets", LEASE)
+    [owner] = kept["metadata"]["ownerReferences"]
+    assert owner["uid"] == lease(scene)["metadata"]["uid"]
+    assert recovered(scene).exit_code == 4
+    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
+    assert not scene.objects.find("secrets", LEASE)
+
+
+@pytest.mark.contract("B543")
+def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None:
+    """It needs a person, and is no reason to stop the next version."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    broken = {"metadata": {"annotations": {RECORD: "H4sIAAAA"}}}
+    scene.objects.patch("leases", LEASE, broken)
+    result = recovered(scene)
+    assert result.exit_code == 5
+    assert "cannot be read" in result.stderr
+    next_one = scene.apply(web(3), settings())
+    assert_verified(next_one)
+    assert warned(next_one, "cannot be read")

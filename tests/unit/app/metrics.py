@@ -1,0 +1,61 @@
+"""A Prometheus for the app's tests: `responses` in its place, and a check that asks it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+import requests
+import responses
+
+from gate.core.objects import CleanText
+from gate.core.questions import Answers, Errored, Questions, Trouble
+from gate.report.figures import number
+from gate.sources.source import Sources
+
+BASE = "https://prom.example"
+URL = f"{BASE}/api/v1/query"
+QUERY = 'sum(rate(errors{pod=~"${replicaset}-.*"}[${window}]))'
+ASKED = 'sum(rate(errors{pod=~"web-hash1-.*"}[60s]))'
+CHECK = f"errors: {QUERY} <= 0.5"
+
+
+class Metrics:
+    """A Prometheus that gives the same answer to each query, and knows what it was asked."""
+
+    def __init__(self, web: responses.RequestsMock) -> None:
+        self._web = web
+        self.asked: list[str] = []
+        self.answers(0.1)
+
+    def answers(self, *values: float) -> None:
+        """Give a vector with a series for each value."""
+        result = [
+            {"metric": {"pod": f"p-{at}"}, "value": [1.0, number(value)]}
+            for at, value in enumerate(values)
+        ]
+        self.says(200, {"status": "success", "data": {"resultType": "vector", "result": result}})
+
+    def says(self, status: int, document: Any, **headers: str) -> None:
+        """Give any answer."""
+
+        def callback(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
+            self.asked += parse_qs(str(request.body))["query"]
+            return status, headers, document if isinstance(document, str) else json.dumps(document)
+
+        self._web.reset()
+        kind = "text/html" if isinstance(document, str) else "application/json"
+        self._web.add_callback(responses.POST, URL, callback, content_type=kind)
+
+    def refuses(self, status: int, message: str) -> None:
+        """Give one of the API's own errors."""
+        self.says(status, {"status": "error", "errorType": "bad_data", "error": message})
+
+
+class Unreachable(Sources):
+    """Nobody answers."""
+
+    def ask(self, questions: Questions, check: str = "") -> Answers | Errored:  # noqa: ARG002
+        """Say that it may be different in a minute."""
+        return Errored(CleanText("prom.example refuses the connection"), Trouble.REFUSED)

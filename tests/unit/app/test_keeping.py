@@ -1,0 +1,160 @@
+"""The lane of the locks where writes fail: what is waited for, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from queue import SimpleQueue
+from typing import Any, cast
+
+import pytest
+
+from gate.app.keeping import Keeper
+from gate.core.body import Body
+from gate.core.effects import Release, SaveRecord
+from gate.core.events import LeaseLost, Recorded, Released
+from gate.core.fact import Absent
+from gate.core.lock import lock_of
+from gate.core.machine import Leg
+from gate.core.objects import deployment_ref
+from gate.core.policy import Policy
+from gate.core.record import Closed, Kept, Record
+from gate.engine import Inbox
+from gate.kube.failures import ApiError, Forbidden, ResourceVersionConflict, ServerFailure
+from gate.kube.kept_secrets import KeptSecrets
+from gate.kube.lease import Held, Holder, Leases
+from gate.virtual_time import VirtualClock
+
+WEB, LOCK = deployment_ref("shop", "web"), lock_of("shop", "web")
+KEPT = Kept(WEB, Absent(), Body.of({}), "rollout-gate")
+OUT = Record("apply", Leg.FORWARD, (KEPT,), (), Policy())
+BACK = replace(OUT, leg=Leg.BACK)
+ME, OTHER = Holder("me"), Holder("somebody else")
+DOWN = ServerFailure("the server answered 503")
+
+
+class Store:
+    """One Lease; the next writes fail as a test says."""
+
+    def __init__(self) -> None:
+        self.held = Held(LOCK, "u1", "1", ME)
+        self.failures: list[ApiError] = []
+        self.writes: list[str] = []
+
+    def read(self, _lock: object) -> Held:
+        """Return it."""
+        return self.held
+
+    def renew(self, held: Held, _now: datetime) -> Held:
+        """Renew it."""
+        return self._written("renew", held)
+
+    def save(self, held: Held, record: str, _now: datetime) -> Held:
+        """Write a record into it."""
+        return self._written("save", replace(held, record=record))
+
+    def release(self, held: Held, _annotations: object, _now: datetime) -> Held:
+        """Give it back."""
+        return self._written("release", replace(held, holder=Holder("")))
+
+    def _written(self, what: str, held: Held) -> Held:
+        self.writes.append(what)
+        if self.failures:
+            raise self.failures.pop(0)
+        if held.resource_version != self.held.resource_version:
+            raise ResourceVersionConflict("it was changed")
+        self.held = replace(held, resource_version=str(int(held.resource_version) + 1))
+        return self.held
+
+
+class Scene:
+    """A keeper that runs, and what it answers."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.store = Store()
+        self.warnings: list[str] = []
+        self.inbox: Inbox = SimpleQueue()
+        leases, secrets = cast("Leases", self.store), cast("KeptSecrets", None)
+        held = (self.store.held,)
+        self.keeper = Keeper(self.clock, leases, secrets, held, self.warnings.append)
+        self.lane = self.keeper.lane(self.inbox)
+        self.keeper.start()
+
+    def heard(self, seconds: float = 0.1) -> Any:
+        """Return what it says within so many seconds."""
+        return self.clock.receive(self.inbox, seconds)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """Return a keeper of one lock."""
+    return Scene()
+
+
+@pytest.mark.contract("B523")
+def test_it_renews_while_nothing_else_is_asked(scene: Scene) -> None:
+    """Each 15 s, sooner after a failure; nobody is told of it."""
+    scene.clock.wait(46.0)
+    assert scene.store.writes == ["renew"] * 3
+    scene.store.failures = [DOWN]
+    scene.clock.wait(20.0)
+    assert scene.store.writes == ["renew"] * 5
+    assert scene.heard() is None
+
+
+@pytest.mark.contract("B534")
+def test_the_way_out_waits_for_its_record(scene: Scene) -> None:
+    """As long as the server fails nothing may be written; then the record stands first."""
+    scene.store.failures = [DOWN] * 3
+    scene.lane(SaveRecord(1, OUT))
+    assert scene.heard(2.5) is None
+    assert isinstance(scene.heard(2.0), Recorded)
+    assert scene.store.held.record
+
+
+def test_the_way_back_does_not(scene: Scene) -> None:
+    """What serves comes first: the record of the way out says all that is needed."""
+    scene.store.failures = [DOWN] * 9
+    scene.lane(SaveRecord(1, BACK))
+    assert isinstance(scene.heard(), Recorded)
+    assert any("could not be written" in line for line in scene.warnings)
+
+
+def test_a_right_that_was_taken_away_is_warned_of(scene: Scene) -> None:
+    """Trying again would not help: the attempt goes on without a record."""
+    scene.store.failures = [Forbidden("leases is forbidden")]
+    scene.lane(SaveRecord(1, OUT))
+    assert isinstance(scene.heard(), Recorded)
+    assert scene.warnings
+
+
+@pytest.mark.contract("B524")
+def test_a_lock_of_somebody_else_is_not_written(scene: Scene) -> None:
+    """Nothing is recorded, so that nothing is written; at the end it is left alone."""
+    scene.store.held = replace(scene.store.held, holder=OTHER, resource_version="9")
+    scene.lane(SaveRecord(1, OUT))
+    lost = scene.heard()
+    assert isinstance(lost, LeaseLost)
+    assert lost.holder == "somebody else"
+    scene.lane(Release(2, Closed(left_open=False)))
+    assert isinstance(scene.heard(), Released)
+    assert scene.store.held.holder == OTHER
+
+
+def test_a_write_of_ours_whose_answer_was_lost_is_found(scene: Scene) -> None:
+    """A conflict with ourselves is read, and the write is done."""
+    scene.store.held = replace(scene.store.held, resource_version="9")
+    scene.lane(SaveRecord(1, OUT))
+    assert isinstance(scene.heard(), Recorded)
+    assert scene.store.held.record
+
+
+@pytest.mark.contract("B523")
+def test_it_is_given_back_once(scene: Scene) -> None:
+    """With the attempt's end, or where none has begun; then the lane ends."""
+    scene.lane(Release(1, Closed(left_open=False)))
+    assert isinstance(scene.heard(), Released)
+    scene.keeper.leave()
+    scene.clock.wait(60.0)
+    assert scene.store.writes == ["release"]

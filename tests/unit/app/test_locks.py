@@ -1,0 +1,53 @@
+"""Giving somebody's lock back is asked about on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import io
+from typing import cast
+
+import pytest
+
+from gate.app.locks import agreed
+from gate.app.world import World
+from gate.core.lock import lock_of
+from gate.errors import UsageError
+from gate.kube.lease import Held, Holder
+
+HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
+
+
+class Typed(io.BytesIO):
+    """What stdin gives, and whether it is a terminal."""
+
+    terminal = False
+
+    def isatty(self) -> bool:
+        """Return whether it is."""
+        return self.terminal
+
+
+class Outside:
+    """What the question meets: a terminal or not, and what is typed."""
+
+    def __init__(self, typed: bytes, *, terminal: bool) -> None:
+        self.stdin = Typed(typed)
+        self.stdin.terminal = terminal
+        self.stderr = io.StringIO()
+
+
+@pytest.mark.contract("B528")
+@pytest.mark.parametrize(
+    ("typed", "answer"), [(b"y\n", True), (b"YES\n", True), (b"\n", False), (b"", False)]
+)
+def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
+    """The question says whose lock it is; anything but a yes is a no."""
+    outside = Outside(typed, terminal=True)
+    assert agreed(cast("World", outside), HELD) is answer
+    assert "deployment/web is held by ci/7 abc (https://ci/7)" in outside.stderr.getvalue()
+
+
+@pytest.mark.contract("B528")
+def test_elsewhere_it_takes_a_flag() -> None:
+    """A pipeline cannot be asked."""
+    with pytest.raises(UsageError, match="agreed"):
+        agreed(cast("World", Outside(b"y\n", terminal=False)), HELD)

@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import judge, sandbox
+from bench.checks import Checks
 from bench.lag import Lag
 from bench.load import Load, Start
 from tests.cluster import access
 from tests.cluster.cluster import own_cluster
 
 WITHOUT_CLUSTER = {"judge": judge.measure, "sandbox": sandbox.measure}
-NAMES = (*WITHOUT_CLUSTER, "start", "lag", "load")
+NAMES = (*WITHOUT_CLUSTER, "start", "lag", "load", "checks")
 
 
 def main() -> None:
@@ -40,6 +41,8 @@ def main() -> None:
                 lag.measure()
             if "load" in names:
                 Load(cluster, objects, kubeconfig, folder).measure()
+            if "checks" in names:
+                Checks(cluster, objects, kubeconfig, folder).measure()
 
 
 if __name__ == "__main__":

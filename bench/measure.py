@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Self
 
 REPOSITORY = Path(__file__).parents[1]
 MILLI = 1000.0
 _LEAST_FOR_QUANTILES = 2
+_LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,43 @@ def run(command: Sequence[str], kubeconfig: Path) -> Run:
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    ended = time.monotonic()
+    with _Memory(process.pid) as memory:
+        _, status, usage = os.wait4(process.pid, 0)
+        ended = time.monotonic()
     process.returncode = os.waitstatus_to_exitcode(status)
     cpu_seconds = usage.ru_utime + usage.ru_stime
-    peak = usage.ru_maxrss / 1024
-    return Run(process.returncode, started_at, began, ended, cpu_seconds, peak)
+    return Run(process.returncode, started_at, began, ended, cpu_seconds, memory.peak_mebibytes)
+
+
+class _Memory(threading.Thread):
+    """Reads a process's peak while it runs: what `wait4` tells has this process's own in it."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.peak_mebibytes = 0.0
+        self._status = Path(f"/proc/{pid}/status")
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        """Look until the process has ended; a peak never goes down, so the last look counts."""
+        while not self._ended.wait(_LOOK_SECONDS):
+            found = re.search(r"^VmHWM:\s+(\d+) kB", self._text(), re.MULTILINE)
+            if found and not self._ended.is_set():
+                self.peak_mebibytes = int(found[1]) / 1024
+
+    def _text(self) -> str:
+        try:
+            return self._status.read_text()
+        except OSError:
+            return ""
 
 
 def gate(*arguments: str) -> tuple[str, ...]:

@@ -1,0 +1,59 @@
+"""Checks apart from a rollout: asked by hand against what runs, and read from a recording."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.scene import web
+from tests.e2e.checks.conftest import TrialOf
+from tests.e2e.checks.trial import Trial, assert_failed_by_a_check, errors, latency, rows
+from tests.engines.engine import Engine
+from tests.engines.traffic import METRIC, QUIET, Load
+
+
+@pytest.mark.contract("B490")
+@pytest.mark.parametrize(
+    ("load", "code", "verdict"),
+    [
+        (Load(), 0, "pass"),
+        (Load(error_share=0.2), 6, "fail"),
+        (QUIET, 7, "no-data"),
+    ],
+    ids=["good", "bad", "quiet"],
+)
+def test_checks_are_asked_by_hand(
+    trial: Trial, engine: Engine, load: Load, code: int, verdict: str
+) -> None:
+    """`checks` asks about the version that runs, says what came, and its exit code is the worst."""
+    trial.direct(1, load)
+    trial.scene.serve(web())
+    namespace = trial.scene.objects.namespace
+    if load is not QUIET:
+        every = f'sum(rate({METRIC}_count{{namespace="{namespace}"}}[3s]))'
+        engine.wait_for(f"{every} > 900")
+    trial.configure(errors(), latency())
+    manifest = trial.scene.manifest(web())
+    result = trial.scene.gate("checks", "-f", manifest, "--output", "json")
+    assert result.exit_code == code, str(result)
+    [found] = [each for each in rows(result) if each["name"] == "error-rate"]
+    assert found["verdict"] == verdict, found
+    text = trial.scene.gate("checks", "-f", manifest, "--explain")
+    assert text.exit_code == code, str(text)
+    assert f'namespace="{namespace}"' in text.stdout
+
+
+@pytest.mark.contract("B491")
+def test_a_recorded_rollout_is_judged_the_same_again(trial_of: TrialOf, prometheus: Engine) -> None:
+    """`replay` says of a recording what the gate said of the rollout, without any server."""
+    trial = trial_of(prometheus.url)
+    trial.scene.serve(web())
+    trial.direct(2, Load(error_share=0.2))
+    trial.configure(errors())
+    result = trial.apply("--record", "record.jsonl")
+    assert_failed_by_a_check(result, "error-rate: 0")
+    (trial.scene.folder / "rollout-gate.yaml").unlink()
+    again = trial.scene.gate("replay", "record.jsonl", "--output", "json")
+    assert again.exit_code == 0, str(again)
+    assert (again.document["verdict"], again.document["reason"]) == ("failed", "CheckFailed")
+    [then], [now] = rows(result), rows(again)
+    assert (now["verdict"], now["last_value"]) == (then["verdict"], then["last_value"])

@@ -1,0 +1,115 @@
+"""The engines' programs: found where somebody has installed them, else fetched once and kept.
+
+Run it as `python -m tests.engines.programs`: it prints where each one is. What is not on PATH is
+taken out of Debian's package, which needs no right to install anything and starts no service.
+"""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class EngineError(Exception):
+    """An engine is neither there nor can it be fetched; the message names the package."""
+
+
+class Kind(enum.StrEnum):
+    """The engines, by the name of their program, which is that of Debian's package as well."""
+
+    PROMETHEUS = "prometheus"
+    VICTORIA_METRICS = "victoria-metrics"
+
+
+def program(kind: Kind) -> Path:
+    """Return an engine's program; of several processes one fetches it, the others wait.
+
+    Raises `EngineError` where it is not on PATH and cannot be fetched.
+    """
+    if installed := shutil.which(kind):
+        return Path(installed)
+    folder = cache_folder()
+    kept = folder / kind
+    with _locked(folder):
+        if not kept.is_file():
+            _fetch(kind, folder)
+    return kept
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps what was fetched."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "rollout-gate" / "engines"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock file in `folder`; the kernel releases it with the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(kind: Kind, folder: Path) -> None:
+    """Take the program out of Debian's package, and move it in whole."""
+    for tool in ("apt-get", "dpkg-deb"):
+        if shutil.which(tool) is None:
+            raise EngineError(f"there is no {kind} on PATH: {_remedy(kind)}")
+    print(f"fetching {kind} into {folder}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as temporary:
+        workplace = Path(temporary)
+        _download(kind, workplace)
+        [package] = workplace.glob("*.deb")
+        _run(kind, ["dpkg-deb", "--extract", str(package), str(workplace)], workplace)
+        (workplace / "usr" / "bin" / kind).rename(folder / kind)
+
+
+def _download(kind: Kind, workplace: Path) -> None:
+    """Ask with the machine's package lists, and where it has none with lists of our own."""
+    if _run(kind, ["apt-get", *_QUIET, "download", kind], workplace, check=False):
+        return
+    lists = workplace / "lists"
+    (lists / "partial").mkdir(parents=True)
+    own = ["-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={workplace}"]
+    _run(kind, ["apt-get", *_QUIET, *own, "update"], workplace)
+    _run(kind, ["apt-get", *_QUIET, *own, "download", kind], workplace)
+
+
+# As root, apt changes to a user that cannot write into our folder, and warns of it.
+_QUIET = ("-qq", "-o", "APT::Sandbox::User=")
+
+
+def _run(kind: Kind, command: Sequence[str], workplace: Path, *, check: bool = True) -> bool:
+    done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
+    if done.returncode and check:
+        said = (done.stderr or done.stdout).strip()
+        raise EngineError(f"`{' '.join(command)}` failed: {said}\n{_remedy(kind)}")
+    return done.returncode == 0
+
+
+def _remedy(kind: Kind) -> str:
+    return f"install it (on Debian: the package {kind}; its service need not run)"
+
+
+def main() -> int:
+    """Fetch what is missing and print where each program stands."""
+    try:
+        for kind in Kind:
+            print(program(kind))
+    except EngineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

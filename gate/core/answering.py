@@ -32,6 +32,7 @@ from gate.core.fact import Absent, Known
 from gate.core.following import UnexpectedAnswer
 from gate.core.machine import Leg
 from gate.core.plan import PlannedWrite
+from gate.core.snapshot import older
 from gate.core.writing import is_theirs, stepped_back
 from gate.core.written import surely_written, went_back, went_out
 
@@ -141,7 +142,7 @@ def _without_conflicts(head: PlannedWrite, paths: tuple[str, ...]) -> PlannedWri
 
 def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
     match answer.fact:
-        case Known(live):
+        case Known(live) if not _is_stale(attempt, live):
             attempt = replace(attempt, live=attempt.live.put(effect.ref, live))
             return _decidable(attempt, effect), _facts(attempt.now, answer, live)
         case Absent():
@@ -153,6 +154,14 @@ def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attemp
         case _:
             later = attempt.now + RETRY_SECONDS
             return replace(attempt, unread=True, unreadable=True, not_before=later), ()
+
+
+def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
+    """Tell whether a read shows what was there before one that is known: of a server behind."""
+    known = attempt.live.get(live.ref)
+    if known is None or known.uid != live.uid:
+        return False
+    return older(live.resource_version, known.resource_version)
 
 
 def _decidable(attempt: Attempt, effect: Read) -> Attempt:

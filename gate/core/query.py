@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.core.query_values import OF_VERSIONS
+
 MOST_CHARACTERS: Final = 8192
 """Of a query; longer ones are refused by proxies, and written by nobody."""
 
@@ -77,8 +79,7 @@ class Variable:
 
     def _as_token(self, value: str) -> str:
         if _TOKEN.fullmatch(value) is None:
-            hint = "put it in quotes, as a label's value"
-            raise QueryError(f"${{{self.name}}} cannot stand outside a string", self.position, hint)
+            raise _unquoted(self)
         return value
 
     def _as_raw(self, text: str) -> str:
@@ -108,8 +109,8 @@ class Query:
             raise QueryError(f"the query has over {MOST_CHARACTERS} characters", MOST_CHARACTERS)
         parts = tuple(_joined(_parts(text)))
         for part in parts:
-            if isinstance(part, Variable) and part.name not in known:
-                raise _unknown(part, known)
+            if isinstance(part, Variable):
+                _check(part, known)
         return cls(text, parts)
 
     @property
@@ -185,6 +186,19 @@ def _joined(parts: Iterator[str | Variable] | list[str | Variable]) -> Iterator[
         yield "".join(text)
 
 
-def _unknown(variable: Variable, known: Collection[str]) -> QueryError:
-    hint = f"known are {', '.join(sorted(known)) or 'none'}"
-    return QueryError(f"unknown variable ${{{variable.name}}}", variable.position, hint)
+def _check(variable: Variable, known: Collection[str]) -> None:
+    """Refuse what has no value, and what has one that only a string can hold.
+
+    The name of a ReplicaSet is never a token, and whether a hash is one is chance: a query that can
+    be asked of one version could break in the middle of a rollout to the next.
+    """
+    if variable.name not in known:
+        hint = f"known are {', '.join(sorted(known)) or 'none'}"
+        raise QueryError(f"unknown variable ${{{variable.name}}}", variable.position, hint)
+    if variable.name in OF_VERSIONS and variable.place is Place.BARE:
+        raise _unquoted(variable)
+
+
+def _unquoted(variable: Variable) -> QueryError:
+    message = f"${{{variable.name}}} cannot stand outside a string"
+    return QueryError(message, variable.position, "put it in quotes, as a label's value")

@@ -21,6 +21,8 @@ BUILT_IN: Final = frozenset({*_NAMES, "window", "elapsed"})
 """The variables that every query can name."""
 OF_ONE_VERSION: Final = frozenset({"replicaset", "pod_template_hash"})
 """Those that tell one version from another; a comparison has to name one of them."""
+OF_VERSIONS: Final = OF_ONE_VERSION | {"baseline_replicaset", "baseline_pod_template_hash"}
+"""Those whose values nobody can choose, nor know before the version is there."""
 
 SHORTEST_WINDOW_SECONDS: Final = 1
 """PromQL refuses `[0s]`."""

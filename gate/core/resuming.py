@@ -26,6 +26,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.ownership import owned_fields
 from gate.core.plan import Plan, PlannedObject, Target
+from gate.core.policy import OnFailure
 from gate.core.record import Followed, Kept, Record, Resumed
 from gate.core.remedy import WrittenObject, content, writes_back
 from gate.core.rollout import Rollout
@@ -193,13 +194,21 @@ def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:
     departed: dict[Ref, Cause] = {}
     for followed in sorted_.record.followed:
         ref = followed.ref
-        if sorted_.by_ref.get(ref) is not Standing.OTHERS:
+        if sorted_.by_ref.get(ref) is not Standing.OTHERS and not _put_back(sorted_, ref):
             continue
         gone = isinstance(sorted_.found[ref], Absent)
         reason = Reason.DELETED if gone else Reason.SUPERSEDED
         text = "somebody deleted it" if gone else "somebody else has changed it"
         departed[ref] = Cause(reason, CleanText(f"{text} since the gate ended"))
     return departed
+
+
+def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
+    """Tell whether a failed version that was to be paused is what it was before: not by a gate."""
+    record = sorted_.record
+    paused = record.leg is Leg.BACK and record.policy.on_failure is OnFailure.PAUSE
+    changed = any(kept.ref == ref and kept.changes for kept in record.objects)
+    return paused and changed and sorted_.by_ref.get(ref) is Standing.BEFORE
 
 
 def _lost(sorted_: _Sorted) -> dict[Ref, Cause]:

@@ -183,7 +183,7 @@ class Snapshot:
     def _is_ahead_of(self, event: Listed) -> bool:
         """Tell whether something was seen that is later than a list, as from a server behind."""
         version = event.resource_version
-        return any(_older(version, known) for known in self._known(event.kind).values())
+        return any(older(version, known) for known in self._known(event.kind).values())
 
     def _known(self, kind: Kind) -> dict[str, str]:
         """Return the resourceVersions of what is known of a kind, by uid."""
@@ -217,10 +217,10 @@ def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet
     """Tell whether `one` says nothing beyond what is known: an earlier version, or the same."""
     if one.resource_version == known.resource_version:
         return one == known
-    return _older(one.resource_version, known.resource_version)
+    return older(one.resource_version, known.resource_version)
 
 
-def _older(one: str, other: str) -> bool:
+def older(one: str, other: str) -> bool:
     """Compare resourceVersions of a kind, across objects and lists too.
 
     They compare as numbers (Kubernetes 1.35 made that part of the API); where they are none,

@@ -44,7 +44,8 @@ def next_write(attempt: Attempt) -> Step:
         live = attempt.live.get(head.ref)
         if live is not None and is_done(attempt, head, live):
             return went_out(attempt.past_head(), head, live), ()
-        if head.force and is_theirs(attempt, head.ref):
+        unsafe = head.force or _is_gone(attempt, head.ref)
+        if unsafe and is_theirs(attempt, head.ref):
             return stepped_back(attempt, head.ref), ()
     obstacle = _obstacle(attempt, head, retry)
     if obstacle is not None:
@@ -68,6 +69,12 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     if live is None or before is None:
         return live is not before
     return live.uid != before.uid or substance(live) != substance(before)
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what was there before is not there any more, though another one may be."""
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    return before is not None and (live is None or live.uid != before.uid)
 
 
 def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:

@@ -99,6 +99,13 @@ def test_the_way_back_asks_nothing() -> None:
     assert not player.attempt.rollouts[player.web].policy.longest_bake_seconds
 
 
+def test_the_way_back_keeps_what_was_measured() -> None:
+    """Also of a check that begins anew with each window: it is what the report shows."""
+    player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))), measure=0.7)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+    assert player.attempt.checks["errors"].tally.failures == 1
+
+
 @pytest.mark.contract("B419")
 def test_a_window_waits_for_the_first_available_pod() -> None:
     """Nothing is asked of a window below one second, which uses up nothing either."""
@@ -343,14 +350,43 @@ def test_a_window_that_begins_again_asks_its_own_checks_again() -> None:
     assert [at for _, at in asks(player)] == [0, 25]
 
 
+def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
+    """What was asked of a window before it began again is no measurement of this one."""
+    player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))))
+    player.pass_to(STARTED_AT + 5.0)
+    player.hold = (Ask,)
+    player.pass_to(STARTED_AT + 15.0)
+    (old,) = (effect for effect in player.waiting if isinstance(effect, Ask))
+    player.server.stored[player.web].sets[-1].pods.pop()
+    player.server.touch(player.web)
+    player.news()
+    player.server.control(player.web)
+    player.news()
+    assert old.effect_id in player.attempt.outstanding
+    player.measure = always(0.7)
+    player.waiting.remove(old)
+    player.hear(player.answer(old))
+    assert not player.attempt.checks["errors"].tally.measured
+    player.measure, player.hold = always(0.0), ()
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
 # -- signals ---------------------------------------------------------------------------------------
 
 
 def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
-    """Borne so far, it speaks against the new version once somebody wants to end."""
-    for measured, leg in ((0.7, Leg.BACK), (0.1, Leg.FORWARD)):
-        bears = replace(check(), tolerances=replace(check().tolerances, allowed_failures=3))
-        player = rolled_out(policy(bears), measure=measured)
+    """Borne so far, it speaks against the new version once somebody wants to end.
+
+    What only reports speaks against nothing.
+    """
+    bears = replace(check(), tolerances=replace(check().tolerances, allowed_failures=3))
+    reports = replace(bears, required=False)
+    for one, measured, leg in (
+        (bears, 0.7, Leg.BACK),
+        (bears, 0.1, Leg.FORWARD),
+        (reports, 0.7, Leg.FORWARD),
+    ):
+        player = rolled_out(policy(one), measure=measured)
         player.pass_to(STARTED_AT + 5.0)
         player.hear(Interrupted(player.attempt.now, 15))
         attempt = player.run()

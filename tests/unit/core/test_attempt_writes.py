@@ -17,7 +17,7 @@ from gate.core.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.fact import Unknown
+from gate.core.fact import Known, Unknown
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
@@ -166,6 +166,40 @@ def test_a_loss_that_is_told_after_the_budget_is_no_refusal(
         assert ends(attempt)[1] in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
     else:
         assert ends(attempt)[1] is outcome
+
+
+@pytest.mark.contract("B162")
+@pytest.mark.parametrize("done", [True, False])
+def test_what_somebody_deleted_after_a_lost_answer_is_theirs(done: bool) -> None:
+    """8, whether ours was done before or never: it is not made again."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+
+    def overtaken(p: Player, effect: Write) -> AttemptEvent:
+        answer = lost(p, effect, done=done)
+        server.remove(p.web)
+        return answer
+
+    player.bend(Write, overtaken)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert player.web not in server.stored
+
+
+@pytest.mark.contract("B162")
+def test_a_read_from_before_our_own_write_is_asked_again() -> None:
+    """A server that is behind shows what was there before: nobody's change, and no verdict."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    before = {effect: server.read(effect) for effect in (player.web,)}
+
+    def behind(p: Player, effect: Read) -> AttemptEvent:
+        live = before[effect.ref]
+        assert live is not None
+        return ReadBack(p.attempt.now, effect.effect_id, Known(live), (), ())
+
+    player.bend(Read, behind, times=2)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.now == STARTED_AT + 2.0
 
 
 @pytest.mark.contract("B162", "B120")

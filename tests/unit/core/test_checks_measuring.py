@@ -177,6 +177,17 @@ def test_a_partial_answer_proves_no_health(value: float, wanted: Kind) -> None:
     assert kind(a_check(), answers) is wanted
 
 
+@pytest.mark.contract("B405")
+@pytest.mark.parametrize("role", ["samples", "freshness"])
+def test_what_stands_behind_a_value_has_to_be_whole_too(role: str) -> None:
+    """A part of the samples may be the part that is well."""
+    check = a_check(metric(min_samples=min_samples(1), freshness=query("up")))
+    whole = Answers(vector(0.1), samples=vector(1.0), freshness=vector(1.0))
+    assert kind(check, whole) is Kind.PASS
+    partial = {role: vector(1.0, remarks=("store-2 is unreachable",))}
+    assert kind(check, replace(whole, **partial)) is Kind.NO_DATA
+
+
 @pytest.mark.contract("B406")
 @pytest.mark.parametrize(
     ("ages", "wanted"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gate.core.query import MOST_CHARACTERS, Query, QueryError
 from gate.core.query_values import (
     BUILT_IN,
+    OF_VERSIONS,
     Subject,
     Version,
     user_variable_fault,
@@ -66,6 +67,16 @@ def test_only_single_tokens_stand_outside_of_strings(value: str) -> None:
     with pytest.raises(QueryError, match="outside a string") as caught:
         resolved("sum(${v})", v=value)
     assert caught.value.position == 5
+
+
+@pytest.mark.contract("B418")
+@pytest.mark.parametrize("name", sorted(OF_VERSIONS))
+def test_what_names_a_version_always_stands_in_a_string(name: str) -> None:
+    """Found as the query is read: some hashes would do as a token, and the next one not."""
+    Query.parse(f'x{{a="${{{name}}}"}}', BUILT_IN)
+    with pytest.raises(QueryError, match="outside a string") as caught:
+        Query.parse(f"sum(x_${{{name}}})", BUILT_IN)
+    assert caught.value.position == 7
 
 
 @pytest.mark.contract("B418")

@@ -180,6 +180,21 @@ def test_checks_that_nobody_asks_again_are_no_success(
 
 
 @pytest.mark.contract("B530")
+def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None:
+    """The gate died before its pause; that the old one runs was not its doing: 8."""
+    server = Server(v2="crash")
+    ref = server.put(manifest("v1"))
+    limits = Policy(on_failure=OnFailure.PAUSE)
+    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
+    dying.run(lambda _: dying.record is not None and dying.record.leg is Leg.BACK)
+    assert dying.record is not None
+    server.edit(ref, "kubectl-edit", {IMAGE: "shop/web:v1"})
+    server.control(ref)
+    end = ends(finished(server, dying.record).attempt)
+    assert end == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+
+
+@pytest.mark.contract("B530")
 def test_what_led_back_is_told() -> None:
     """A gate that died on its way back leaves its reason; whoever finishes it says the same."""
     server = serving()

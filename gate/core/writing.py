@@ -153,7 +153,7 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if head.verb is Verb.DELETE and head.ref not in attempt.live:
         gone = attempt.past_head()
         return replace(gone, deleted=(*gone.deleted, head.ref)), ()
-    if not _came_back(attempt, head) and not _mine(attempt, head.ref):
+    if not _mine(attempt, head.ref) and not _came_back(attempt, head):
         return _left_alone(attempt, head.ref), ()
     if retry is not None and retry.refused is not None:
         refusals = attempt.refusals.put(head.ref, retry.refused)
@@ -162,9 +162,12 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
 
 
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
-    """Tell whether a write back whose answer was lost was done; sent again, it does nothing."""
+    """Tell whether a write back is done already; sent again, it does nothing.
+
+    Its answer was lost, or is that of its own twin: a balancer may deliver a request twice.
+    """
     live = attempt.live.get(head.ref)
-    if live is None or not attempt.uncertain or head.verb is not Verb.APPLY:
+    if live is None or head.verb is not Verb.APPLY:
         return False
     return landed(head, live, trial=None)
 

@@ -66,7 +66,7 @@ def failure_of(error: BaseException, call: Call) -> Failure:
 def _usage_error(error: click.UsageError, call: Call) -> UsageError:
     """Return click's complaint in our form: the command first, then one line without full stop."""
     path = error.ctx.command_path if error.ctx else call.command_path
-    message = error.format_message().splitlines()[0]
+    message = " ".join(error.format_message().split())
     if isinstance(error, click.NoSuchOption):
         close = error.possibilities
         suggestion = f" (did you mean {close[0]}?)" if close else ""

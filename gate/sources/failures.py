@@ -11,11 +11,13 @@ from typing import Any, Final
 
 import requests
 
+from gate.core.objects import CleanText
 from gate.core.questions import Errored, Trouble
 from gate.sources.dialing import BrokenOff, LinkLocalError, NotConnected, TimedOut
 from gate.wire.untrusted import clean_line
 
 _PAGE_CHARACTERS: Final = 160
+_LOCATION_CHARACTERS: Final = 200
 _LONGEST_PAUSE_SECONDS: Final = 60.0
 _POSITION: Final = re.compile(r"\b([0-9]{1,6}):([0-9]{1,6}): parse error")
 _OF_STATUS: Final = {
@@ -91,13 +93,19 @@ def _last_words(error: object) -> str:
     return clean_line(str(error)).rpartition(": ")[2].strip("()'\" ")[:_PAGE_CHARACTERS]
 
 
+def location(headers: Mapping[str, str]) -> CleanText:
+    """Return where a redirect leads, "" for nowhere; behind the path a token may stand."""
+    path, mark, _ = headers.get("location", "").partition("#")[0].partition("?")
+    return clean_line(f"{path}{mark and '?...'}", _LOCATION_CHARACTERS)
+
+
 def from_status(status: int, headers: Mapping[str, str], body: bytes, server: str) -> Errored:
     """Name an answer of Prometheus' API that is no success; `headers` in lower case."""
     said = _said(body)
     message = f"{server} answered {status}" + (f": {said}" if said else "")
     if 300 <= status < 400:  # noqa: PLR2004 - the class of HTTP statuses
-        to = clean_line(headers.get("location", ""), _PAGE_CHARACTERS)
-        return _errored(Trouble.REDIRECTED, f"{server} redirects to {to or 'nowhere'}")
+        to = location(headers) or "nowhere"
+        return _errored(Trouble.REDIRECTED, f"{server} redirects to {to}")
     trouble = _OF_STATUS.get(status)
     if trouble is None:
         transient = status >= 500  # noqa: PLR2004 - as above

@@ -25,13 +25,12 @@ from gate.errors import UsageError
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.exchange import Exchanges, Limits, Reply, Sent
+from gate.sources.failures import location
 from gate.sources.source import Unanswered, unanswered
-from gate.wire.untrusted import clean_line
 
 _ITS_OWN: Final = (Trouble.REFUSED, Trouble.TIMED_OUT)
 """What the service under test answers for."""
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
-_LOCATION_CHARACTERS: Final = 200
 
 
 class HttpCheck:
@@ -85,10 +84,9 @@ class HttpCheck:
 
 
 def _facts(question: HttpQuestion, reply: Reply, latency_seconds: float) -> HttpReply:
-    location = clean_line(reply.headers.get("location", ""), _LOCATION_CHARACTERS)
     found = question.contains.encode() in reply.body if question.contains else None
     number = _number(question, reply.body) if question.json_path else None
-    return HttpReply(reply.status, latency_seconds, found, number, location)
+    return HttpReply(reply.status, latency_seconds, found, number, location(reply.headers))
 
 
 def _number(question: HttpQuestion, body: bytes) -> float | None:

@@ -114,7 +114,8 @@ def _split(text: str) -> tuple[str, str, str]:
         if match.lastgroup == "comparison" and depth == 0:
             found = match
     if found is None:
-        raise UsageError(f"has no bound: {scalars.said(text)}", hint=_FORM)
+        wrong = "brackets that do not match" if depth else "has no bound"
+        raise UsageError(f"{wrong}: {scalars.said(text)}", hint=_FORM)
     return text[: found.start()].strip(), found[0], text[found.end() :].strip()
 
 

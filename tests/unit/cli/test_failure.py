@@ -25,6 +25,13 @@ APPLY = ["apply", "-f", "web.yaml"]
         (["apply", "-f"], "rollout-gate apply: option '-f' requires an argument"),
         (["apply", "x"], "rollout-gate apply: got unexpected extra argument (x)"),
         (["status"], "rollout-gate status: missing argument 'NAME'"),
+        (
+            ["schema"],
+            (
+                "rollout-gate schema: missing argument '{config|result|checks}'. "
+                "Choose from: config, result, checks"
+            ),
+        ),
         (["aply"], "rollout-gate: no such command aply (did you mean apply?)"),
         (["zzz"], "rollout-gate: no such command zzz"),
         (["--zzz"], "rollout-gate: no such option --zzz"),

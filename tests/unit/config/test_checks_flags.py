@@ -83,6 +83,8 @@ def test_the_last_comparison_outside_of_brackets_is_the_bound(
         ("e: x <=", "--check: e: not a number behind <=: ''", ""),
         ("e: x", "--check: has no bound: 'x'", "name: QUERY"),
         ("e: (x <= 1)", "--check: has no bound", ""),
+        ("e: sum(x[1m]) / sum(y <= 1", "--check: brackets that do not match: 'sum(x", ""),
+        ("e: sum(x)) <= 1", "--check: brackets that do not match", ""),
         ("e: <= 1", "--check: e: the query is empty", ""),
         ("sum(x) <= 1", "--check: has no name: 'sum(x) <= 1'", "name: QUERY"),
         ("job:errors:rate5m <= 1", "--check: has no name", ""),

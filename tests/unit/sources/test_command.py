@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 from pathlib import Path
@@ -78,8 +79,8 @@ def test_nothing_of_its_group_is_left(ending: str, tmp_path: Path) -> None:
         f"{ending}"
     )
     run(python(script, SHORT * 3))
-    os.set_blocking(reading, True)
-    # The end of the pipe comes when nobody holds it open any more.
+    # The end of the pipe comes when nobody holds it open any more: long before the child's own.
+    assert select.select([reading], [], [], LONG)[0]
     assert os.read(reading, 1) == b""
     os.close(reading)
 
@@ -132,10 +133,12 @@ def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
     command = Command(SURROUNDINGS)
     said: list[Answered | Errored] = []
     script = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(60)"
-    lane = threading.Thread(target=lambda: said.append(command.ask(python(script))))
+    question = python(script, 2 * LONG)
+    lane = threading.Thread(target=lambda: said.append(command.ask(question)), daemon=True)
     lane.start()
     pipe.read_bytes()
     command.cancel()
     lane.join(LONG)
+    assert not lane.is_alive()
     said.append(command.ask(python("")))
     assert [isinstance(each, Errored) and each.trouble for each in said] == [Trouble.CANCELLED] * 2

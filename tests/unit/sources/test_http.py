@@ -17,6 +17,7 @@ from gate.virtual_time import VirtualClock
 
 URL = "https://web.example/health"
 OTHER = "https://login.example/"
+CANARY = "c4nary-s3cret"
 
 
 def reply(said: Answered | Errored) -> HttpReply:
@@ -169,3 +170,15 @@ def test_a_location_is_clean(web: responses.RequestsMock, clock: VirtualClock) -
     """It is shown where a redirect is not followed."""
     web.get(URL, status=302, headers={"Location": "::error::x\x1b[31m"})
     assert reply(ask(clock)).location == CleanText(": :error::x")
+
+
+@pytest.mark.contract("B429")
+@pytest.mark.parametrize("behind", [f"?state={CANARY}", f"#id_token={CANARY}", f"?a#{CANARY}"])
+def test_a_location_is_shown_up_to_its_path(
+    web: responses.RequestsMock, clock: VirtualClock, behind: str
+) -> None:
+    """Behind it logins put what proves who comes back."""
+    web.get(URL, status=302, headers={"Location": f"{OTHER}in{behind}"})
+    shown = reply(ask(clock)).location
+    assert CANARY not in shown
+    assert shown.startswith(f"{OTHER}in")

@@ -404,13 +404,24 @@ def test_cookies_are_not_kept(web: responses.RequestsMock, prometheus: Prometheu
     assert "Cookie" not in web.calls[1].request.headers
 
 
+@pytest.mark.contract("B429", "B466")
+def test_a_redirect_is_told_up_to_its_path(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """A recording keeps the error's line, and behind the path a login may put a token."""
+    there = "https://login.example/in"
+    web.post(URL, status=302, headers={"Location": f"{there}?state={CANARY}#{CANARY}"})
+    found = error(prometheus.ask(QUESTION))
+    assert found.why.endswith(f"redirects to {there}?...")
+
+
 @pytest.mark.contract("B429")
 @pytest.mark.parametrize(
     "echo",
     [
         lambda sent: (400, {}, f"bad header: {sent}"),
         lambda sent: (200, {"Content-Type": "text/html"}, f"<p>{sent}</p>"),
-        lambda sent: (302, {"Location": f"https://evil.example/?a={sent.split()[-1]}"}, ""),
+        lambda sent: (302, {"Location": f"https://evil.example/{sent.split()[-1]}"}, ""),
         lambda sent: (500, {}, json.dumps({"error": sent})),
     ],
 )

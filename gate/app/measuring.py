@@ -45,7 +45,7 @@ def sources(settings: Settings, clock: Clock) -> Sources:
     if Command in probes:
         from gate.sources.command import Command as Commands
 
-        made[CommandQuestion] = Commands(os.environ)
+        made[CommandQuestion] = Commands(os.environ, passed=settings.smoke_test_env)
     return Sources(made)
 
 

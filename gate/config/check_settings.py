@@ -23,6 +23,7 @@ from gate.config.kinds import (
     PrometheusServer,
     PrometheusUrl,
     Text,
+    Texts,
 )
 from gate.config.option import Group, Option
 from gate.config.takers import ASKING, CHECKED, CHECKS, GATING, MEASURING
@@ -68,6 +69,10 @@ class CheckSettings(ClusterSettings):
     smoke_test: Annotated[
         ChecksByCommand,
         Option(Group.CHECKS, ASKING, "run this once it is complete; good is exit code 0"),
+    ] = ()
+    smoke_test_env: Annotated[
+        Texts,
+        Option(Group.CHECKS, MEASURING, "let commands of checks have this variable", "NAME"),
     ] = ()
     on_inconclusive: Annotated[
         OnInconclusive,

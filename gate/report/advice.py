@@ -229,8 +229,8 @@ def _checks(worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] == "baseline"
-    text = "ask the same of what runs now:" if gone else "ask the checks again, step by step:"
-    yield _step(worst, text, "checks", "--explain")
+    text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
+    yield _step(worst, f"{text} (with this run's check flags):", "checks", "--explain")
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from _undo(worst, "if it is bad after all, return to what served before:")
 

@@ -90,6 +90,19 @@ def test_services_and_programs_are_asked_by_their_own_sources(service: None) -> 
     assert said.value == Exit(0, CleanText("well"))
 
 
+@pytest.mark.contract("B426")
+@pytest.mark.parametrize(("given", "says"), [((), ""), (("SHOP_TOKEN",), "s3cret")])
+def test_a_command_has_the_variables_that_it_was_given(
+    given: tuple[str, ...], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--smoke-test-env`, and no other of the pipeline's."""
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret")
+    made = sources(settings(**EVERY, smoke_test_env=given), SystemClock())
+    said = made.ask(Questions(CommandQuestion(("sh", "-c", 'printf %s "$SHOP_TOKEN"'))), "echo")
+    assert isinstance(said, Answers)
+    assert said.value == Exit(0, CleanText(says))
+
+
 @pytest.mark.contract("B462")
 def test_an_error_is_an_event_too(metrics: Metrics) -> None:
     """Nobody could tell: the check hears why."""

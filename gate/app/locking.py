@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from gate.app.console import Console
@@ -91,7 +92,7 @@ class _Waiting:
     def free_at(self, held: Held | None) -> float:
         """Return when a lock may be taken, by all that is known now."""
         now = self.clock.now()
-        if held is None or held.is_free:
+        if held is None or held.is_free or held.holder.identity == self.me.identity:
             return now
         if self.own_job_at_once and held.holder.is_same_job(self.me):
             return now
@@ -106,8 +107,7 @@ class _Waiting:
         taken: list[Held] = []
         try:
             for lock, held in found.items():
-                made = self.leases.claim(held, me, now) if held else None
-                made = made or self.leases.create(lock, me, now)
+                made = self._taken(lock, held, me, now)
                 if made is None:
                     break
                 taken.append(made)
@@ -121,6 +121,18 @@ class _Waiting:
             return tuple(taken)
         self._give_back(taken)
         return None
+
+    def _taken(self, lock: Lock, held: Held | None, me: Holder, now: datetime) -> Held | None:
+        """Take one lock, None where somebody was faster; where the answer is lost, read it back."""
+        try:
+            if held is not None:
+                return self.leases.claim(held, me, now)
+            return self.leases.create(lock, me, now)
+        except ApiError as error:
+            if error.untouched or not error.transient:
+                raise
+            seen = self.leases.read(lock)
+            return seen if seen is not None and seen.holder.identity == me.identity else None
 
     def _give_back(self, taken: Iterable[Held]) -> None:
         for held in taken:

@@ -139,6 +139,10 @@ class Requests:
         """Return the writes that came in after `at`, the gate's own objects aside (S7)."""
         return self.writes().where(lambda each: each.at > at and not each.is_own)
 
+    def of_objects(self) -> Requests:
+        """Return those about anything but what the gate keeps for itself."""
+        return self.where(lambda each: not each.is_own)
+
     def rollbacks(self, namespace: str, name: str, resource: str = "deployments") -> Requests:
         """Return the successful writes of a pod template after the attempt's first (S3).
 

@@ -126,7 +126,7 @@ class ControlPlane:
         self.controller_manager.start()
 
     def _use_free_ports(self) -> None:
-        self._etcd_port, self._peer_port, self._api_port = _free_ports(3)
+        self._etcd_port, self._peer_port, self._api_port = free_ports(3)
         self.server = f"https://127.0.0.1:{self._api_port}"
         self.etcd = ServerProcess("etcd", self._etcd_command(), self.folder)
         self.api_server = ServerProcess("kube-apiserver", self._api_command(), self.folder)
@@ -191,7 +191,7 @@ def _answers(api: Api, path: str) -> bool:
     return True
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return ports of loopback that were free a moment ago, all different."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]

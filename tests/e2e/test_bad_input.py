@@ -22,6 +22,7 @@ def test_a_context_that_does_not_exist_is_refused(scene: Scene) -> None:
     assert_usage(result, "production", "test")
 
 
+@pytest.mark.fault(1)
 @pytest.mark.contract("B243")
 def test_a_server_that_cannot_be_reached_is_refused(
     scene: Scene, gate_with: Callable[[Path], CheckedGate], write_kubeconfig: Callable[..., Path]

@@ -13,6 +13,7 @@ from tests.cluster.control_plane import ControlPlane
 AWAY_SECONDS = 4.0
 
 
+@pytest.mark.fault(2)
 @pytest.mark.contract("B164")
 @pytest.mark.parametrize(
     ("behaviour", "code", "outcome", "image"),
@@ -33,6 +34,7 @@ def test_a_server_that_is_away_for_a_while_changes_no_verdict(
     assert_runs(scene.objects, image)
 
 
+@pytest.mark.fault(2)
 @pytest.mark.contract("B164")
 def test_a_server_that_is_restarted_changes_no_verdict(scene: Scene, plane: ControlPlane) -> None:
     """Killed and started again in mid-flight, it is found again."""
@@ -47,6 +49,7 @@ def test_a_server_that_is_restarted_changes_no_verdict(scene: Scene, plane: Cont
     assert_runs(scene.objects, "shop/web:2")
 
 
+@pytest.mark.fault(3)
 @pytest.mark.contract("B28", "B163")
 def test_a_server_that_never_answers_again_is_lost_contact(
     scene: Scene, plane: ControlPlane
@@ -65,6 +68,7 @@ def test_a_server_that_never_answers_again_is_lost_contact(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+@pytest.mark.fault(21)
 @pytest.mark.contract("B109", "B25")
 def test_a_controller_that_does_not_act_is_the_cause(scene: Scene, plane: ControlPlane) -> None:
     """Nothing observes the change: that is the cause, and the rollback cannot be verified, 5."""

@@ -45,6 +45,7 @@ def hanging_plugin(write_kubeconfig: Callable[[], Path]) -> Iterator[HangingPlug
     os.close(begun)
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B29", "B150")
 @pytest.mark.parametrize(("number", "code"), ENDING)
 def test_before_the_first_write_nothing_is_left(
@@ -66,6 +67,7 @@ def test_before_the_first_write_nothing_is_left(
     assert scene.objects.find("deployments", "web") is None
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B153")
 def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> None:
     """Where the first signal waits for the server, the second one waits for nothing."""
@@ -81,6 +83,7 @@ def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> N
     assert code == result.exit_code == 130, str(result)
 
 
+@pytest.mark.fault(17)
 @pytest.mark.contract("B155")
 def test_a_signal_that_the_parent_ignored_is_heard(
     scene: Scene, gate_with: GateWith, write_kubeconfig: WriteKubeconfig

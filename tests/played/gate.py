@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,7 +33,7 @@ class PlayedGate(Starting):
         environ = {"HOME": str(self.cwd), "LANG": "C.UTF-8", **(env or {})}
 
         def command(world: World) -> int:
-            return run(words, world, environ)
+            return run(words, replace(world, environ=environ), environ)
 
         running = self._played.start(command, stdin.encode(), user=self._user)
         return PlayedRun(running, self._played, words)

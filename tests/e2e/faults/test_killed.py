@@ -1,0 +1,102 @@
+"""A gate that was killed: `recover` finishes what it left, and so does the next `apply`."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.e2e.faults.conftest import Play
+from tests.e2e.faults.ends import APPLIED, BAD, BOTH, GOOD, Version
+from tests.e2e.faults.pipeline import JOB, wait_until_held
+from tests.faults.connections import Held
+from tests.faults.request import APPLIES
+from tests.faults.script import Rule
+
+JSON_OUTPUT = ("--output", "json")
+
+
+def held(*, of_answer: bool) -> Held:
+    """Return what keeps a request, or its answer, until the end of the test."""
+    return Held(threading.Event(), threading.Event(), of_answer=of_answer)
+
+
+def recovered(scene: Scene) -> Result:
+    """Run the later step of the same job, and once more: then there is nothing left to do."""
+    result = scene.gate("recover", "web", *JSON_OUTPUT, env=JOB)
+    assert scene.gate("recover", "web", *JSON_OUTPUT, env=JOB).exit_code == 0
+    return result
+
+
+def assert_next_is_verified(scene: Scene) -> None:
+    """Assert that nothing that was left stands in the way of the next version."""
+    path = scene.manifest(web(3), settings("three"))
+    assert_verified(scene.gate("apply", "-f", path, *JSON_OUTPUT, env=JOB))
+    assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.fault(14)
+@pytest.mark.contract("B530", "B540")
+@pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
+@pytest.mark.parametrize("recovers", [True, False], ids=["recover", "apply"])
+def test_killed_after_the_apply(scene: Scene, version: Version, recovers: bool) -> None:
+    """What is complete is verified, what is not goes back; an apply alone gets there, too."""
+    scene.serve(web())
+    path = scene.manifest(version.manifest)
+    with scene.gate.start("apply", "-f", path, *JSON_OUTPUT, env=JOB) as running:
+        running.wait_for_line(APPLIED)
+        running.kill()
+    if version.is_good:
+        scene.objects.wait_complete("web")
+    if recovers:
+        result = recovered(scene)
+        assert result.exit_code == (0 if version.is_good else 4), str(result)
+        assert_runs(scene.objects, "shop/web:2" if version.is_good else "shop/web:1")
+    assert_next_is_verified(scene)
+
+
+@pytest.mark.fault(15)
+@pytest.mark.contract("B530", "B532")
+@pytest.mark.parametrize("of_answer", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("recovers", [True, False], ids=["recover", "apply"])
+def test_killed_at_the_way_back(scene: Scene, play: Play, of_answer: bool, recovers: bool) -> None:
+    """Right before the rollback is done, and right after: the baseline runs in the end."""
+    scene.serve(web())
+    path, fault = scene.manifest(BAD.manifest), held(of_answer=of_answer)
+    play(Rule(APPLIES, fault, first=2, count=1))
+    with scene.gate.start("apply", "-f", path, *JSON_OUTPUT, env=JOB) as running:
+        wait_until_held(fault)
+        running.kill()
+    play()
+    if recovers:
+        result = recovered(scene)
+        assert result.exit_code == 4, str(result)
+        assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert_next_is_verified(scene)
+
+
+@pytest.mark.fault(16)
+@pytest.mark.contract("B530", "B531")
+@pytest.mark.parametrize("of_answer", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("recovers", [True, False], ids=["recover", "apply"])
+def test_killed_between_two_documents(
+    scene: Scene, play: Play, of_answer: bool, recovers: bool
+) -> None:
+    """The ConfigMap is new, the Deployment may be: both are of one version in the end."""
+    scene.serve(web(), settings("one"))
+    path, fault = scene.manifest(GOOD.manifest, settings("two")), held(of_answer=of_answer)
+    play(Rule(APPLIES, fault, count=1))
+    with scene.gate.start("apply", "-f", path, *JSON_OUTPUT, env=JOB) as running:
+        wait_until_held(fault)
+        running.kill()
+    play()
+    if recovers:
+        result = recovered(scene)
+        assert result.exit_code in (0, 4), str(result)
+        image, mode = ("shop/web:2", "two") if result.exit_code == 0 else ("shop/web:1", "one")
+        assert_runs(scene.objects, image)
+        assert scene.objects.get("configmaps", "settings")["data"] == {"mode": mode}
+    assert_next_is_verified(scene)

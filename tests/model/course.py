@@ -1,0 +1,245 @@
+"""The usual course: what comes next where nothing goes wrong.
+
+The server does a write and answers, watches tell what they have, the controllers act, pods become
+what the scene says, and time passes where all is at rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from gate.core.attempt import Attempt
+from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.events import (
+    Collected,
+    Kind,
+    Observed,
+    ReadBack,
+    Recorded,
+    Released,
+    Vanished,
+    Woke,
+)
+from gate.core.fact import Unknown
+from gate.core.machine import Leg
+from gate.core.objects import Watched
+from gate.core.step import wake_at
+from tests.model import cluster as rules
+from tests.model import shown
+from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
+from tests.model.serving import performed
+from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
+from tests.model.world import (
+    MOST_ATTEMPTS,
+    Flight,
+    Scene,
+    Stepped,
+    World,
+    begun,
+    known_to,
+    live_fact,
+)
+
+BECAME = {READY: "gets ready", CRASHING: "crashes"}
+
+
+def usual(world: World, scene: Scene) -> Iterator[Move]:
+    """Iterate what may happen by itself; the first is the usual course, none is that all rests.
+
+    Where something else may happen yet, time passes early.
+    """
+    early = False
+    for move in _by_itself(world, scene):
+        early = True
+        yield move
+    yield from _woken(world, early=early)
+
+
+def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
+    yield from _served(world)
+    yield from _answers(world)
+    yield from told(world)
+    if world.again == "soon":
+        yield from _again(world, scene)
+    yield from controlled(world)
+    yield from _grown_up(world, scene)
+    if world.again == "late":
+        yield from _again(world, scene)
+
+
+# -- the server ------------------------------------------------------------------------------------
+
+
+def _served(world: World) -> Iterator[Move]:
+    """Let the server do a write, then let its answer arrive."""
+    if not world.contact:
+        return
+    for flight in world.flights:
+        if flight.answer is not None:
+            yield Move("the write is answered", partial(_answered, world, flight))
+        elif not flight.late:
+            yield Move("the server does the write", partial(performed, world, flight))
+
+
+def _answered(world: World, flight: Flight) -> Stepped:
+    assert flight.answer is not None
+    left = tuple(one for one in world.flights if one is not flight)
+    answer = replace(flight.answer, at=running(world).now)
+    return heard(world._replace(flights=left), answer)
+
+
+def _answers(world: World) -> Iterator[Move]:
+    attempt = alive(world)
+    if attempt is None:
+        return
+    for effect_id, effect in attempt.outstanding.items():
+        if effect_id in world.deaf or isinstance(effect, Write):
+            continue
+        name = type(effect).__name__
+        if world.contact or isinstance(effect, Collect):
+            yield Move(f"{name} is answered", partial(_answer, world, effect))
+        elif isinstance(effect, Read):
+            yield Move("Read fails", partial(unread, world, effect))
+
+
+def _answer(world: World, effect: Asking) -> Stepped:
+    attempt, books = running(world), world.books
+    now, effect_id = attempt.now, effect.effect_id
+    match effect:
+        case SaveRecord(record=record):
+            books = books._replace(journal=attempt.leg.value)
+            world = world._replace(books=books, lease=world.lease.saved(record))
+            return heard(world, Recorded(now, effect_id))
+        case Read(whole_rollout=True):
+            books = books._replace(read=rules.serves(world.cluster))
+            return heard(world._replace(books=books), _read(world.cluster, effect, now))
+        case Read():
+            return heard(world, _read(world.cluster, effect, now))
+        case Collect():
+            return heard(world, Collected(now, effect_id, ()))
+        case Release(closed=closed):
+            world = world._replace(lease=world.lease.released(closed))
+            return heard(world, Released(now, effect_id))
+        case _:
+            raise TypeError(f"the model has no answer to {type(effect).__name__}")
+
+
+def _read(cluster: Cluster, effect: Read, now: float) -> ReadBack:
+    effect_id = effect.effect_id
+    fact = live_fact(cluster)
+    if not effect.whole_rollout:
+        return ReadBack(now, effect_id, fact)
+    return ReadBack(now, effect_id, fact, shown.replica_sets(cluster), shown.pods(cluster))
+
+
+def unread(world: World, effect: Read) -> Stepped:
+    """Answer a read with that nobody could tell."""
+    return heard(world, ReadBack(running(world).now, effect.effect_id, Unknown("503")))
+
+
+# -- the watches -----------------------------------------------------------------------------------
+
+News = list[Observed | Vanished]
+
+
+def told(world: World) -> Iterator[Move]:
+    """Let a watch tell what differs from what is known: of the Deployment, or of its parts."""
+    attempt = deciding(world)
+    if attempt is None or not (world.watching and world.contact):
+        return
+    about_it, about_parts = _news(world.cluster, attempt)
+    if about_it:
+        yield Move("the Deployment is watched", partial(heard, world, *about_it))
+    if about_parts:
+        yield Move("ReplicaSets and pods are watched", partial(heard, world, *about_parts))
+
+
+def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
+    known, now = known_to(attempt), attempt.now
+    about_it: News = []
+    live = shown.deployment(cluster) if cluster.uid else None
+    if known.live is not None and (live is None or live.uid != known.live.uid):
+        about_it.append(Vanished(now, Kind.DEPLOYMENT, known.live.uid))
+    if live is not None and live != known.live:
+        about_it.append(Observed(now, live))
+    parts = _changes(now, Kind.REPLICA_SET, known.replica_sets, shown.replica_sets(cluster))
+    tracked = {uid: track.pod for uid, track in known.pods.items()}
+    return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
+
+
+def _changes(
+    now: float, kind: Kind, known: Mapping[str, Watched], there: Iterable[Watched]
+) -> News:
+    found = {thing.uid: thing for thing in there}
+    gone: News = [Vanished(now, kind, uid) for uid in known if uid not in found]
+    return gone + [Observed(now, one) for uid, one in found.items() if known.get(uid) != one]
+
+
+# -- the cluster, the pipeline and the clock -------------------------------------------------------
+
+
+def controlled(world: World) -> Iterator[Move]:
+    """Let the Deployment's controller act, where it runs and has something to do."""
+    if not world.controlling:
+        return
+    after = rules.controlled(world.cluster, partial(_fresh, world))
+    if after != world.cluster:
+        yield Move("the controller acts", partial(changed, world, after))
+
+
+def _fresh(world: World, template: Template, taken: Iterable[int]) -> int:
+    """Return the least serial number of a pod that neither the cluster nor the gate knows."""
+    known: set[str] = set()
+    if world.attempt is not None:
+        rollouts = (*world.attempt.rollouts.values(), *world.attempt.followed_before.values())
+        known = {uid for rollout in rollouts for uid in rollout.snapshot.pods}
+        known |= {uid for one in world.attempt.snapshots.values() for uid in one.pods}
+    serial, here = 0, set(taken)
+    while serial in here or shown.pod_uid(world.cluster.uid, template, serial) in known:
+        serial += 1
+    return serial
+
+
+def _grown_up(world: World, scene: Scene) -> Iterator[Move]:
+    for template, index in first_at(world.cluster, STARTING):
+        phase = scene.fate(template.image)
+        if phase != STARTING:
+            after = rules.pod_became(world.cluster, template, index, phase)
+            yield Move(f"a pod of {template.image} {BECAME[phase]}", partial(changed, world, after))
+
+
+def first_at(cluster: Cluster, phase: int) -> Iterator[tuple[Template, int]]:
+    """Iterate the first pod of each ReplicaSet at a phase: those beside it there are its like."""
+    for one in cluster.sets:
+        for index, pod in enumerate(one.pods):
+            if pod.phase == phase:
+                yield one.template, index
+                break
+
+
+def _again(world: World, scene: Scene) -> Iterator[Move]:
+    if world.contact and alive(world) is None and world.number < MOST_ATTEMPTS:
+        yield Move("an attempt begins", partial(_begun, world, scene))
+
+
+def _begun(world: World, scene: Scene) -> Stepped:
+    return took_off(begun(world, scene))
+
+
+def _woken(world: World, *, early: bool) -> Iterator[Move]:
+    attempt = alive(world)
+    if attempt is not None:
+        due_at = wake_at(attempt)
+        if not math.isinf(due_at):
+            yield Move("time passes", partial(woke, world, due_at, early=early))
+
+
+def woke(world: World, at: float, *, early: bool) -> Stepped:
+    """Let time pass; a budget that the server or the controllers spent is no fault of the gate."""
+    attempt = running(world)
+    slow = early and (attempt.leg is Leg.BACK or attempt.asks)
+    books = world.books._replace(trouble=world.books.trouble or slow)
+    return heard(world._replace(books=books), Woke(at))

@@ -1,0 +1,256 @@
+"""What may happen besides the usual course: trouble, signals, a death, and who else writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+from gate.core.effects import Read
+from gate.core.events import (
+    ContactLost,
+    ContactRestored,
+    Interrupted,
+    Kind,
+    LeaseLost,
+    Listed,
+    Observed,
+    WriteRejected,
+    WriteUncertain,
+)
+from gate.core.objects import CleanText
+from gate.core.outcome import Reason
+from gate.core.step import wake_at
+from tests.model import cluster as rules
+from tests.model import shown
+from tests.model.cluster import CRASHING, OTHER, READY, STARTING, Cluster, Template
+from tests.model.course import BECAME, controlled, first_at, told, unread, woke
+from tests.model.serving import performed, pruned
+from tests.model.shown import WEB
+from tests.model.stepping import Move, alive, changed, deciding, heard, running
+from tests.model.world import (
+    BEFORE,
+    MOST_ATTEMPTS,
+    REPLICAS,
+    THEIRS,
+    WANTED,
+    Flight,
+    Scene,
+    Stepped,
+    World,
+)
+
+SIGTERM = 15
+SHORTEST_SECONDS = 0.5
+"""Time passes in steps of this: every limit of the core is a multiple of it."""
+
+
+def deviations(world: World, scene: Scene) -> Iterator[Move]:
+    """Iterate what may happen besides; the same thing later is left for later."""
+    yield from _writes_deviate(world)
+    if alive(world) is not None:
+        yield from _server_deviates(world)
+        yield from _asked_to_end(world)
+    if not world.contact:
+        yield Move("contact is restored", partial(_restored, world))
+    if deciding(world) is not None:
+        yield from _half_woken(world)
+        yield from _told_late(world)
+    if deciding(world) is not None or world.again:
+        yield from _meddling(world)
+        yield from _pods_deviate(world, scene)
+        yield from _controllers_deviate(world)
+
+
+# -- the server ------------------------------------------------------------------------------------
+
+
+def _writes_deviate(world: World) -> Iterator[Move]:
+    for flight in world.flights:
+        if flight.late:
+            yield Move("a late write arrives", partial(performed, world, flight))
+            continue
+        yield Move("the answer to the write is lost", partial(_lost, world, flight))
+        if flight.answer is None and world.contact:
+            yield Move("the write is refused", partial(_refused, world, flight))
+
+
+def _lost(world: World, flight: Flight) -> Stepped:
+    """Lose an answer; what the server has not done by now it may do yet."""
+    flights = tuple(one for one in world.flights if one is not flight)
+    if flight.answer is None:
+        flights = (*flights, flight._replace(late=True))
+    lost = WriteUncertain(running(world).now, flight.write.effect_id, "reset")
+    return heard(world._replace(flights=flights), lost)
+
+
+def _refused(world: World, flight: Flight) -> Stepped:
+    flights = tuple(one for one in world.flights if one is not flight)
+    now, effect_id = running(world).now, flight.write.effect_id
+    refused = WriteRejected(now, effect_id, Reason.FORBIDDEN, CleanText("forbidden"))
+    return heard(_troubled(world)._replace(flights=flights), refused)
+
+
+def _server_deviates(world: World) -> Iterator[Move]:
+    attempt = running(world)
+    asked = [one for one in attempt.outstanding.values() if one.effect_id not in world.deaf]
+    for effect in asked:
+        name = f"{type(effect).__name__} is never answered"
+        yield Move(name, partial(_deaf, world, effect.effect_id))
+        if isinstance(effect, Read) and world.contact:
+            yield Move("Read fails", partial(unread, world, effect))
+    news = any(told(world))
+    if world.contact and (asked or news):
+        yield Move("contact is lost", partial(_out_of_touch, world, None))
+        yield Move("access is withdrawn", partial(_out_of_touch, world, Reason.FORBIDDEN))
+    if news:
+        silent = Stepped(world._replace(watching=False))
+        yield Move("the watches fall silent", lambda: silent)
+
+
+def _deaf(world: World, effect_id: int) -> Stepped:
+    """Let an effect be unanswered for good; of a write nobody knows whether it will be done."""
+    flights = tuple(
+        one._replace(late=True) if one.write.effect_id == effect_id else one
+        for one in world.flights
+        if one.write.effect_id != effect_id or one.answer is None
+    )
+    deaf = tuple(sorted((*world.deaf, effect_id)))
+    return Stepped(pruned(_troubled(world)._replace(deaf=deaf, flights=flights)))
+
+
+def _out_of_touch(world: World, refused: Reason | None) -> Stepped:
+    lost = ContactLost(running(world).now, "no answer", refused)
+    return heard(_troubled(world)._replace(contact=False), lost)
+
+
+def _restored(world: World) -> Stepped:
+    world, attempt = world._replace(contact=True), alive(world)
+    return Stepped(world) if attempt is None else heard(world, ContactRestored(attempt.now))
+
+
+def _told_late(world: World) -> Iterator[Move]:
+    """Let a server that lags behind tell what was before the latest write of the attempt."""
+    past = world.past
+    if past is None or not past.uid or not (world.watching and world.contact):
+        return
+    now, version = running(world).now, str(past.latest)
+    late = Observed(now, shown.deployment(past))
+    sets = Listed(now, Kind.REPLICA_SET, WEB, shown.replica_sets(past), version)
+    pods = Listed(now, Kind.POD, WEB, shown.pods(past), version)
+    yield Move("the watches lag behind", partial(heard, world, late, sets, pods))
+
+
+# -- the process -----------------------------------------------------------------------------------
+
+
+def _asked_to_end(world: World) -> Iterator[Move]:
+    attempt = running(world)
+    if attempt.signal_number is None:
+        signal = Interrupted(attempt.now, SIGTERM)
+        yield Move("a signal comes", partial(heard, world, signal))
+    if attempt.lock_lost is None and deciding(world) is not None:
+        yield Move("the lock is taken", partial(_lock_taken, world))
+    if world.number < MOST_ATTEMPTS:
+        for again in ("soon", "late"):
+            name = f"the gate is killed, and is run again {again}"
+            yield Move(name, partial(_killed, world, again))
+
+
+def _lock_taken(world: World) -> Stepped:
+    books = world.books._replace(taken=True, others=True)
+    return heard(world._replace(books=books), LeaseLost(running(world).now, "another"))
+
+
+def _killed(world: World, again: str) -> Stepped:
+    """End the gate at once; what it had sent may be done yet."""
+    late = tuple(one._replace(late=True) for one in world.flights if one.answer is None)
+    left = world._replace(attempt=None, flights=late, deaf=(), past=None, again=again)
+    return Stepped(pruned(left))
+
+
+def _half_woken(world: World) -> Iterator[Move]:
+    """Let some time pass before what is due."""
+    now, due_at = running(world).now, wake_at(running(world))
+    half = math.floor((due_at - now) / 2 / SHORTEST_SECONDS) if math.isfinite(due_at) else 0
+    if half > 0:
+        at = now + half * SHORTEST_SECONDS
+        yield Move("some time passes", partial(woke, world, at, early=True))
+
+
+# -- somebody else ---------------------------------------------------------------------------------
+
+
+def _meddling(world: World) -> Iterator[Move]:
+    """Let somebody else write: another image, an annotation, replicas, a pause, a deletion."""
+    cluster = world.cluster
+    if not cluster.uid:
+        for image in (WANTED, THEIRS):
+            made = rules.created(cluster, OTHER, image, REPLICAS)
+            yield Move(f"somebody creates it with {image}", partial(_meddled, world, made))
+        return
+    for name, edit in _edits(cluster):
+        edited = rules.edited(cluster, edit)
+        yield Move(f"somebody {name}", partial(_meddled, world, edited))
+    gone = rules.deleted(cluster)
+    yield Move("somebody deletes it", partial(_meddled, world, gone))
+
+
+def _edits(cluster: Cluster) -> Iterator[tuple[str, Cluster]]:
+    template = cluster.template
+    for image in (BEFORE, WANTED, THEIRS):
+        if image != template.image:
+            other = template._replace(image=image)
+            yield f"sets the image to {image}", cluster._replace(template=other, image_by=OTHER)
+    if not template.marked:
+        yield "restarts the pods", cluster._replace(template=template._replace(marked=True))
+    count = 1 if cluster.replicas != 1 else REPLICAS
+    yield f"scales to {count}", cluster._replace(replicas=count, replicas_by=OTHER)
+    name = "resumes it" if cluster.paused else "pauses it"
+    yield name, cluster._replace(paused=not cluster.paused)
+
+
+def _meddled(world: World, cluster: Cluster) -> Stepped:
+    before, books = world.cluster, world.books
+    replaced = (before.uid, before.template) != (cluster.uid, cluster.template)
+    books = books._replace(others=True, meddled=books.meddled or replaced)
+    return changed(world._replace(books=books), cluster)
+
+
+# -- pods and controllers --------------------------------------------------------------------------
+
+
+def _pods_deviate(world: World, scene: Scene) -> Iterator[Move]:
+    """Let a pod become another thing than the scene says, or crash after it was ready."""
+    for template, index in first_at(world.cluster, STARTING):
+        for phase in (READY, CRASHING):
+            if phase != scene.fate(template.image):
+                yield _deviating(world, template, index, phase)
+    for template, index in first_at(world.cluster, READY):
+        yield _deviating(world, template, index, CRASHING)
+
+
+def _deviating(world: World, template: Template, index: int, phase: int) -> Move:
+    after = rules.pod_became(world.cluster, template, index, phase)
+    if template.image != WANTED and phase == CRASHING:
+        world = _troubled(world)
+    name = f"a pod of {template.image} {BECAME[phase]}, of all things"
+    return Move(name, partial(changed, world, after))
+
+
+def _controllers_deviate(world: World) -> Iterator[Move]:
+    if not world.controlling:
+        back = Stepped(world._replace(controlling=True))
+        yield Move("the controller is back", lambda: back)
+        return
+    if any(controlled(world)):
+        stopped = Stepped(_troubled(world)._replace(controlling=False))
+        yield Move("the controller stops", lambda: stopped)
+    late = rules.exceeded(world.cluster)
+    if late is not world.cluster:
+        yield Move("the deadline is called exceeded", partial(changed, world, late))
+
+
+def _troubled(world: World) -> World:
+    """Note that there was trouble that no gate can make up for."""
+    return world._replace(books=world.books._replace(trouble=True))

@@ -1,0 +1,166 @@
+"""What has to hold in each state and at each step: S1 to S4, S6, S7 and L1 to L3.
+
+Stated over the model cluster and over what was sent, never over what the core thinks: the core is
+what is on trial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from gate.core.attempt import Attempt
+from gate.core.effects import Verb, Write
+from gate.core.machine import Leg, State
+from gate.core.outcome import Outcome
+from gate.core.policy import OnFailure
+from gate.core.step import wake_at
+from tests.model import cluster as rules
+from tests.model.serving import wanted_by
+from tests.model.stepping import alive, deciding
+from tests.model.world import WANTED, Flight, Stepped, World
+
+SPARE_SECONDS = 10.0
+"""What the budgets may be exceeded by in all."""
+INTERRUPTED_SECONDS = 5.0
+"""From a signal to the end."""
+
+
+def wrong(before: World, stepped: Stepped) -> Iterator[str]:
+    """Iterate what is wrong with a move and the world after it, each with its invariant's name."""
+    after = stepped.world
+    for effect in stepped.asked:
+        if isinstance(effect, Write):
+            yield from _sent(before, after, effect)
+    if stepped.done is not None:
+        yield from _took_effect(before, after, stepped.done)
+    attempt = after.attempt
+    if attempt is None:
+        return
+    if before.attempt is not None and before.number == after.number:
+        yield from _turned(before.attempt, attempt)
+    if attempt.verdict_at is not None and deciding(before) is not None:
+        yield from _concluded(after, attempt)
+    if not attempt.ended:
+        yield from _lasts(attempt)
+
+
+def wrong_at_rest(world: World) -> Iterator[str]:
+    """Iterate what is wrong with a world in which nothing will happen any more by itself."""
+    attempt = world.attempt
+    if alive(world) is not None:
+        yield "L1: it waits for ever"
+    elif attempt is not None and not (world.books.others or world.books.trouble):
+        yield from _came_to_rest(world, attempt)
+
+
+# -- writes ----------------------------------------------------------------------------------------
+
+
+def _sent(before: World, after: World, write: Write) -> Iterator[str]:
+    """Hold a write to what allows it at the moment when it is sent."""
+    attempt, books = after.attempt, after.books
+    assert attempt is not None
+    if before.attempt is not None and before.attempt.state in (State.CLOSING, State.ENDED):
+        yield "S7: a write after the verdict"
+    if write.ref not in [planned.ref for planned in attempt.plan.objects]:
+        yield f"S6: a write of {write.ref}, which is in no manifest"
+    if books.taken:
+        yield "S2: a write after the lock was taken"
+    if books.journal != attempt.leg.value:
+        yield "L2: a write that no record stands for"
+    if attempt.leg is Leg.BACK and write.verb is Verb.APPLY:
+        image = wanted_by(write).image
+        if image != books.served:
+            yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
+
+
+def _took_effect(before: World, after: World, flight: Flight) -> Iterator[str]:
+    """Hold a write to what it changed at the server."""
+    cluster, books = before.cluster, before.books
+    if after.books.back > 1 and flight.write.verb is Verb.APPLY:
+        yield "S3: a second rollback of one attempt"
+    if after.books.out > 1 and not flight.back and cluster.uid:
+        yield "S3: a second revision of one attempt"
+    if flight.number != before.number:
+        return
+    image = cluster.template.image
+    if flight.back and image != WANTED:
+        yield f"S2: a rollback over somebody else's {image or 'deletion'}"
+    if not flight.back and image not in (WANTED, books.found.image):
+        yield f"S2: an apply over somebody else's {image or 'deletion'}"
+
+
+def _turned(before: Attempt, after: Attempt) -> Iterator[str]:
+    if before.leg is Leg.BACK and after.leg is Leg.FORWARD:
+        yield "S3: it went forward again"
+
+
+# -- time ------------------------------------------------------------------------------------------
+
+
+def _lasts(attempt: Attempt) -> Iterator[str]:
+    """Hold an attempt that runs to its bounds, and to being woken."""
+    policy = attempt.plan.policy
+    began_at = attempt.started_at if attempt.first_sent_at is None else attempt.first_sent_at
+    budgets = (policy.timeout_seconds, policy.bake_seconds, policy.rollback_timeout_seconds)
+    ends_at = began_at + sum(seconds or 0.0 for seconds in budgets) + SPARE_SECONDS
+    if attempt.now > ends_at:
+        yield f"L1: it runs {attempt.now - ends_at:g} s longer than it may"
+    if attempt.now > attempt.interrupted_at + INTERRUPTED_SECONDS:
+        yield "L1: it runs on after a signal"
+    if math.isinf(wake_at(attempt)):
+        yield "L1: nobody will wake it"
+
+
+# -- the end ---------------------------------------------------------------------------------------
+
+
+def _concluded(world: World, attempt: Attempt) -> Iterator[str]:
+    """Hold the outcome to what the cluster is at that moment, and to what was done.
+
+    A refusal need not know of a write that is done after the gate has stopped waiting for it, nor
+    of one that somebody else has undone meanwhile.
+    """
+    books, outcome = world.books, attempt.outcome
+    runs_new = world.cluster.template.image == WANTED
+    there_was = books.out or books.meddled
+    back_to_nothing = not (books.found.image or world.cluster.uid)
+    as_before = books.meddled and world.cluster.template == books.found
+    was_deleted = not world.cluster.uid and books.back > 0
+    untrue = {
+        Outcome.VERIFIED: books.read != WANTED,
+        Outcome.ROLLED_BACK: not (books.served and there_was and books.read == books.served)
+        and not back_to_nothing,
+        Outcome.REFUSED: books.out + books.back > books.late and not as_before,
+        Outcome.SUPERSEDED: not (books.meddled or books.others),
+        Outcome.FAILED: not (runs_new or was_deleted or books.others or books.meddled),
+        Outcome.ROLLBACK_FAILED: attempt.leg is not Leg.BACK,
+        Outcome.LOST_CONTACT: not books.trouble,
+        Outcome.INTERRUPTED: attempt.signal_number is None,
+    }
+    if untrue.get(outcome, True):
+        ran = rules.serves(world.cluster) or "nothing whole"
+        said = f"{outcome} ({attempt.ending.reason})" if attempt.ending else f"{outcome}"
+        yield f"S1: it ended {said}, but {books.read or 'nothing'} was read and {ran} runs"
+
+
+def _came_to_rest(world: World, attempt: Attempt) -> Iterator[str]:
+    """Hold a run in which nobody else wrote, and no trouble lasted, to where it had to end."""
+    name = "L2" if world.number > 1 else "L3"
+    runs, books = rules.serves(world.cluster), world.books
+    match attempt.outcome:
+        case Outcome.VERIFIED if runs != WANTED:
+            yield f"{name}: verified, and {runs or 'nothing whole'} runs in the end"
+        case Outcome.ROLLED_BACK if runs != books.served:
+            yield f"{name}: rolled back, and {runs or 'nothing whole'} runs in the end"
+        case Outcome.VERIFIED | Outcome.ROLLED_BACK | Outcome.INTERRUPTED:
+            return
+        case Outcome.FAILED if books.served in ("", WANTED) or not _goes_back(attempt):
+            return
+        case outcome:
+            yield f"{name}: it ended {outcome}, and nobody is to blame"
+
+
+def _goes_back(attempt: Attempt) -> bool:
+    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK

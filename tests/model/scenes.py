@@ -1,0 +1,52 @@
+"""Where the searches begin: what serves, what becomes of the new version, by which policy.
+
+All budgets are small multiples of the half second by which time is counted, so that the times
+that matter lie close together: the progress deadline, the clocks, the reads, the bake window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
+from tests.model.cluster import CRASHING, STARTING
+from tests.model.world import WANTED, Fate, Scene
+
+PLAIN = Policy(
+    timeout_seconds=10.0,
+    rollback_timeout_seconds=10.0,
+    read_interval_seconds=5.0,
+)
+_CRASHES = (Fate(WANTED, CRASHING),)
+_STICKS = (Fate(WANTED, STARTING),)
+
+SCENES = (
+    Scene("good", PLAIN),
+    Scene("crashing", PLAIN, fates=_CRASHES),
+    Scene("never-ready", PLAIN, fates=_STICKS),
+    Scene("baking", replace(PLAIN, bake_seconds=2.0)),
+    Scene("paused-on-failure", replace(PLAIN, on_failure=OnFailure.PAUSE), fates=_CRASHES),
+    Scene("back-on-signal", replace(PLAIN, on_interrupt=OnInterrupt.ROLLBACK), fates=_STICKS),
+    Scene("first", PLAIN, served=False),
+    Scene("first-crashing", PLAIN, served=False, fates=_CRASHES),
+    Scene(
+        "first-deleted",
+        replace(PLAIN, on_first_failure=OnFirstFailure.DELETE),
+        served=False,
+        fates=_CRASHES,
+    ),
+    Scene(
+        "first-scaled-to-zero",
+        replace(PLAIN, on_first_failure=OnFirstFailure.SCALE_TO_ZERO),
+        served=False,
+        fates=_CRASHES,
+    ),
+)
+
+OPENINGS = ("good", "first")
+"""The scenes whose first moves are those of all others too: one with what serves, one without."""
+
+
+def scene(name: str) -> Scene:
+    """Return the scene of that name; KeyError where there is none."""
+    return {one.name: one for one in SCENES}[name]

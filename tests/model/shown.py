@@ -1,0 +1,291 @@
+"""What the API server shows of a model cluster: objects as JSON, and as the gate decodes them.
+
+Decoded once for each shape; versions and generations are stamped on afterwards, since they are
+many. A `LiveObject`'s body keeps those of the shape: nothing in the core looks at them there.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+from gate.core import objects as core
+from gate.core.events import LiveObject
+from gate.wire import decode
+from tests.model.cluster import (
+    CRASHING,
+    GATE,
+    OTHER,
+    PATCHED,
+    READY,
+    Cluster,
+    Pod,
+    ReplicaSet,
+    Template,
+)
+
+NAMESPACE = "shop"
+NAME = "web"
+WEB = core.deployment_ref(NAMESPACE, NAME)
+REVISIONS = {"v1": 1, "v2": 2, "v3": 3}
+"""The revision of each image, marked or not: the core prints it and decides nothing by it."""
+DEADLINE_SECONDS = 4
+"""The gate's own clock runs out 5 s later (`gate.core.progress`), within each budget."""
+_MANY = 1 << 16
+_TIME = "2026-11-21T12:00:00Z"
+_MANAGERS = {
+    GATE: ("rollout-gate", "Apply"),
+    OTHER: ("kubectl-edit", "Update"),
+    PATCHED: ("rollout-gate", "Update"),
+}
+_CONTAINER = 'k:{"name":"web"}'
+
+JSON = dict[str, Any]
+
+
+# -- as JSON ---------------------------------------------------------------------------------------
+
+
+def manifest(image: str, replicas: int | None) -> JSON:
+    """Return what the gate applies: the container's image, and how many pods where that is ours."""
+    spec: JSON = {"template": {"spec": {"containers": [{"name": "web", "image": _path(image)}]}}}
+    if replicas is not None:
+        spec["replicas"] = replicas
+    metadata = {"name": NAME, "namespace": NAMESPACE}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+def deployment_json(cluster: Cluster) -> JSON:
+    """Return the Deployment as a read returns it."""
+    spec: JSON = {
+        "replicas": cluster.replicas,
+        "progressDeadlineSeconds": DEADLINE_SECONDS,
+        "selector": {"matchLabels": {"app": NAME}},
+        "template": _template(cluster.template),
+    }
+    if cluster.paused:
+        spec["paused"] = True
+    status = cluster.status
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            **_metadata(NAME, uid_of(cluster.uid), cluster.version),
+            "generation": cluster.generation,
+            "managedFields": _managed(cluster),
+        },
+        "spec": spec,
+        "status": {
+            "observedGeneration": cluster.observed,
+            "replicas": status.replicas,
+            "updatedReplicas": status.updated,
+            "readyReplicas": status.ready,
+            "availableReplicas": status.ready,
+            "conditions": _conditions(cluster),
+        },
+    }
+
+
+def replica_set_json(owner: int, one: ReplicaSet) -> JSON:
+    """Return a ReplicaSet; it keeps its counters without any delay."""
+    name, count = set_name(one.template), len(one.pods)
+    metadata = {
+        **_metadata(name, f"{name}-of-{uid_of(owner)}", one.version),
+        "generation": 1,
+        "annotations": {"deployment.kubernetes.io/revision": str(REVISIONS[one.template.image])},
+        "ownerReferences": [_owner("Deployment", NAME, uid_of(owner))],
+    }
+    counted = {"replicas": count, "readyReplicas": one.ready, "availableReplicas": one.ready}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": metadata,
+        "spec": {"replicas": count, "template": _template(one.template)},
+        "status": {"observedGeneration": 1, **counted},
+    }
+
+
+def pod_json(owner: int, template: Template, pod: Pod) -> JSON:
+    """Return a pod with its one container."""
+    name, ready = f"{set_name(template)}-{pod.serial}", pod.phase == READY
+    state: JSON = {"running": {"startedAt": _TIME}}
+    status: JSON = {"name": "web", "ready": ready, "restartCount": 0, "state": state}
+    if pod.phase == CRASHING:
+        ended = {"reason": "Error", "exitCode": 1, "finishedAt": _TIME}
+        status["restartCount"] = 3
+        status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
+        status["lastState"] = {"terminated": ended}
+    owned_by = f"{set_name(template)}-of-{uid_of(owner)}"
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            **_metadata(name, pod_uid(owner, template, pod.serial), pod.version),
+            "ownerReferences": [_owner("ReplicaSet", set_name(template), owned_by)],
+        },
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
+            "containerStatuses": [status],
+        },
+    }
+
+
+def uid_of(number: int) -> str:
+    """Return the uid of the Deployment that is the `number`th under its name."""
+    return f"web-{number}"
+
+
+def set_name(template: Template) -> str:
+    """Return the name of a template's ReplicaSet."""
+    return f"web-{template.image}{'-marked' if template.marked else ''}"
+
+
+def pod_uid(owner: int, template: Template, serial: int) -> str:
+    """Return the uid of a pod."""
+    return f"{set_name(template)}-{serial}-of-{uid_of(owner)}"
+
+
+def image_of(template: core.Template) -> str:
+    """Return the model's name for what a pod template runs."""
+    return template.images()[0].rpartition(":")[2]
+
+
+def _path(image: str) -> str:
+    return f"shop/web:{image}"
+
+
+def _metadata(name: str, uid: str, version: int) -> JSON:
+    return {
+        "name": name,
+        "namespace": NAMESPACE,
+        "uid": uid,
+        "resourceVersion": str(version),
+        "creationTimestamp": _TIME,
+    }
+
+
+def _owner(kind: str, name: str, uid: str) -> JSON:
+    return {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": uid, "controller": True}
+
+
+def _template(template: Template) -> JSON:
+    metadata: JSON = {"labels": {"app": NAME}}
+    if template.marked:
+        metadata["annotations"] = {"kubectl.kubernetes.io/restartedAt": _TIME}
+    containers = [{"name": "web", "image": _path(template.image)}]
+    return {"metadata": metadata, "spec": {"containers": containers}}
+
+
+def _conditions(cluster: Cluster) -> list[JSON]:
+    status = cluster.status
+    available = {"type": "Available", "status": "True" if status.available else "False"}
+    progressing = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated"}
+    if status.exceeded:
+        progressing |= {"status": "False", "reason": "ProgressDeadlineExceeded"}
+    return [available, progressing]
+
+
+def _managed(cluster: Cluster) -> list[JSON]:
+    """Return the managed fields: the template's image, its annotation, the replicas."""
+    entries = []
+    for owner, (manager, operation) in _MANAGERS.items():
+        marked = owner == OTHER and cluster.template.marked
+        fields = _fields(cluster.image_by & owner, cluster.replicas_by & owner, marked)
+        if fields:
+            entries.append(
+                {
+                    "manager": manager,
+                    "operation": operation,
+                    "apiVersion": "apps/v1",
+                    "time": _TIME,
+                    "fieldsType": "FieldsV1",
+                    "fieldsV1": {"f:spec": fields},
+                }
+            )
+    return entries
+
+
+def _fields(image: int, replicas: int, marked: bool) -> JSON:
+    template: JSON = {}
+    if image:
+        container: JSON = {".": {}, "f:name": {}, "f:image": {}}
+        template["f:spec"] = {"f:containers": {_CONTAINER: container}}
+    if marked:
+        annotation: JSON = {"f:kubectl.kubernetes.io/restartedAt": {}}
+        template["f:metadata"] = {"f:annotations": annotation}
+    fields: JSON = {"f:template": template} if template else {}
+    return {**fields, "f:replicas": {}} if replicas else fields
+
+
+# -- as the gate decodes them ----------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=_MANY)
+def live_object(cluster: Cluster) -> LiveObject:
+    """Return the Deployment as a read of it returns it; there has to be one."""
+    base = _live_shape(_shape(cluster))
+    assert base.deployment is not None
+    version = str(cluster.version)
+    live = replace(
+        base.deployment,
+        resource_version=version,
+        generation=cluster.generation,
+        observed_generation=cluster.observed,
+    )
+    return replace(base, resource_version=version, deployment=live)
+
+
+def live_of(cluster: Cluster) -> LiveObject:
+    """Return the same, whatever else is stored: the cache is asked for the Deployment alone."""
+    return live_object(cluster._replace(sets=(), latest=0, made=0))
+
+
+def deployment(cluster: Cluster) -> core.Deployment:
+    """Return the Deployment as a watch shows it."""
+    found = live_of(cluster).deployment
+    assert found is not None
+    return found
+
+
+def replica_sets(cluster: Cluster) -> tuple[core.ReplicaSet, ...]:
+    """Return the ReplicaSets."""
+    return tuple(_replica_set(cluster.uid, one) for one in cluster.sets)
+
+
+def pods(cluster: Cluster) -> tuple[core.Pod, ...]:
+    """Return all pods."""
+    return tuple(_pod(cluster.uid, one.template, pod) for one in cluster.sets for pod in one.pods)
+
+
+def _shape(cluster: Cluster) -> Cluster:
+    return cluster._replace(generation=0, observed=0, version=0)
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _live_shape(cluster: Cluster) -> LiveObject:
+    return decode.live_object(deployment_json(cluster))
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _replica_set(owner: int, one: ReplicaSet) -> core.ReplicaSet:
+    pods = tuple(Pod(0, pod.phase, 0) for pod in one.pods)
+    shape = _set_shape(owner, ReplicaSet(one.template, 0, pods))
+    return replace(shape, resource_version=str(one.version))
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _set_shape(owner: int, one: ReplicaSet) -> core.ReplicaSet:
+    return decode.replica_set(replica_set_json(owner, one))
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _pod(owner: int, template: Template, pod: Pod) -> core.Pod:
+    shape = _pod_shape(owner, template, pod._replace(version=0))
+    return replace(shape, resource_version=str(pod.version))
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _pod_shape(owner: int, template: Template, pod: Pod) -> core.Pod:
+    return decode.pod(pod_json(owner, template, pod))

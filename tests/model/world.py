@@ -1,0 +1,264 @@
+"""The state of the model: cluster, attempt, what is under way between them, and what has happened.
+
+One value for each; a search visits them. `Books` holds what an invariant has to remember and
+neither cluster nor attempt does.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from gate.core.attempt import Attempt
+from gate.core.baseline import Baseline, baseline_of
+from gate.core.body import Body
+from gate.core.effects import Effect, Verb, Write
+from gate.core.events import AttemptEvent, Kind, Listed, LiveObject
+from gate.core.fact import Absent, Fact, Known
+from gate.core.outcome import Outcome
+from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.policy import Policy
+from gate.core.record import Closed, Record
+from gate.core.resuming import resume
+from gate.core.snapshot import Snapshot
+from gate.core.step import begin
+from tests.model import cluster as rules
+from tests.model import shown
+from tests.model.cluster import READY, STARTING, Apply, Cluster, Template
+from tests.model.shown import WEB
+
+BEFORE: Final = "v1"
+WANTED: Final = "v2"
+THEIRS: Final = "v3"
+"""What serves before the first attempt, what each attempt applies, what somebody else does."""
+REPLICAS: Final = 2
+MOST_ATTEMPTS: Final = 3
+"""A rollout, what finishes it where its gate died, and the rollout again."""
+RESUMABLE: Final = frozenset({Outcome.INTERRUPTED, Outcome.LOST_CONTACT, Outcome.ROLLBACK_FAILED})
+"""Ends after which the pipeline is run again, as after a death."""
+
+
+class Fate(NamedTuple):
+    """What the pods of an image become by themselves, from starting on."""
+
+    image: str
+    phase: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a search begins: whether a version serves, what becomes of pods, by which policy."""
+
+    name: str
+    policy: Policy
+    served: bool = True
+    fates: tuple[Fate, ...] = ()
+
+    def fate(self, image: str) -> int:
+        """Return what the pods of an image become: ready, unless the scene says otherwise."""
+        return next((fate.phase for fate in self.fates if fate.image == image), READY)
+
+
+class Flight(NamedTuple):
+    """A write on its way: `answer` is None until the server has done or refused it.
+
+    `back` is whether its leg was the way back, `number` that of its attempt. `late` is one that
+    the gate has stopped waiting for, and that the server may do yet.
+    """
+
+    write: Write
+    back: bool
+    number: int
+    answer: AttemptEvent | None = None
+    late: bool = False
+
+
+class Books(NamedTuple):
+    """What happened that neither the cluster nor the attempt tells.
+
+    Of the present attempt: `found` is the template that was there before it, `served` the image
+    that served then. `journal` is the leg whose record stands. `out` and `back` count the writes
+    that had an effect, `late` is whether one of them had it after the gate had stopped waiting.
+    `read` is what was complete when all was read last, "" for nothing. `meddled` is whether
+    somebody else changed the template or the Deployment itself, `taken` whether the lock was taken.
+
+    Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
+    the controllers or the baseline gave some that no gate can make up for.
+    """
+
+    found: Template = Template("")
+    served: str = ""
+    journal: str = ""
+    out: int = 0
+    back: int = 0
+    read: str = ""
+    late: bool = False
+    meddled: bool = False
+    taken: bool = False
+    others: bool = False
+    trouble: bool = False
+
+
+class Lease(NamedTuple):
+    """What the lock's Lease keeps: the record of an attempt that is left open, what was verified.
+
+    Its holder and its expiry are no part of the model: who takes over has waited for them.
+    """
+
+    record: Record | None = None
+    verified: Baseline | None = None
+
+    def saved(self, record: Record) -> Lease:
+        """Return the Lease with the record of an attempt's leg."""
+        return self._replace(record=record)
+
+    def released(self, closed: Closed) -> Lease:
+        """Return the Lease after an orderly end."""
+        verified = [one.verified for one in closed.deployments if one.verified is not None]
+        record = self.record if closed.left_open else None
+        return Lease(record, verified[0] if verified else self.verified)
+
+
+class World(NamedTuple):
+    """Everything; `attempt` None is that no gate runs, `number` how many have begun.
+
+    `deaf` are effects whose answers never come. `again` is when the pipeline is run again: "" not
+    at all, "soon" before the cluster goes on, "late" after it has come to rest. `past` is the
+    cluster before the attempt's latest write: what a server that lags behind still shows.
+    """
+
+    cluster: Cluster
+    attempt: Attempt | None = None
+    number: int = 0
+    flights: tuple[Flight, ...] = ()
+    deaf: tuple[int, ...] = ()
+    contact: bool = True
+    controlling: bool = True
+    watching: bool = True
+    again: str = "soon"
+    past: Cluster | None = None
+    lease: Lease = Lease()
+    books: Books = Books()
+
+
+class Stepped(NamedTuple):
+    """A world after a move: what the attempt asked for in it, and the write that the server did."""
+
+    world: World
+    asked: tuple[Effect, ...] = ()
+    done: Flight | None = None
+
+
+def first_world(scene: Scene) -> World:
+    """Return the world before the first attempt: what serves is complete and observed."""
+    if not scene.served:
+        return World(Cluster(latest=100))
+    cluster = rules.created(Cluster(latest=100), rules.GATE, BEFORE, REPLICAS)
+    for _ in range(4):
+        cluster = rules.controlled(cluster, lambda _, taken: len(tuple(taken)))
+        for one in cluster.sets:
+            for index, pod in enumerate(one.pods):
+                if pod.phase == STARTING:
+                    cluster = rules.pod_became(cluster, one.template, index, READY)
+    return World(cluster)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def plan_of(cluster: Cluster, scene: Scene, verified: Baseline | None = None) -> Plan | None:
+    """Return what a preflight plans over a cluster, None where it refuses.
+
+    It refuses a paused Deployment, and fields that somebody else owns: that is its dry run. Where
+    nothing serves, what was `verified` last is what a failure returns to.
+    """
+    if cluster.uid and (cluster.paused or rules.conflicts(cluster, Apply(WANTED, REPLICAS))):
+        return None
+    snapshot = snapshot_of(cluster)
+    baseline: Fact[Baseline] = baseline_of(snapshot)
+    if isinstance(baseline, Absent) and _is_another(verified):
+        assert verified is not None
+        baseline = Known(verified)
+    trial = shown.live_of(rules.applied(cluster, Apply(WANTED, REPLICAS)))
+    return Plan(
+        command="apply",
+        targets=(Target(WEB, snapshot, baseline),),
+        objects=(PlannedObject(WEB, live_fact(cluster), trial),),
+        writes=(PlannedWrite(WEB, Verb.APPLY, _MANIFEST),),
+        policy=scene.policy,
+    )
+
+
+_MANIFEST = Body.of(shown.manifest(WANTED, REPLICAS))
+
+
+def _is_another(verified: Baseline | None) -> bool:
+    return verified is not None and shown.image_of(verified.template) != WANTED
+
+
+def begun(world: World, scene: Scene) -> Stepped:
+    """Begin the next attempt: first what finishes one that was left open, where it wrote anything.
+
+    An apply ends before it begins where its preflight refuses.
+    """
+    number, lease = world.number + 1, world.lease
+    world = world._replace(number=number, again="", deaf=(), past=None, watching=True)
+    recovery = _recovery(world)
+    if recovery is not None:
+        books = world.books._replace(journal="", read="", taken=False)
+        return _begun(world._replace(books=books), recovery)
+    served = rules.stands(world.cluster)
+    if not served and lease.verified is not None and _is_another(lease.verified):
+        served = shown.image_of(lease.verified.template)
+    books = Books(
+        found=world.cluster.template,
+        served=served,
+        others=world.books.others,
+        trouble=world.books.trouble,
+    )
+    world = world._replace(lease=lease._replace(record=None), books=books)
+    plan = plan_of(world.cluster, scene, lease.verified)
+    if plan is None:
+        return Stepped(world._replace(attempt=None))
+    return _begun(world, plan)
+
+
+def _recovery(world: World) -> Plan | None:
+    """Return the plan that finishes what was left open, None where there is nothing of it."""
+    record, cluster = world.lease.record, world.cluster
+    if record is None:
+        return None
+    return resume(record, {WEB: live_fact(cluster)}, {WEB: snapshot_of(cluster)}, 0.0)
+
+
+def _begun(world: World, plan: Plan) -> Stepped:
+    attempt, asked = begin(plan, 0.0)
+    return Stepped(world._replace(attempt=attempt), asked)
+
+
+def live_fact(cluster: Cluster) -> Fact[LiveObject]:
+    """Return what a read of the Deployment tells."""
+    return Known(shown.live_of(cluster)) if cluster.uid else Absent()
+
+
+def snapshot_of(cluster: Cluster) -> Snapshot:
+    """Return what is known of the Deployment once all is listed."""
+    snapshot = Snapshot(WEB)
+    for fact in listed(cluster, 0.0):
+        snapshot = snapshot.fold(fact)
+    return snapshot
+
+
+def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
+    """Return what lists of all kinds tell."""
+    found = (shown.deployment(cluster),) if cluster.uid else ()
+    return (
+        Listed(at, Kind.DEPLOYMENT, WEB, found),
+        Listed(at, Kind.REPLICA_SET, WEB, shown.replica_sets(cluster)),
+        Listed(at, Kind.POD, WEB, shown.pods(cluster)),
+    )
+
+
+def known_to(attempt: Attempt) -> Snapshot:
+    """Return what an attempt knows of the Deployment."""
+    rollout = attempt.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.snapshots[WEB]

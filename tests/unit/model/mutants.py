@@ -1,0 +1,149 @@
+"""Bugs planted in the core on purpose, each by name: what the model check has to find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+import pytest
+
+from gate.core import answering, entering, folding, remedy, resuming, triggers, writing
+from gate.core.attempt import Attempt, Purpose, Rejection, Step
+from gate.core.effects import Write
+from gate.core.events import LiveObject
+from gate.core.machine import State, Trigger
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Reason
+from gate.core.plan import PlannedWrite, Target
+from gate.core.record import Followed
+from gate.core.remedy import WrittenObject
+from gate.core.resuming import Standing
+from gate.core.rollout import Applied, Rollout
+from gate.core.snapshot import Snapshot
+from gate.core.triggers import Rulings
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def live_template_unchecked(patch: pytest.MonkeyPatch) -> None:
+    """Whatever template is live is taken for ours."""
+    patch.setattr(Applied, "still_stands", lambda _self, _live: True)
+
+
+def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
+    """What is live is not looked at before it is written over."""
+    patch.setattr(writing, "_mine", lambda _attempt, _ref: True)
+
+
+def journal_after_the_write(patch: pytest.MonkeyPatch) -> None:
+    """The record is saved once the writes of the leg are done."""
+    recording, following = entering._ENTER[State.RECORDING], entering._ENTER[State.FOLLOWING]
+
+    def late(attempt: Attempt, ruled: Rulings) -> Step:
+        attempt, first = following(attempt, ruled)
+        attempt, second = recording(attempt, ruled)
+        return attempt, (*first, *second)
+
+    patch.setitem(entering._ENTER, State.RECORDING, lambda attempt, _ruled: (attempt, ()))
+    patch.setitem(entering._ENTER, State.FOLLOWING, late)
+
+
+def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
+    """Counters count although the controller has not observed our write."""
+    patch.setattr(Rollout, "_observed", lambda _self, _live: True)
+
+
+def no_preconditions(patch: pytest.MonkeyPatch) -> None:
+    """Writes name neither the uid nor the version that they were decided on."""
+    send = writing._send
+
+    def bare(attempt: Attempt, head: PlannedWrite) -> Step:
+        attempt, effects = send(attempt, head)
+        return attempt, tuple(
+            replace(one, uid=None, resource_version=None)
+            for one in effects
+            if isinstance(one, Write)
+        )
+
+    patch.setattr(writing, "_send", bare)
+
+
+def no_confirming_read(patch: pytest.MonkeyPatch) -> None:
+    """Success is believed to the watches."""
+    confirming = triggers._confirming
+
+    def at_once(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+        success = attempt.purpose is Purpose.SUCCESS
+        return Trigger.CONFIRMED if success else confirming(attempt, ruled)
+
+    patch.setitem(triggers._BY_STATE, State.CONFIRMING, at_once)
+
+
+def rollback_to_what_failed(patch: pytest.MonkeyPatch) -> None:
+    """The way back applies what is live now instead of what was before."""
+    restoration = remedy._restoration
+
+    def mistaken(ref: Ref, written: WrittenObject, _before: LiveObject) -> PlannedWrite:
+        return restoration(ref, written, written.after)
+
+    patch.setattr(remedy, "_restoration", mistaken)
+
+
+def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:
+    """That somebody else holds the lock changes nothing."""
+    patch.setattr(folding, "_lease_lost", lambda attempt, _holder: attempt)
+
+
+def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
+    """A write whose answer was lost is taken for one that was refused."""
+    again = answering._again
+
+    def refused(attempt: Attempt, *, uncertain: bool) -> Attempt:
+        if not uncertain:
+            return again(attempt, uncertain=False)
+        head = attempt.queue[0]
+        rejection = Rejection(head.ref, Reason.UNREACHABLE, CleanText("reset"))
+        return replace(attempt, rejection=rejection)
+
+    patch.setattr(answering, "_again", refused)
+
+
+def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
+    """After a lost answer, the gate's own rollback is taken for somebody else's change."""
+    patch.setattr(writing, "_came_back", lambda _attempt, _head: False)
+
+
+def signal_ignored(patch: pytest.MonkeyPatch) -> None:
+    """A signal is heard and not answered."""
+    patch.setattr(triggers, "_interrupted", lambda _attempt, **_: None)
+
+
+def never_gives_up(patch: pytest.MonkeyPatch) -> None:
+    """An answer is waited for without an end."""
+    patch.setattr(Attempt, "gives_up_at", property(lambda _attempt: math.inf))
+
+
+def forgotten_alarm(patch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked to wake the attempt while it confirms."""
+    times = triggers._times
+
+    def silent(attempt: Attempt) -> Collection[float]:
+        return () if attempt.state is State.CONFIRMING else tuple(times(attempt))
+
+    patch.setattr(triggers, "_times", silent)
+
+
+def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:
+    """What served before is not in the record."""
+    target = resuming._target
+
+    def forgetful(followed: Followed, snapshot: Snapshot) -> Target:
+        return target(replace(followed, baseline=None), snapshot)
+
+    patch.setattr(resuming, "_target", forgetful)
+
+
+def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:
+    """What is found after a kill is taken for what the killed gate wrote."""
+    patch.setattr(resuming, "standing", lambda _kept, _fact: Standing.WRITTEN)

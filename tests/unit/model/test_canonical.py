@@ -1,0 +1,96 @@
+"""Worlds that differ in nothing that decides share a canonical form; all others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.fact import Known
+from gate.core.objects import Deployment
+from gate.core.step import begin
+from tests.model.canonical import digest
+from tests.model.cluster import Cluster
+from tests.model.moves import moves
+from tests.model.scenes import scene
+from tests.model.world import Scene, World, first_world, plan_of
+
+
+def course(where: Scene, world: World, count: int) -> Iterator[World]:
+    """Iterate the worlds of the usual course."""
+    for _ in range(count):
+        world = moves(world, where)[0].make().world
+        yield world
+
+
+def later_versions(cluster: Cluster, by: int) -> Cluster:
+    """Return the cluster with every version and generation that much later."""
+    sets = tuple(
+        one._replace(
+            version=one.version + by,
+            pods=tuple(pod._replace(version=pod.version + by) for pod in one.pods),
+        )
+        for one in cluster.sets
+    )
+    return cluster._replace(
+        version=cluster.version + by,
+        latest=cluster.latest + by,
+        generation=cluster.generation + by,
+        observed=cluster.observed + by,
+        sets=sets,
+    )
+
+
+def test_versions_count_by_their_order_alone() -> None:
+    """A run over later versions and generations visits the same canonical forms."""
+    where = scene("crashing")
+    first = first_world(where)
+    other = first._replace(cluster=later_versions(first.cluster, 70))
+    pairs = zip(course(where, first, 23), course(where, other, 23), strict=True)
+    assert all(digest(one) == digest(two) for one, two in pairs)
+
+
+def test_times_count_from_now() -> None:
+    """The same attempt an hour later is the same."""
+    where = scene("good")
+    world = first_world(where)
+    plan = plan_of(world.cluster, where)
+    assert plan is not None
+    attempts = [begin(plan, at)[0] for at in (0.0, 3600.0)]
+    assert len({digest(world._replace(attempt=one)) for one in attempts}) == 1
+
+
+def test_each_move_of_a_course_makes_another_world() -> None:
+    """What decides is told apart: no two worlds of a run are the same."""
+    for name in ("good", "crashing", "never-ready"):
+        where = scene(name)
+        digests = [digest(world) for world in course(where, first_world(where), 20)]
+        assert len(set(digests)) == len(digests)
+
+
+def test_what_is_known_of_counters_decides() -> None:
+    """Two attempts that have heard of different counters are not the same."""
+    where = scene("good")
+    world = list(course(where, first_world(where), 6))[-1]
+    assert world.attempt is not None
+    (ref, rollout), *_ = world.attempt.rollouts.items()
+    live = rollout.snapshot.live
+    assert isinstance(live, Deployment)
+    snapshot = rollout.snapshot
+    other = replace(live, available_replicas=live.available_replicas - 1)
+    lies = replace(snapshot, deployment=Known(other))
+    changed = replace(
+        world.attempt, rollouts=world.attempt.rollouts.put(ref, replace(rollout, snapshot=lies))
+    )
+    assert digest(world) != digest(world._replace(attempt=changed))
+
+
+def test_a_step_is_a_function_of_what_is_in_the_form() -> None:
+    """From worlds that share a form, the same move leads to worlds that share one."""
+    where = scene("never-ready")
+    first = first_world(where)
+    other = first._replace(cluster=later_versions(first.cluster, 7))
+    one, two = (list(course(where, world, 11))[-1] for world in (first, other))
+    ways = zip(moves(one, where), moves(two, where), strict=True)
+    for here, there in ways:
+        assert here.name == there.name
+        assert digest(here.make().world) == digest(there.make().world)

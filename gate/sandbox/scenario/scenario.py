@@ -101,7 +101,7 @@ def _log_rules(section: Node | None) -> Iterator[LogRule]:
 
 def _checks(section: Node | None) -> Iterator[tuple[str, Series[Measurement]]]:
     for key, value in section.entries("checks with their measurements") if section else ():
-        yield key.text("a name") or "", _series(value, "a measurement", _measured)
+        yield key.text("a name") or "", _measurements(value)
 
 
 def _events(section: Node | None) -> Iterator[Event]:
@@ -137,6 +137,28 @@ def _behaviour(node: Node, expected: str) -> tuple[Clause, ...] | None:
         for problem in error.problems:
             node.wrong(problem.message, problem.offset)
         return None
+
+
+def _measurements(node: Node) -> Series[Measurement]:
+    """Return what a check measures, as seconds with a value each or as one line that tells it."""
+    if node.is_mapping:
+        return _series(node, "a measurement", _measured)
+    return node.parsed("a measurement, as in `0 until 40s then 0.2`", _told) or Series(())
+
+
+def _told(text: str) -> Series[Measurement]:
+    """Read `0 until 40s then 0.2`; ValueError for what is no such line."""
+    *before, last = text.split(" then ")
+    steps: list[tuple[float, Measurement]] = []
+    since = 0.0
+    for part in before:
+        value, _, second = part.partition(" until ")
+        steps.append((since, _measurement(value.strip())))
+        until = parse_seconds(second.strip())
+        if until <= since:
+            raise ValueError(f"{second.strip()} is not later than what comes before it")
+        since = until
+    return Series((*steps, (since, _measurement(last.strip()))))
 
 
 def _measured(node: Node, expected: str) -> Measurement | None:

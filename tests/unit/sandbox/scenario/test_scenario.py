@@ -71,6 +71,12 @@ def test_measurements_hold_from_their_second_on() -> None:
     assert read("checks: {late: {10s: unreachable}}").checks["late"].at(9) is None
 
 
+def test_measurements_can_be_told_in_one_line() -> None:
+    """The same as seconds with a value each."""
+    told = read("checks: {errors: 0 until 40s then 0.2 until 1m then no-data}").checks["errors"]
+    assert told.steps == ((0.0, 0.0), (40.0, 0.2), (60.0, NoAnswer.NO_DATA))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -90,6 +96,9 @@ def test_measurements_hold_from_their_second_on() -> None:
         ("images: {a: &x crash, b: *x}", "1:26: an alias"),
         ("checks: {e: high}", "1:13: not a measurement: high; a number, no-data or unreachable"),
         ("checks: {e: nan}", "1:13: not a measurement: nan"),
+        ("checks: {e: 0 until 9s}", "1:13: not a measurement: 0 until 9s"),
+        ("checks: {e: 0 then 1}", "1:13: "),
+        ("checks: {e: 0 until 9s then 1 until 9s then 2}", "1:13: 9s is not later than"),
         ("events: {1s: explode web}", "1:14: no such event: explode; there are scale, pause"),
         ("events: {1s: scale web}", "1:14: scale: expected scale DEPLOYMENT REPLICAS"),
         ("events: {1s: scale web many}", "1:14: scale: expected scale DEPLOYMENT REPLICAS"),

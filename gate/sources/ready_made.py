@@ -17,6 +17,8 @@ from gate.errors import UsageError
 
 _OF_PODS: Final = 'namespace="${namespace}",pod=~"${replicaset}-[a-z0-9]+"'
 _OF_SERVICE: Final = 'exported_namespace="${namespace}",exported_service="${service}"'
+# `increase` and not `rate`: of both the shares are the same, but VictoriaMetrics before 1.86 looks
+# back beyond a short window for `rate`, into the time of the version before.
 _WINDOW: Final = "2m"
 _LEAST_REQUESTS: Final = 20
 
@@ -89,7 +91,7 @@ def _error_rate(of: _Requests) -> ReadyMade:
     bad = f"{of.count}{{{of.selector},{of.errors}}}[${{window}}]"
     keys = {
         # Where nothing fails there is no series of failures: that is 0, and not nothing.
-        "query": f"(sum(rate({bad})) or vector(0)) / sum(rate({every}))",
+        "query": f"(sum(increase({bad})) or vector(0)) / sum(increase({every}))",
         "max": 0.01,
         "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
     }
@@ -98,10 +100,10 @@ def _error_rate(of: _Requests) -> ReadyMade:
 
 
 def _latency(of: _Requests) -> ReadyMade:
-    rate = f"rate({of.bucket}{{{of.selector}}}[${{window}}])"
+    buckets = f"increase({of.bucket}{{{of.selector}}}[${{window}}])"
     every = f"{of.count}{{{of.selector}}}[${{window}}]"
     keys = {
-        "query": f"histogram_quantile(0.99, sum by (le) ({rate})) / {of.per_second:g}",
+        "query": f"histogram_quantile(0.99, sum by (le) ({buckets})) / {of.per_second:g}",
         "max": 1.0,
         "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
     }
@@ -127,8 +129,8 @@ _THROTTLING: Final = ReadyMade(
     "cadvisor",
     "share of scheduling periods in which the new pods were throttled; needs CPU limits",
     {
-        "query": f"sum(rate(container_cpu_cfs_throttled_periods_total{_OVER_WINDOW}))"
-        f" / sum(rate(container_cpu_cfs_periods_total{_OVER_WINDOW}))",
+        "query": f"sum(increase(container_cpu_cfs_throttled_periods_total{_OVER_WINDOW}))"
+        f" / sum(increase(container_cpu_cfs_periods_total{_OVER_WINDOW}))",
         "max": 0.25,
         "window": _WINDOW,
     },

@@ -262,6 +262,8 @@ def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
 def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
     failure, written = _failure(attempt, ref), attempt.written.get(ref)
+    if written is None and attempt.plan.resumed is not None:
+        return _as_found(attempt, ref, failure)
     if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     stood = attempt.followed_before.get(ref)
@@ -270,6 +272,17 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
+
+
+def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """End what a gate that died had taken back, as it was found: nothing there is no version."""
+    if isinstance(attempt.plan.target(ref).baseline, Known):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    snapshot = attempt.snapshots.get(ref)
+    if snapshot is None or snapshot.live is None:
+        return failure
+    message = CleanText("somebody else made it anew since the gate ended")
+    return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
 
 
 def _returns(attempt: Attempt, ref: Ref) -> bool:

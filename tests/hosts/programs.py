@@ -1,0 +1,162 @@
+"""The runners and linters of CI hosts: found on PATH, else installed once and kept.
+
+Run it as `python -m tests.hosts.programs`: it installs what is missing and prints where each one
+is. Debian packages are installed into the machine (with sudo where that is needed); the rest goes
+into a folder of the cache, whose name is made of the versions below.
+"""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+GO_MODULES = (
+    "github.com/nektos/act@v0.2.89",
+    "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7",
+)
+PYTHON_PACKAGES = ("check-jsonschema==0.39.0", "zizmor==1.32.0")
+NPM_PACKAGES = ("gitlab-ci-local@4.61.1",)
+"""Later ones need a newer Node than Debian has."""
+_PINS = "\n".join((*GO_MODULES, *PYTHON_PACKAGES, *NPM_PACKAGES))
+
+
+class HostError(Exception):
+    """A program is neither there nor can it be installed; the message names the command."""
+
+
+class Kind(enum.StrEnum):
+    """The programs, each by the name of its command."""
+
+    ACT = "act"
+    ACTIONLINT = "actionlint"
+    BUILDAH = "buildah"
+    CHECK_JSONSCHEMA = "check-jsonschema"
+    DEBOOTSTRAP = "debootstrap"
+    GITLAB_CI_LOCAL = "gitlab-ci-local"
+    RSYNC = "rsync"
+    SHELLCHECK = "shellcheck"
+    ZIZMOR = "zizmor"
+
+
+_PACKAGES = {
+    Kind.BUILDAH: "buildah",
+    Kind.DEBOOTSTRAP: "debootstrap",
+    Kind.RSYNC: "rsync",
+    Kind.SHELLCHECK: "shellcheck",
+}
+_NODE = {"node": "nodejs", "npm": "npm"}
+
+
+def program(kind: Kind) -> Path:
+    """Return where a program is; raises `HostError` with what installs it."""
+    found = shutil.which(kind, path=search_path())
+    if found is None:
+        raise HostError(f"there is no {kind} here: python -m tests.hosts.programs installs it")
+    return Path(found)
+
+
+def search_path() -> str:
+    """Return PATH with the folders of what is kept, and with those of the administrator."""
+    folder = cache_folder()
+    own = (folder / "go", folder / "python" / "bin", folder / "npm" / "node_modules" / ".bin")
+    return os.pathsep.join([*map(str, own), os.environ["PATH"], "/usr/sbin", "/sbin"])
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps exactly these versions."""
+    digest = hashlib.sha256(_PINS.encode()).hexdigest()[:16]
+    return base_folder() / digest
+
+
+def base_folder() -> Path:
+    """Return the folder of all that is kept for these tests, whatever its version."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "rollout-gate" / "hosts"
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold a lock file beside what is kept; the kernel releases it with the process."""
+    folder = base_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install() -> None:
+    """Install what is missing; raises `HostError`."""
+    with locked("programs"):
+        _install_packages()
+        if _missing(Kind.ACT, Kind.ACTIONLINT):
+            for module in GO_MODULES:
+                _run("go", "install", module, GOBIN=str(cache_folder() / "go"))
+        if _missing(Kind.CHECK_JSONSCHEMA, Kind.ZIZMOR):
+            home = cache_folder() / "python"
+            _run(sys.executable, "-m", "venv", str(home))
+            _run(str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *PYTHON_PACKAGES)
+        if _missing(Kind.GITLAB_CI_LOCAL):
+            where = str(cache_folder() / "npm")
+            flags = ("--silent", "--no-fund", "--no-audit")
+            _run("npm", "install", *flags, "--prefix", where, *NPM_PACKAGES)
+
+
+def _install_packages() -> None:
+    missing = [package for kind, package in _PACKAGES.items() if _missing(kind)]
+    if _missing(Kind.GITLAB_CI_LOCAL):
+        missing += [package for name, package in _NODE.items() if shutil.which(name) is None]
+    if not missing:
+        return
+    as_root = [] if os.geteuid() == 0 else ["sudo"]
+    _run(*as_root, "apt-get", "update", "-qq")
+    quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq"]
+    _run(*as_root, *quiet, "--no-install-recommends", *missing)
+
+
+def _missing(*kinds: Kind) -> bool:
+    return any(shutil.which(kind, path=search_path()) is None for kind in kinds)
+
+
+def _run(*command: str, **environment: str) -> None:
+    """Run a command; what it says is shown where it fails."""
+    began = time.monotonic()
+    print(f"installing: {' '.join(command)}", file=sys.stderr, flush=True)
+    try:
+        done = subprocess.run(
+            command,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise HostError(f"`{' '.join(command)}` cannot be run: {error}") from error
+    if done.returncode:
+        raise HostError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
+    print(f"  took {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Install what is missing and print where each program is."""
+    wanted = [Kind(name) for name in arguments] or list(Kind)
+    try:
+        install()
+        for kind in wanted:
+            print(program(kind))
+    except HostError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -86,6 +86,7 @@ def image() -> Iterator[Image]:
         with _mounted(NAME) as root:
             config = json.loads(_buildah("inspect", "--type", "image", NAME))["OCIv1"]["config"]
             yield Image(root, config, _compressed_bytes())
+        _unmount_what_builds_left()
 
 
 @contextmanager
@@ -103,7 +104,17 @@ def _mounted(name: str) -> Iterator[Path]:
     try:
         yield Path(_buildah("mount", container))
     finally:
+        _buildah("unmount", container)
         _buildah("rm", container)
+
+
+def _unmount_what_builds_left() -> None:
+    """Take down the overlays that buildah's builds keep mounted after their end."""
+    ours = str(base_folder() / "images" / "overlay")
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        at = line.split()[1]
+        if at.startswith(ours) and at.endswith("/merged"):
+            _run(*as_root("umount", at))
 
 
 def _build(name: str, *more: str) -> list[str]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from gate.sandbox.kubelet import behaviour
 from tests.cluster import manifests, programs
 from tests.cluster.command import Program
@@ -90,6 +92,13 @@ def environment(home: Path, *paths: str) -> dict[str, str]:
     foreign = ("ROLLOUT_GATE_", "GITHUB_", "GITLAB_", "CI_", "KUBECONFIG", "JENKINS_", "PYTHON")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(foreign) and k != "CI"}
     return {**kept, "HOME": str(home), "PATH": os.pathsep.join([*paths, kept["PATH"]])}
+
+
+def rules(text: str) -> list[dict[str, list[str]]]:
+    """Return the rules of the only Role in a text of several objects."""
+    [role] = [one for one in yaml.safe_load_all(text) if one["kind"] == "Role"]
+    found: list[dict[str, list[str]]] = role["rules"]
+    return found
 
 
 def figure(what: str) -> None:

@@ -13,8 +13,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster import programs
 from tests.cluster.command import Program
 from tests.cluster.kubelet.api import JSON
-from tests.e2e.hosts.test_static import rules
-from tests.hosts.place import EXAMPLES, Place, environment, installed_gate
+from tests.hosts.place import EXAMPLES, Place, environment, installed_gate, rules
 
 STEP = re.compile(r"\b(?:sh |script: )'(?P<script>[^']+)'")
 HELM = """#!/bin/sh

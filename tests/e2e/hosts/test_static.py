@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.cluster import programs
-from tests.hosts.place import EXAMPLES, ROOT, Place
+from tests.hosts.place import EXAMPLES, ROOT, Place, rules
 from tests.hosts.programs import Kind, program, search_path
 
 WORKFLOWS = sorted(
@@ -77,10 +77,3 @@ def test_the_role_of_a_deployment_is_what_preflight_prints(sandbox: Place) -> No
     leases = next(rule for rule in printed if rule["resources"] == ["leases"])
     leases["verbs"] = ["create", "get", "list", "patch"]
     assert rules((EXAMPLES / "rbac" / "deploy.yaml").read_text()) == printed
-
-
-def rules(text: str) -> list[dict[str, list[str]]]:
-    """Return the rules of the only Role in a text."""
-    [role] = [one for one in yaml.safe_load_all(text) if one["kind"] == "Role"]
-    found: list[dict[str, list[str]]] = role["rules"]
-    return found

@@ -121,7 +121,7 @@ class Watch:
                 if isinstance(error, Gone | TimedOut | BadAnswer):
                     self._position = ""
             lasted = self._clock.now() - began_at >= self._limits.healthy_seconds
-            if not lasted:
+            if not lasted and not self._stopped.is_set():
                 self._client.pace.troubled()
             self._clock.wait(self._pause_seconds(0 if lasted else brief, asked), self._stopped)
             brief = 0 if lasted else brief + 1

@@ -6,6 +6,7 @@ every watch at once, would otherwise be asked by all threads of a run at the sam
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from typing import Final
@@ -27,7 +28,7 @@ class Pace:
         self._clock = clock
         self._stopping = stopping
         self._sent: deque[float] = deque(maxlen=MOST_A_SECOND)
-        self._trouble_at = float("-inf")
+        self._trouble_at = -math.inf
         self._lock = threading.Lock()
 
     def troubled(self) -> None:

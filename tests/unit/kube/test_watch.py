@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -393,6 +394,7 @@ def test_all_kinds_are_followed_and_stopped(
     assert complete.wait(10)
     watches.stop()
     assert watches.join(10)
+    assert client.pace._trouble_at == -math.inf, "our own end is no trouble of the server's"
     assert {type(event.object) for event in heard if isinstance(event, Observed)} == {
         Deployment,
         Pod,

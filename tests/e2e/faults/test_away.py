@@ -72,4 +72,3 @@ def test_a_server_that_is_gone_for_good_is_lost_contact(
     flags = ("--timeout", "4s", "--rollback-timeout", "2s")
     result = scene.apply(web(2, behaviour="never-ready"), flags=flags)
     assert_unknown(scene, result)
-    assert result.duration_seconds < 4 + 2 + 10

@@ -107,7 +107,6 @@ def test_without_fresh_credentials_contact_is_lost(
     assert (result.exit_code, document["outcome"]) == (9, "lost-contact"), str(result)
     assert document["rollback"] is None, str(result)
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert result.duration_seconds < 6 + 3 + 10
 
 
 @pytest.mark.fault(36)

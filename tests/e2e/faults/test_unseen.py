@@ -45,7 +45,6 @@ def test_a_server_that_stays_behind_is_not_believed(scene: Scene, play: Play) ->
     flags = ("--timeout", "8s", "--rollback-timeout", "3s")
     result = scene.apply(GOOD.manifest, flags=flags)
     assert result.exit_code not in (0, 8), str(result)
-    assert result.duration_seconds < 8 + 3 + 10
 
 
 @pytest.mark.fault(19)

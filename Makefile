@@ -69,7 +69,7 @@ coverage: $(INSTALLED) ## run the unit tests alone, and hold their coverage of b
 .PHONY: e2e
 e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane
 	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane \
-		--ignore tests/e2e/hosts $(PYTEST_ARGS)
+		--ignore tests/e2e/hosts --ignore tests/e2e/faults $(PYTEST_ARGS)
 
 .PHONY: reliability
 reliability: control-plane ## play all faults on a real control plane, and write docs/reliability.md anew

@@ -20,7 +20,7 @@ from gate.app.session import Session
 from gate.ci.host import pipeline_run
 from gate.clock import Clock
 from gate.config import Settings
-from gate.core.lock import Lock, lock_of, locks_of
+from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.record import History
@@ -196,11 +196,6 @@ def lock_client(session: Session) -> Client:
     client = Client(session.connection, session.clock, limits=LIMITS, contact=contact)
     client.pace = session.client.pace
     return client
-
-
-def locks_for(session: Session, refs: Iterable[Ref]) -> tuple[Lock, ...]:
-    """Return the locks for objects that are written together."""
-    return locks_of(refs, session.namespace)
 
 
 def _identity(job: Iterable[str], attempt_id: str) -> str:

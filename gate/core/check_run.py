@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gate.core.asking import Unaskable
@@ -265,17 +264,3 @@ class CheckRun:
 
     def _says(self, kind: ConclusionKind, message: str, reason: Reason | None = None) -> Conclusion:
         return Conclusion(kind, CleanText(message), reason, self.check.name)
-
-
-def conclude(runs: Iterable[CheckRun], now: float) -> Conclusion | None:
-    """Return the worst that the deciding checks say at the end, None where none decides."""
-    said = [run.conclude(now) for run in runs if run.check.decides]
-    return min(said, key=lambda one: _WORST_FIRST.index(one.kind), default=None)
-
-
-_WORST_FIRST = (
-    ConclusionKind.FAIL,
-    ConclusionKind.INCONCLUSIVE,
-    ConclusionKind.UNDECIDED,
-    ConclusionKind.PASS,
-)

@@ -192,7 +192,7 @@ _STANDING: dict[str, tuple[str, str]] = {
 
 def _crash(worst: DeploymentResult) -> Iterator[Step]:
     pieces = [piece for piece in worst["evidence"] if piece["pod"] and piece["container"]]
-    said = "the container's last words above say why" if pieces else "find out why it ended"
+    said = "the container's last words say why" if pieces else "find out why it ended"
     yield Step(f"{said}: mend that, then apply again")
     if pieces and worst["running"] in ("new", "mixed"):
         place = ["-n", worst["namespace"], pieces[0]["pod"], "-c", pieces[0]["container"]]

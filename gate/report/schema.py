@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -31,8 +30,3 @@ def _schema_of(document: type) -> dict[str, Any]:
     (reference,), parts = msgspec.json.schema_components([document], ref_template=_TEMPLATE)
     definitions = dict(sorted(parts.items()))
     return {"$schema": DIALECT, **reference, "$defs": definitions}
-
-
-def schema_text(schema: dict[str, Any] | None = None) -> str:
-    """Return a schema, the result's without one, as it is published, ending in a line feed."""
-    return json.dumps(schema or result_schema(), indent=2) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gate.report.result import SCHEMA, Result
-from gate.report.schema import checks_schema, result_schema, schema_text
+from gate.report.schema import checks_schema, result_schema
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PUBLISHED = DOCS / "result.schema.json"
@@ -18,14 +19,15 @@ PUBLISHED = DOCS / "result.schema.json"
 @pytest.mark.contract("B187")
 def test_the_published_schema_is_the_one_of_the_code() -> None:
     """After a change of the document: `rollout-gate schema result > docs/result.schema.json`."""
-    assert PUBLISHED.read_text(encoding="utf-8") == schema_text()
+    published = PUBLISHED.read_text(encoding="utf-8")
+    assert published == json.dumps(result_schema(), indent=2) + "\n"
 
 
 @pytest.mark.contract("B456")
 def test_the_published_schema_of_checks_is_the_one_of_the_code() -> None:
     """After a change of the document: `rollout-gate schema checks > docs/checks.schema.json`."""
     published = (DOCS / "checks.schema.json").read_text(encoding="utf-8")
-    assert published == schema_text(checks_schema())
+    assert published == json.dumps(checks_schema(), indent=2) + "\n"
 
 
 @pytest.mark.parametrize("schema", [result_schema(), checks_schema()])

@@ -110,9 +110,12 @@ control-plane: $(INSTALLED) ## build kube-apiserver, kube-controller-manager, ku
 engines: $(INSTALLED) ## have Prometheus and VictoriaMetrics: installed, or out of Debian's packages
 	$(BIN)/python -m tests.engines.programs
 
-.PHONY: hosts
-hosts: control-plane ## run the Action, the examples and the image in the CI hosts' own runners
+.PHONY: host-programs
+host-programs: $(INSTALLED) ## have the CI hosts' runners and linters: installed, or fetched once
 	$(WITH_TOOLS) $(BIN)/python -m tests.hosts.programs
+
+.PHONY: hosts
+hosts: control-plane host-programs ## run the Action, the examples and the image in the CI hosts' own runners
 	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e/hosts -rP $(PYTEST_ARGS)
 
 .PHONY: lock

@@ -34,7 +34,7 @@ from gate.kube.lease import Held, Leases
 from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
-from gate.manifests.source import Source
+from gate.manifests.source import ManifestError, Source
 from gate.side_by_side import each
 from gate.signals import Delivery
 from gate.sources.source import Sources
@@ -46,7 +46,7 @@ _ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 
 
 class Unfinished(GateError):
-    """A record that nobody can go on from: it needs a person. Exit 5."""
+    """A record that is not gone on from: it needs a person. Exit 5."""
 
     outcome = Outcome.ROLLBACK_FAILED
 
@@ -80,16 +80,8 @@ class Recovery:
 
     def _prepared(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
         """Read how far it had come, and plan the rest; nothing is written."""
-        try:
-            record = self._record(keeper, lock)
-        except DecodeError as error:
-            raise Unfinished(
-                f"the record of {lock} cannot be read: {error}",
-                reason=Reason.NO_BASELINE,
-                hint="was it written by another version of rollout-gate? recover with that one",
-            ) from error
+        record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
-        require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
         arrival.check_access(session, "recover", needed(session.resources, refs, creates=()))
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -107,7 +99,7 @@ class Recovery:
         return Ready(session, plan, watching.selectors, lane)
 
     def _record(self, keeper: Keeper, lock: Lock) -> Record:
-        record = keeper.record(lock)
+        record = self._admitted(keeper, lock)
         if not self.budgets:
             return record
         given = self.settings
@@ -119,6 +111,23 @@ class Recovery:
             ),
         )
         return replace(record, policy=policy)
+
+
+    def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
+        """Return a record that can be read, and that names no more than a manifest may."""
+        try:
+            record = keeper.record(lock)
+            refs = [one.ref for one in record.objects]
+            require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
+        except DecodeError as error:
+            raise Unfinished(
+                f"the record of {lock} cannot be read: {error}",
+                reason=Reason.NO_BASELINE,
+                hint="was it written by another version of rollout-gate? recover with that one",
+            ) from error
+        except ManifestError as error:
+            raise Unfinished(error.message, reason=Reason.USAGE, hint=error.hint) from error
+        return record
 
 
 def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable, Sequence
 
 import pytest
 
+from gate.wire.packed import packed, unpacked
 from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
@@ -29,6 +31,7 @@ pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 RECORD = "rollout-gate/attempt"
 CRASH = "crash=0.1"
+RBAC = "rbac.authorization.k8s.io/v1"
 JOB = {
     "GITHUB_ACTIONS": "true",
     "GITHUB_RUN_ID": "7",
@@ -226,3 +229,18 @@ def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None
     next_one = scene.apply(web(3), settings())
     assert_verified(next_one)
     assert warned(next_one, "cannot be read")
+
+
+@pytest.mark.contract("B549")
+def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: PlayedGate) -> None:
+    """Whoever may write Leases makes nobody write a Role."""
+    scene.serve(web(), settings())
+    killed(scene, program, web(2, behaviour=SLOW), settings("b"))
+    written = json.dumps(unpacked(lease(scene)["metadata"]["annotations"][RECORD], dict))
+    assert '"ConfigMap"' in written
+    forged = written.replace('"ConfigMap"', '"Role"').replace('"v1"', f'"{RBAC}"')
+    planted = {"metadata": {"annotations": {RECORD: packed(json.loads(forged))}}}
+    scene.objects.patch("leases", LEASE, planted)
+    result = recovered(scene)
+    assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

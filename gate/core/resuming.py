@@ -1,51 +1,35 @@
 """Goes on from the record of an attempt that died: a plan for the same machine.
 
-What it wrote is told from what was there before and from what others did since by what the server
-had said that our write would make. Forward where all of it stands and is complete, back otherwise,
+Forward where all of it stands and is complete, back otherwise,
 hands off what somebody else has taken over.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gate.core import fields
 from gate.core.attempt import Attempt, Ending, Rejection
-from gate.core.body import Body, FrozenMap
+from gate.core.body import FrozenMap
 from gate.core.causes import Cause
 from gate.core.checks import OnInconclusive
 from gate.core.effects import Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.following import applied_found, applied_of, start_following
-from gate.core.journal import contains
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.ownership import owned_fields
 from gate.core.plan import Plan, PlannedObject, Target
 from gate.core.policy import OnFailure
 from gate.core.record import Followed, Kept, Record, Resumed
-from gate.core.remedy import WrittenObject, content, writes_back
+from gate.core.remedy import WrittenObject, writes_back
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
-from gate.core.writing import substance
+from gate.core.standing import Standing, standing, trial
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """What is live of the record's objects; Unknown of none of them."""
-
-
-class Standing(enum.StrEnum):
-    """Whose an object is by now."""
-
-    WRITTEN = "written"
-    """As our write leaves it."""
-    BEFORE = "before"
-    """As it was before: not written, or restored."""
-    OTHERS = "others"
-    """Somebody else changed or deleted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +71,7 @@ def resume(
     plan = Plan(
         command="recover",
         targets=tuple(_target(one, snapshots[one.ref]) for one in record.followed),
-        objects=tuple(
-            PlannedObject(kept.ref, kept.before, _trial(kept)) for kept in record.objects
-        ),
+        objects=tuple(PlannedObject(kept.ref, kept.before, trial(kept)) for kept in record.objects),
         writes=(),
         policy=record.policy,
         resumed=resumed,
@@ -107,66 +89,6 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
     return Target(followed.ref, snapshot, Absent() if baseline is None else Known(baseline))
-
-
-def _trial(kept: Kept) -> LiveObject | None:
-    return kept.expected if isinstance(kept.expected, LiveObject) else None
-
-
-# -- whose it is -----------------------------------------------------------------------------------
-
-
-def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
-    """Tell whose an object is by now."""
-    if not isinstance(fact, Known):
-        return Standing.OTHERS if kept.uid else Standing.BEFORE
-    live = fact.value
-    if kept.uid and live.uid != kept.uid:
-        return Standing.OTHERS
-    if kept.expected is None:
-        touched = live.resource_version != kept.resource_version
-        return Standing.WRITTEN if touched or not kept.changes else Standing.BEFORE
-    before = kept.before.value if isinstance(kept.before, Known) else None
-    if before is not None and kept.changes and _as_before(kept, before, live):
-        return Standing.BEFORE
-    if _as_expected(kept, live):
-        return Standing.WRITTEN
-    if before is not None and _same_template(before, live):
-        return Standing.BEFORE
-    return Standing.WRITTEN if _still_ours(kept, live) else Standing.OTHERS
-
-
-def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
-    """Compare all of it; where our write changes more than metadata, what matters alone."""
-    if content(live.body) == content(before.body):
-        return True
-    trial = _trial(kept)
-    matters = trial is not None and substance(trial) != substance(before)
-    return matters and substance(live) == substance(before)
-
-
-def _as_expected(kept: Kept, live: LiveObject) -> bool:
-    """Tell whether all that our write set is there; the number of replicas aside."""
-    expected = kept.expected
-    if isinstance(expected, LiveObject):
-        owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
-        missing = fields.differing(expected.body.thaw(), owned, live.body.thaw())
-        return not set(missing) - {"spec.replicas"}
-    return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
-
-
-def _same_template(before: LiveObject, live: LiveObject) -> bool:
-    if before.deployment is None or live.deployment is None:
-        return False
-    return before.deployment.template.body == live.deployment.template.body
-
-
-def _still_ours(kept: Kept, live: LiveObject) -> bool:
-    """Tell whether the pod template that we set still stands."""
-    expected = _trial(kept)
-    if expected is None or expected.deployment is None or live.deployment is None:
-        return False
-    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
 
 
 # -- what follows from it --------------------------------------------------------------------------

@@ -22,7 +22,8 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
 from gate.core.record import History, Kept, Record
-from gate.core.resuming import Standing, resume, standing
+from gate.core.resuming import resume
+from gate.core.standing import Standing, standing
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
 from tests.unit.core.player import Player, ends, planned, target

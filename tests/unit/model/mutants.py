@@ -18,9 +18,9 @@ from gate.core.outcome import Reason
 from gate.core.plan import PlannedWrite, Target
 from gate.core.record import Followed
 from gate.core.remedy import WrittenObject
-from gate.core.resuming import Standing
 from gate.core.rollout import Applied, Rollout
 from gate.core.snapshot import Snapshot
+from gate.core.standing import Standing
 from gate.core.triggers import Rulings
 
 Plant = Callable[[pytest.MonkeyPatch], None]

@@ -1,0 +1,89 @@
+"""Whose an object of an attempt's record is by now: as our write left it, as before, or others'.
+
+What was written is told from what was there before and from what others did since by what the
+server had said that our write would make.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from gate.core import fields
+from gate.core.body import Body
+from gate.core.events import LiveObject
+from gate.core.fact import Fact, Known
+from gate.core.following import applied_of
+from gate.core.journal import contains
+from gate.core.ownership import owned_fields
+from gate.core.record import Kept
+from gate.core.remedy import content
+from gate.core.writing import substance
+
+
+class Standing(enum.StrEnum):
+    """Whose an object is by now."""
+
+    WRITTEN = "written"
+    """As our write leaves it."""
+    BEFORE = "before"
+    """As it was before: not written, or restored."""
+    OTHERS = "others"
+    """Somebody else changed or deleted it."""
+
+
+def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
+    """Tell whose an object is by now."""
+    if not isinstance(fact, Known):
+        return Standing.OTHERS if kept.uid else Standing.BEFORE
+    live = fact.value
+    if kept.uid and live.uid != kept.uid:
+        return Standing.OTHERS
+    if kept.expected is None:
+        touched = live.resource_version != kept.resource_version
+        return Standing.WRITTEN if touched or not kept.changes else Standing.BEFORE
+    before = kept.before.value if isinstance(kept.before, Known) else None
+    if before is not None and kept.changes and _as_before(kept, before, live):
+        return Standing.BEFORE
+    if _as_expected(kept, live):
+        return Standing.WRITTEN
+    if before is not None and _same_template(before, live):
+        return Standing.BEFORE
+    return Standing.WRITTEN if _still_ours(kept, live) else Standing.OTHERS
+
+
+def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
+    """Compare all of it; where our write changes more than metadata, what matters alone."""
+    if content(live.body) == content(before.body):
+        return True
+    dry_run = trial(kept)
+    matters = dry_run is not None and substance(dry_run) != substance(before)
+    return matters and substance(live) == substance(before)
+
+
+def _as_expected(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether all that our write set is there; the number of replicas aside."""
+    expected = kept.expected
+    if isinstance(expected, LiveObject):
+        owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+        missing = fields.differing(expected.body.thaw(), owned, live.body.thaw())
+        return not set(missing) - {"spec.replicas"}
+    return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
+
+
+def _same_template(before: LiveObject, live: LiveObject) -> bool:
+    if before.deployment is None or live.deployment is None:
+        return False
+    return before.deployment.template.body == live.deployment.template.body
+
+
+def _still_ours(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether the pod template that we set still stands."""
+    expected = trial(kept)
+    if expected is None or expected.deployment is None or live.deployment is None:
+        return False
+    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
+
+
+def trial(kept: Kept) -> LiveObject | None:
+    """Return what the server's dry run made of our write; None where none was made."""
+    return kept.expected if isinstance(kept.expected, LiveObject) else None

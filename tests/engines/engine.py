@@ -61,9 +61,10 @@ class Engine:
         self.process.stop()
 
     def restart(self) -> None:
-        """Start it again after its process was stopped; return as soon as it serves."""
+        """Start it again after its process was stopped; return as soon as it scrapes again."""
         self.process.start()
         self.wait_until_serving()
+        self._wait_until_scraping()
 
     def wait_until_serving(self) -> None:
         """Return when it answers; `ServerError` where it ends or takes too long."""

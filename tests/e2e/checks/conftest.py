@@ -17,6 +17,7 @@ from tests.engines.front import Answer, Front
 from tests.engines.programs import Kind
 
 TrialOf = Callable[[str], Trial]
+EngineOf = Callable[[Kind], Engine]
 
 
 class FrontBefore(Protocol):
@@ -35,32 +36,34 @@ def application(cluster: Cluster) -> Iterator[Application]:
 
 
 @pytest.fixture(scope="session")
-def prometheus(
+def engines(
     application: Application, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Engine]:
+) -> Iterator[EngineOf]:
+    """Return what gives an engine that scrapes, whatever the tests before did to it."""
+    started: dict[Kind, Engine] = {}
+    with ExitStack() as stack:
+
+        def scraping(kind: Kind) -> Engine:
+            if kind not in started:
+                made = Engine(kind, application.target, tmp_path_factory.mktemp(str(kind)))
+                started[kind] = stack.enter_context(made)
+            if started[kind].process.pid is None:
+                started[kind].restart()
+            return started[kind]
+
+        yield scraping
+
+
+@pytest.fixture
+def prometheus(engines: EngineOf) -> Engine:
     """Return Prometheus, scraping the application."""
-    folder = tmp_path_factory.mktemp("prometheus")
-    with Engine(Kind.PROMETHEUS, application.target, folder) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="session")
-def victoria_metrics(
-    application: Application, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Engine]:
-    """Return VictoriaMetrics, scraping the application."""
-    folder = tmp_path_factory.mktemp("victoria-metrics")
-    with Engine(Kind.VICTORIA_METRICS, application.target, folder) as engine:
-        yield engine
+    return engines(Kind.PROMETHEUS)
 
 
 @pytest.fixture(params=[*Kind], ids=str)
-def engine(request: pytest.FixtureRequest) -> Engine:
-    """Return each engine in turn, running whatever the test before did to it."""
-    engine: Engine = request.getfixturevalue(str(request.param).replace("-", "_"))
-    if engine.process.pid is None:
-        engine.restart()
-    return engine
+def engine(request: pytest.FixtureRequest, engines: EngineOf) -> Engine:
+    """Return each engine in turn, scraping the application."""
+    return engines(request.param)
 
 
 @pytest.fixture

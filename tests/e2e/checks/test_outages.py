@@ -27,8 +27,8 @@ def test_an_outage_alone_never_rolls_back(trial: Trial, engine: Engine) -> None:
     """An engine that is stopped in mid-rollout leaves a good version running, unverified."""
     trial.scene.serve(web())
     trial.direct(2, Load())
-    trial.configure(errors(), bake="8s")
-    with trial.applying(**overlapping(8)) as running:
+    trial.configure(errors(), bake="11s")
+    with trial.applying(**overlapping(11)) as running:
         running.wait_for_line(GOOD)
         engine.process.stop()
         running.wait_for_line("baking")

@@ -74,7 +74,7 @@ def prepare(trial: Trial, access: Mapping[str, object]) -> None:
         path = trial.scene.folder / name
         path.touch(mode=0o600)
         path.write_text(f"{text}\n")
-    trial.configure(errors(), prometheus=access, bake="6s")
+    trial.configure(errors(), prometheus=access, bake="9s")
 
 
 def shows_what_it_was_sent(asked: Asked) -> Reply:

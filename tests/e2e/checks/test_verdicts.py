@@ -63,7 +63,7 @@ def test_a_version_without_traffic_is_not_a_good_one(trial: Trial) -> None:
     """Nobody asks the new pods: that is no evidence, and is said so."""
     trial.scene.serve(web())
     trial.direct(2, QUIET)
-    trial.configure(errors(), bake="6s")
+    trial.configure(errors(), bake="9s")
     result = trial.apply()
     assert_ended(result, 7, "inconclusive", "CheckInconclusive", running="new")
     assert_runs(trial.scene.objects, "shop/web:2", revision=2)
@@ -95,7 +95,7 @@ def asked_of_all_pods(trial: Trial, engine: Engine, window: str) -> Result:
     of_old = f'namespace="{trial.scene.objects.namespace}",http_response_status_code="500"'
     engine.wait_for(f"count_over_time({METRIC}_count{{{of_old}}}[20s]) > 3")
     every_pod = share_of_errors(OF_ALL, window)
-    trial.configure(query("errors", every_pod, max=0.01, window="40s"), bake="12s")
+    trial.configure(query("errors", every_pod, max=0.01, window="40s"), bake="18s")
     return trial.apply(**in_turn)
 
 
@@ -124,7 +124,7 @@ def test_new_is_compared_with_old_by_ratio(trial: Trial, share: float, code: int
     compare = {"max-ratio": 1.5, "min-delta": 0.005}
     by_ratio = query("errors", share_of_errors(OF_PODS), compare=compare, during="rollout")
     trial.configure(by_ratio)
-    result = trial.apply(**overlapping(12))
+    result = trial.apply(**overlapping(20))
     assert result.exit_code == code, str(result)
     said = row(result, "errors")
     assert said["verdict"] == ("fail" if code else "pass")
@@ -144,7 +144,7 @@ def test_new_is_compared_with_old_by_rank(
     trial.scene.serve(web())
     compare = {"test": "mann-whitney"}
     trial.configure(query("latency", p99(OF_PODS), compare=compare, during="rollout"))
-    result = trial.apply(**overlapping(16))
+    result = trial.apply(**overlapping(19))
     assert result.exit_code == code, str(result)
     said = row(result, "latency")
     assert said["verdict"] == ("fail" if code else "pass"), said

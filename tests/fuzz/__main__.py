@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.fuzz.targets import TARGETS
@@ -16,6 +18,22 @@ CORPUS = FOLDER / "corpus"
 ROOMS = ["gate.manifests", "gate.wire", "gate.sources", "gate.core"]
 MOST_MEBIBYTES = 200
 """Above what the process has loaded when it begins."""
+MOST_SECONDS = 1.0
+"""Of processor time: what the machine does besides counts against no reader."""
+STUCK_SECONDS = 60
+"""Of the clock on the wall, for what never comes back to be measured."""
+
+
+def timed(run: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """Return a target that also breaks where one input takes too much processor time."""
+
+    def measured(data: bytes) -> None:
+        began = time.thread_time()
+        run(data)
+        took = time.thread_time() - began
+        assert took <= MOST_SECONDS, f"{took:.2f} s of processor time"
+
+    return measured
 
 
 def _loaded_mebibytes() -> int:
@@ -43,12 +61,12 @@ def main() -> None:
         str(corpus),
         f"-max_total_time={asked.seconds}",
         "-max_len=16384",
-        "-timeout=1",
+        f"-timeout={STUCK_SECONDS}",
         f"-rss_limit_mb={_loaded_mebibytes() + MOST_MEBIBYTES}",
         f"-artifact_prefix={FOLDER}/broken-{target.name}-",
         "-print_final_stats=1",
     ]
-    atheris.Setup(options, target.run)
+    atheris.Setup(options, timed(target.run))
     atheris.Fuzz()
 
 

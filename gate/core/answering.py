@@ -60,8 +60,10 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     match effect, answer:
         case Write(), Written():
             return _written(attempt, effect, answer)
-        case Write(), WriteConflicted() | WriteUncertain():
-            return _again(attempt, uncertain=isinstance(answer, WriteUncertain)), ()
+        case Write(), WriteConflicted():
+            return _again(attempt), ()
+        case Write(), WriteUncertain(_, _, _, retry_after_seconds):
+            return _again(_kept_off(attempt, retry_after_seconds)), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(), ReadBack():
@@ -93,11 +95,20 @@ def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt,
     return attempt, seen
 
 
-def _again(attempt: Attempt, *, uncertain: bool) -> Attempt:
+def _again(attempt: Attempt) -> Attempt:
     """Leave the write at the head of the queue, to be decided again after a read."""
-    if uncertain:
-        attempt = surely_written(replace(attempt, uncertain=True))
     return replace(attempt, retry=Retry(attempt.uncertain))
+
+
+def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
+    """Take note of a lost answer; the server is asked nothing before it wants to be.
+
+    The end of the leg's budget is one more time to ask.
+    """
+    not_before = attempt.now + seconds
+    if attempt.now < attempt.leg_ends_at:
+        not_before = min(not_before, attempt.leg_ends_at)
+    return surely_written(replace(attempt, uncertain=True, not_before=not_before))
 
 
 def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:

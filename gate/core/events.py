@@ -162,11 +162,15 @@ class WriteRejected:
 
 @dataclass(frozen=True, slots=True)
 class WriteUncertain:
-    """The answer was lost: the write may or may not have been done."""
+    """The answer was lost: the write may or may not have been done.
+
+    `retry_after_seconds` is for how long the server wants it not to be sent again.
+    """
 
     at: float
     effect_id: int
     why: str
+    retry_after_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

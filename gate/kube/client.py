@@ -195,7 +195,17 @@ class Client:
                 raise
             return self._send(method, path, query, *rest)
 
-    def _send(
+    def _send(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
+        with self.pace.request(write=method != "GET"):
+            self._sent.append(method)
+            response = self._answer(method, path, query, *rest)
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            response.close()
+            raise BadAnswer("the answer is encoded, although plain bytes were asked for")
+        self._answered()
+        return response
+
+    def _answer(
         self,
         method: str,
         path: str,
@@ -204,8 +214,6 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
     ) -> urllib3.BaseHTTPResponse:
-        self.pace.take(write=method != "GET")
-        self._sent.append(method)
         try:
             response: urllib3.BaseHTTPResponse = self._dynamic.request(
                 method,
@@ -220,10 +228,6 @@ class Client:
             raise self._named(error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error) from error
-        if response.headers.get("Content-Encoding", "identity") != "identity":
-            response.close()
-            raise BadAnswer("the answer is encoded, although plain bytes were asked for")
-        self._answered()
         return response
 
     def _named(self, error: ApiException) -> ApiError:

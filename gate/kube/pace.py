@@ -1,33 +1,62 @@
-"""How often a server in trouble is asked: in any second at most so many requests, writes first.
+"""How often a server is asked: in any second at most so many requests, writes first.
 
-A server that answers is asked as often as there is reason to. One that does not, or that ends
-every watch at once, would otherwise be asked by all threads of a run at the same time.
+A server that answers is asked as often as there is reason to. One that does not answer, or that
+ends every watch at once, would otherwise be asked by all threads of a run at the same time.
+
+When a request reaches the server nobody knows here; it is between its sending and its end. So it
+counts from the one until a second after the other: then no second of the server's own has more.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from gate.clock import Clock
+from gate.kube.failures import ApiError
 
 MOST_A_SECOND: Final = 10
 KEPT_FOR_WRITES: Final = 2
 """Of these: what a rollback needs is not to wait behind reads."""
 TROUBLE_SECONDS: Final = 5.0
-"""How long after the last sign of trouble the bound holds."""
+"""How long after the last sign of trouble every request counts, well answered or not."""
+TRAVEL_SECONDS: Final = 2.0
+"""How long a request without an answer may still be on its way to the server."""
+_LOOK_AGAIN_SECONDS: Final = 0.05
+"""An answer frees a place at once, and tells nobody."""
+_LEAST_SECONDS: Final = 0.001
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A request; `ended_at` is None while nothing is heard of it."""
+
+    at: float
+    ended_at: float | None = None
+    well: bool = False
+
+    def counts_until(self, now: float) -> float:
+        """Return when it counts no more, at the earliest."""
+        ended_at = min(now, self.at + TRAVEL_SECONDS) if self.ended_at is None else self.ended_at
+        return ended_at + 1.0
 
 
 class Pace:
-    """Counts the requests of all threads; the lock is held for no wait."""
+    """Counts the requests of all threads; the lock is held for no wait.
+
+    At any time what was not answered well counts. While there is trouble all requests do, those
+    from right before it too.
+    """
 
     def __init__(self, clock: Clock, stopping: threading.Event) -> None:
         """Take the clock to wait by, and the event that ends every wait."""
         self._clock = clock
         self._stopping = stopping
-        self._sent: deque[float] = deque(maxlen=MOST_A_SECOND)
+        self._sent: list[_Sent] = []
         self._trouble_at = -math.inf
         self._lock = threading.Lock()
 
@@ -35,18 +64,40 @@ class Pace:
         """Take note that the server failed, or ended what was to last."""
         self._trouble_at = self._clock.now()
 
-    def take(self, *, write: bool) -> None:
-        """Wait until one more request may be sent, and count it."""
-        seconds = self._reserved(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
-        if seconds > 0:
-            self._clock.wait(seconds, self._stopping)
+    @contextmanager
+    def request(self, *, write: bool) -> Iterator[None]:
+        """Wait until one more request may be sent; the block sends it, and ends with its answer.
 
-    def _reserved(self, most: int) -> float:
-        """Count a request at the time at which it may be sent; return how far off that is."""
-        with self._lock:
-            now = self._clock.now()
-            at = now
-            if now < self._trouble_at + TROUBLE_SECONDS and len(self._sent) >= most:
-                at = max(now, self._sent[-most] + 1.0)
-            self._sent.append(at)
-            return at - now
+        A no is an answer; what may be asked again is none.
+        """
+        sent = self._admitted(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
+        try:
+            yield
+            sent.well = True
+        except ApiError as error:
+            sent.well = not error.transient
+            raise
+        finally:
+            sent.ended_at = self._clock.now()
+
+    def _admitted(self, most: int) -> _Sent:
+        while True:
+            with self._lock:
+                seconds = self._seconds_left(most)
+                if seconds <= 0 or self._stopping.is_set():
+                    sent = _Sent(self._clock.now())
+                    self._sent.append(sent)
+                    return sent
+            self._clock.wait(max(seconds, _LEAST_SECONDS), self._stopping)
+
+    def _seconds_left(self, most: int) -> float:
+        """Return for how long one more would be too many, at the least."""
+        now = self._clock.now()
+        self._sent = [sent for sent in self._sent if sent.counts_until(now) > now]
+        is_troubled = now < self._trouble_at + TROUBLE_SECONDS
+        counted = [sent for sent in self._sent if is_troubled or not sent.well]
+        if len(counted) < most:
+            return 0.0
+        if any(sent.ended_at is None for sent in counted) and not is_troubled:
+            return _LOOK_AGAIN_SECONDS
+        return sorted(sent.counts_until(now) for sent in counted)[-most] - now

@@ -22,7 +22,7 @@ from gate.core.events import (
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
 from gate.kube import client as http
-from gate.kube.client import Client, Query
+from gate.kube.client import Client, Query, backoff_seconds
 from gate.kube.failures import (
     ApiError,
     BadAnswer,
@@ -128,13 +128,17 @@ class Writer:
         if isinstance(error, ResourceVersionConflict):
             return WriteConflicted(at, effect_id)
         if error.transient or not error.untouched:
-            return WriteUncertain(at, effect_id, error.message)
+            return WriteUncertain(at, effect_id, error.message, self._kept_off_seconds(error))
         paths: tuple[str, ...] = ()
         if isinstance(error, FieldManagerConflict):
             paths = tuple(conflict.path for conflict in error.conflicts)
         gone = isinstance(error, NotFound) and effect.uid is not None
         reason = Reason.DELETED if gone else error.reason
         return WriteRejected(at, effect_id, reason, CleanText(error.message), paths)
+
+    def _kept_off_seconds(self, error: ApiError) -> float:
+        asked = error.retry_after_seconds or 0.0
+        return backoff_seconds(0, 0.0, 0.0, self._client.jitter(), asked)
 
 
 def _guarded(write: Write) -> dict[str, Any]:

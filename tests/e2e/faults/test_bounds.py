@@ -1,4 +1,4 @@
-"""What a failing server is asked: never more than 10 requests a second a namespace."""
+"""What a failing server is asked: never more than 10 requests in any second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.bed.expectations import assert_rolled_back, assert_runs
 from tests.bed.scene import Scene, web
-from tests.e2e.faults.bounds import assert_bounded
+from tests.e2e.faults.bounds import applied_at, assert_bounded, first_fault_at
 from tests.e2e.faults.conftest import Play
 from tests.e2e.faults.ends import BAD, BUDGETS
 from tests.faults import answers, connections, streams
@@ -36,11 +36,13 @@ def test_a_storm_is_not_fed(scene: Scene, play: Play, proxy: Proxy, fault: Fault
     flags = ("--timeout", "10s", "--rollback-timeout", "4s")
     result = scene.apply(web(2, behaviour="never-ready"), flags=flags)
     assert result.exit_code == 9, str(result)
-    assert_bounded(proxy, scene.objects.namespace)
+    assert_bounded(proxy, scene.objects.namespace, since=applied_at(proxy))
 
 
 STORM_BUDGETS = (*BUDGETS, "--connect-timeout", "60s")
 """The last one bounds a request with its repetitions."""
+
+RETRY_AFTER = 3
 
 ENDINGS = {
     "ended": streams.EndAfter(0.0),
@@ -59,7 +61,7 @@ def test_watches_that_end_at_once_are_not_a_storm(
     scene.serve(web())
     play(Rule(WATCHES, fault))
     BAD.assert_judged(scene, scene.apply(BAD.manifest, flags=BUDGETS))
-    assert_bounded(proxy, scene.objects.namespace)
+    assert_bounded(proxy, scene.objects.namespace, since=first_fault_at(proxy))
 
 
 @pytest.mark.fault(9)
@@ -84,4 +86,23 @@ def test_the_way_back_comes_through_a_storm(
     assert len(shed) >= 3
     pauses = [later - earlier for earlier, later in itertools.pairwise(shed)]
     assert min(pauses) >= (retry_after or 0)
-    assert_bounded(proxy, scene.objects.namespace)
+    assert_bounded(proxy, scene.objects.namespace, since=applied_at(proxy))
+
+
+@pytest.mark.fault(9)
+@pytest.mark.contract("B518")
+@pytest.mark.parametrize("first", [1, 2], ids=["there", "back"])
+def test_what_the_server_wants_outlasts_a_request(
+    scene: Scene, play: Play, proxy: Proxy, first: int
+) -> None:
+    """A write that is given up is not sent again before Retry-After, nor is it read meanwhile."""
+    scene.serve(web())
+    play(Rule(APPLIES, answers.too_many(RETRY_AFTER), first=first, count=3))
+    result = scene.apply(BAD.manifest, flags=(*BUDGETS, "--connect-timeout", "1s"))
+    BAD.assert_judged(scene, result)
+    *shed, done = proxy.log.like(APPLIES)[first - 1 : first + 3]
+    assert [seen.status for seen in shed] == [429] * 3
+    asked = [seen for seen in proxy.log if seen.asked.path == done.asked.path]
+    for each in shed:
+        following = next(seen for seen in asked if seen.at > each.at and not seen.asked.is_watch)
+        assert following.at - each.at >= RETRY_AFTER

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified, images
+from gate.sandbox.kubelet.behaviour import ANNOTATION
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubelet.api import JSON
@@ -35,16 +36,29 @@ def test_a_controller_manager_that_is_restarted(
 @pytest.mark.fault(31)
 @pytest.mark.contract("B103")
 def test_old_pods_that_flap_do_not_hold_the_deadline_up(scene: Scene) -> None:
-    """Each change of an old pod's readiness is progress to the controller, not to the gate."""
-    flapping = "flapping=1.5"
+    """Each change of an old pod's readiness is progress to the controller, not to the gate.
+
+    They flap while the new version is judged alone: it has to be a baseline before, and again.
+    """
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
-    given: JSON = {"strategy": strategy, "progress_deadline_seconds": 4}
-    scene.apply_as("rollout-gate", web(behaviour=flapping, **given))
-    scene.objects.wait_complete("web")
+    given: JSON = {"strategy": strategy, "progress_deadline_seconds": 8}
+    scene.serve(web(**given))
+    old = [pod["metadata"]["name"] for pod in scene.objects.list_all("pods")]
     bad = web(2, behaviour="never-ready", **given)
-    result = scene.apply(bad, flags=("--timeout", "60s", "--rollback-timeout", "30s"))
+    with scene.applying(bad, flags=("--timeout", "60s", "--rollback-timeout", "30s")) as running:
+        running.wait_for_line(APPLIED)
+        _ask(scene, old, "flapping=1")
+        running.wait_for_line("failed +deployment/web")
+        _ask(scene, old, "ready")
+        result = running.wait()
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert "(the gate's own clock)" in result.stderr, str(result)
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+def _ask(scene: Scene, pods: list[str], behaviour: str) -> None:
+    """Let pods behave otherwise; one that has gone meanwhile cannot."""
+    scene.kubectl("annotate", "--overwrite", "pods", *pods, f"{ANNOTATION}={behaviour}")
 
 
 @pytest.mark.fault(40)

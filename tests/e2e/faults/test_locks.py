@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from tests.bed.bed import Bed
 from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.ends import APPLIED
 from tests.e2e.faults.pipeline import JOB, OTHER_JOB
+from tests.races import race
 
 JSON_OUTPUT = ("--output", "json")
 
@@ -47,3 +51,10 @@ def test_the_lock_of_a_killed_gate_expires(scene: Scene) -> None:
     assert_verified(result)
     assert result.duration_seconds > 40
     assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.contract("B520")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_race(bed: Bed, seed: int) -> None:
+    """Two at nearly the same moment: both come to the right end, and write while they hold it."""
+    race.assert_right(race.run(bed, seed, threading.Event().wait))

@@ -17,6 +17,8 @@ from tests.faults.script import Rule
 
 WALKS = 12
 MOMENTS = ("applied +deployment/web", "progress", "pod +pod/|available", "failed|rollback|retry")
+BAKE_SECONDS = 6
+"""An operation that was begun in mid-flight has to be done before the verdict that it is for."""
 REFUSED = frozenset({404, 409, 422})
 POSSIBLE = frozenset({0, 4, 5, 6, 8})
 
@@ -71,7 +73,7 @@ def test_a_walk(scene: Scene, play: Play, seed: int) -> None:
     play(*NOISE, seed=seed)
     behaviour = chance.choice(["ready=1", "crash=0.1", "never-ready", "ready-then-crash=2"])
     body = web(2, behaviour=behaviour, progress_deadline_seconds=5)
-    flags = ("--timeout", "15s", "--rollback-timeout", "10s", "--bake", "2s")
+    flags = ("--timeout", "15s", "--rollback-timeout", "10s", "--bake", f"{BAKE_SECONDS}s")
     with scene.applying(body, flags=flags) as running:
         for moment in sorted(chance.sample(MOMENTS, 3), key=MOMENTS.index):
             if not reaches(running, moment):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.bed.scene import Scene, web
-from tests.e2e.faults.bounds import assert_bounded
+from tests.e2e.faults.bounds import applied_at, assert_bounded
 from tests.e2e.faults.conftest import Play
 from tests.e2e.faults.ends import BOTH, BUDGETS, Version
 from tests.faults import answers, streams
@@ -48,7 +48,7 @@ def test_a_watch_that_is_cut_each_second(
     play(Rule(WATCHES, streams.CutAfter(seconds=1.0, reset=True)))
     version.assert_judged(scene, scene.apply(version.manifest, flags=BUDGETS))
     assert len(proxy.log.like(WATCHES)) > 4
-    assert_bounded(proxy, scene.objects.namespace)
+    assert_bounded(proxy, scene.objects.namespace, since=applied_at(proxy))
 
 
 GONE_EVENT = b'{"type":"ERROR","object":%s}\n' % answers.GONE.reply.body
@@ -69,9 +69,8 @@ def test_a_position_that_is_too_old_is_listed_anew(
     scene.serve(web())
     play(Rule(WATCHES, streams.CutAfter(seconds=1.0), count=4), Rule(WATCHES, fault, count=4))
     version.assert_judged(scene, scene.apply(version.manifest, flags=BUDGETS))
-    applied_at = proxy.log.like(APPLIES)[0].at
     listed = proxy.log.like(Match(path="/pods$", watch=False))
-    assert any(seen.at > applied_at for seen in listed)
+    assert any(seen.at > applied_at(proxy) for seen in listed)
 
 
 def into_the_future(target: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from gate.core.attempt import OVERTIME_SECONDS
 from gate.core.body import Body
-from gate.core.effects import Read, Verb, Write
+from gate.core.effects import Asking, Read, Verb, Write
 from gate.core.events import (
     AttemptEvent,
     ReadBack,
@@ -261,6 +262,49 @@ def test_a_late_answer_to_a_lost_write_never_makes_two_revisions() -> None:
     assert isinstance(server.perform(late[0], 0.0), WriteConflicted)
     player.behave("good")
     assert ends(player.run())[0] == 0
+
+
+@pytest.mark.contract("B518")
+def test_a_write_is_not_sent_again_before_the_server_wants_it() -> None:
+    """Nor is it read: the server is left alone for as long as it has asked for."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+    player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "429", 7.0))
+    for kind in (Read, Write):
+        player.bend(kind, lambda p, e: answered_from(STARTED_AT + 7.0, p, e))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert len(player.writes) == 2
+
+
+def answered_from(at: float, player: Player, effect: Asking) -> AttemptEvent:
+    """Let the server answer, which is not asked before."""
+    assert player.attempt.now >= at
+    return player.answer(effect)
+
+
+@pytest.mark.contract("B518")
+@pytest.mark.parametrize(
+    ("leg", "tries", "seconds"), [(Leg.FORWARD, 1, 20.0), (Leg.BACK, 2, 2.0 + OVERTIME_SECONDS)]
+)
+def test_what_the_server_wants_is_bounded_by_the_budget(
+    leg: Leg, tries: int, seconds: float
+) -> None:
+    """A minute is too long: at the budget's end it is asked once more, then the end is near."""
+    server = serving(v2="crash")
+    policy = Policy(timeout_seconds=20.0, rollback_timeout_seconds=2.0)
+    player = Player(server, planned(server, manifest("v2"), policy=policy))
+    sent_at: list[float] = []
+
+    def shed(player: Player, effect: Write) -> AttemptEvent:
+        if player.attempt.leg is not leg:
+            return player.answer(effect)
+        sent_at.append(player.attempt.now)
+        return WriteUncertain(player.attempt.now, effect.effect_id, "429", 60.0)
+
+    player.bend(Write, shed, times=9)
+    ended = player.run()
+    assert len(sent_at) == tries
+    assert ended.now - sent_at[0] == seconds
 
 
 def test_a_read_that_fails_between_two_writes_is_asked_again() -> None:

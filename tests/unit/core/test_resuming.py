@@ -104,7 +104,9 @@ VERSION_2 = (config("b"), manifest("v2"), manifest("v2", "api"))
 
 
 @pytest.mark.contract("B530", "B531")
-@pytest.mark.parametrize("behaviour", ["good", "crash", "stuck"])
+@pytest.mark.parametrize(
+    "behaviour", ["good", "crash", pytest.param("stuck", marks=pytest.mark.long)]
+)
 def test_a_death_at_every_effect(behaviour: str) -> None:
     """The end is the new version complete or the old one restored, whole, and never a mixture."""
     ended = set()

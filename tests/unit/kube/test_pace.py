@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import threading
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from gate.kube.pace import KEPT_FOR_WRITES, MOST_A_SECOND, TROUBLE_SECONDS, Pace
+from gate.kube.failures import ApiError, NotFound, TooManyRequests
+from gate.kube.pace import KEPT_FOR_WRITES, MOST_A_SECOND, TRAVEL_SECONDS, TROUBLE_SECONDS, Pace
 from gate.virtual_time import VirtualClock
 
+READS = MOST_A_SECOND - KEPT_FOR_WRITES
+THREADS = 12
+LONGEST_SECONDS = 1.5
 
-def taken(pace: Pace, clock: VirtualClock, count: int, *, write: bool = False) -> list[float]:
-    """Take so many and return the times at which they were had."""
+
+def pace_on(clock: VirtualClock) -> Pace:
+    """Return a pace that nobody stops."""
+    return Pace(clock, threading.Event())
+
+
+def sent(
+    pace: Pace,
+    clock: VirtualClock,
+    count: int,
+    *,
+    write: bool = False,
+    error: ApiError | None = None,
+) -> list[float]:
+    """Send so many, answered at once, and return when each was sent."""
     times = []
     for _ in range(count):
-        pace.take(write=write)
-        times.append(clock.now())
+        with contextlib.suppress(ApiError), pace.request(write=write):
+            times.append(clock.now())
+            if error is not None:
+                raise error
     return times
 
 
@@ -24,40 +47,124 @@ def most_in_a_second(times: list[float]) -> int:
     return max(sum(begin <= at < begin + 1.0 for at in times) for begin in times)
 
 
-@pytest.mark.contract("B163")
-def test_a_server_that_answers_is_asked_at_once() -> None:
-    """However often."""
+@pytest.mark.contract("B503")
+@pytest.mark.parametrize("answer", [None, NotFound("no such thing")], ids=["yes", "no"])
+def test_a_server_that_answers_is_asked_at_once(answer: ApiError | None) -> None:
+    """However often: a no is an answer, too."""
     clock = VirtualClock()
     began = clock.now()
-    assert taken(Pace(clock, threading.Event()), clock, 100) == [began] * 100
+    assert sent(pace_on(clock), clock, 100, error=answer) == [began] * 100
 
 
-@pytest.mark.contract("B163")
+@pytest.mark.contract("B503")
 def test_a_server_in_trouble_is_asked_ten_times_a_second_at_most() -> None:
     """What was sent right before counts too, and reads leave room for writes."""
     clock = VirtualClock()
-    pace = Pace(clock, threading.Event())
-    before = taken(pace, clock, 4)
+    pace = pace_on(clock)
+    before = sent(pace, clock, 4)
     pace.troubled()
-    reads = taken(pace, clock, 28)
-    assert most_in_a_second([*before, *reads]) == MOST_A_SECOND - KEPT_FOR_WRITES
+    reads = sent(pace, clock, 28)
+    assert most_in_a_second([*before, *reads]) == READS
     pace.troubled()
     began = clock.now()
-    writes = taken(pace, clock, KEPT_FOR_WRITES, write=True)
+    writes = sent(pace, clock, KEPT_FOR_WRITES, write=True)
     assert writes == [began] * KEPT_FOR_WRITES
     assert most_in_a_second([*before, *reads, *writes]) == MOST_A_SECOND
 
 
+@pytest.mark.contract("B503")
+def test_a_burst_before_the_trouble_is_waited_for() -> None:
+    """After twenty good answers in a moment nothing follows the first failure for a second."""
+    clock = VirtualClock()
+    pace = pace_on(clock)
+    began = clock.now()
+    sent(pace, clock, 20)
+    pace.troubled()
+    assert sent(pace, clock, 1, write=True) == [began + 1.0]
+
+
+@pytest.mark.contract("B503")
+def test_failures_count_before_anybody_takes_note_of_them() -> None:
+    """What may be asked again is no answer."""
+    clock = VirtualClock()
+    times = sent(pace_on(clock), clock, 20, error=TooManyRequests("later"))
+    assert most_in_a_second(times) == READS
+
+
+def under_way(pace: Pace, clock: VirtualClock, write: bool, seconds: float) -> None:
+    """Send a request whose answer takes a while."""
+    with pace.request(write=write):
+        clock.wait(seconds)
+
+
+@pytest.mark.contract("B503")
+def test_what_is_under_way_counts_until_it_is_answered() -> None:
+    """Without any trouble, too: one read more waits for an answer, not for a second."""
+    clock = VirtualClock()
+    pace = pace_on(clock)
+    for number in range(READS):
+        clock.start(partial(under_way, pace, clock, write=False, seconds=0.5), f"read-{number}")
+    clock.wait(0.1)
+    began = clock.now()
+    [write] = sent(pace, clock, 1, write=True)
+    [read] = sent(pace, clock, 1)
+    assert write == began
+    assert 0.4 <= read - began <= 0.5
+
+
+@pytest.mark.contract("B503")
+def test_what_is_never_answered_holds_nobody_up_for_ever() -> None:
+    """A server that swallows everything is still asked."""
+    clock = VirtualClock()
+    pace = pace_on(clock)
+    for number in range(READS):
+        clock.start(partial(under_way, pace, clock, write=False, seconds=60.0), f"read-{number}")
+    clock.wait(0.1)
+    began = clock.now()
+    [read] = sent(pace, clock, 1)
+    assert read - began <= TRAVEL_SECONDS + 1.0
+
+
+def failing(pace: Pace, clock: VirtualClock, seed: int, arrived: list[float]) -> None:
+    """Send one after another as they are let through: each arrives on its way, and fails."""
+    chance = random.Random(seed)
+    for _ in range(20):
+        with contextlib.suppress(ApiError), pace.request(write=chance.random() < 0.2):
+            clock.wait(chance.uniform(0.0, LONGEST_SECONDS / 2))
+            arrived.append(clock.now())
+            clock.wait(chance.uniform(0.0, LONGEST_SECONDS / 2))
+            pace.troubled()
+            raise TooManyRequests("later")
+
+
+@pytest.mark.contract("B503")
+@pytest.mark.parametrize("seed", range(10))
+def test_no_second_of_the_server_sees_more(seed: int) -> None:
+    """However long each request is on its way, counted where it arrives."""
+    clock, arrived = VirtualClock(), list[float]()
+    pace = pace_on(clock)
+    work: Callable[[int], None] = partial(failing, pace, clock, arrived=arrived)
+    ended = [
+        clock.start(partial(work, seed * THREADS + number), f"thread-{number}")
+        for number in range(THREADS)
+    ]
+    assert all(clock.wait(1000.0, each) for each in ended)
+    assert len(arrived) == 20 * THREADS
+    assert most_in_a_second(sorted(arrived)) <= MOST_A_SECOND
+
+
+@pytest.mark.contract("B503")
 def test_the_bound_ends_with_the_trouble() -> None:
     """A while after the last failure nobody waits any more."""
     clock = VirtualClock()
-    pace = Pace(clock, threading.Event())
+    pace = pace_on(clock)
     pace.troubled()
     clock.wait(TROUBLE_SECONDS)
     ended = clock.now()
-    assert taken(pace, clock, 50) == [ended] * 50
+    assert sent(pace, clock, 50) == [ended] * 50
 
 
+@pytest.mark.contract("B503")
 def test_who_ends_waits_for_nothing() -> None:
     """A stopping run sends its last requests at once."""
     clock, stopping = VirtualClock(), threading.Event()
@@ -65,5 +172,5 @@ def test_who_ends_waits_for_nothing() -> None:
     began = clock.now()
     pace.troubled()
     stopping.set()
-    taken(pace, clock, MOST_A_SECOND)
+    sent(pace, clock, 2 * MOST_A_SECOND)
     assert clock.now() == began

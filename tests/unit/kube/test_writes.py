@@ -5,6 +5,7 @@ The answers are what kube-apiserver 1.36 gave; `tests/e2e` asks it again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -215,6 +216,16 @@ def test_lost_answers_are_uncertain(writer: Writer, server: ScriptedServer, answ
     """A write of which nobody knows whether it was done is sent once and called that."""
     server.on("PATCH", PATH, answer)
     assert isinstance(writer.perform(_write()), WriteUncertain)
+    assert len(server.seen) == 1
+
+
+@pytest.mark.contract("B518")
+def test_what_the_server_wants_outlasts_the_budget(writer: Writer, server: ScriptedServer) -> None:
+    """Whoever sends it again is told for how long it is not to be."""
+    server.on("PATCH", PATH, replace(as_status(429), headers={"Retry-After": "50"}))
+    answer = writer.perform(_write())
+    assert isinstance(answer, WriteUncertain)
+    assert 50.0 <= answer.retry_after_seconds < 50.0 * 1.2
     assert len(server.seen) == 1
 
 

@@ -97,16 +97,13 @@ def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:
 
 def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
     """A write whose answer was lost is taken for one that was refused."""
-    again = answering._again
 
-    def refused(attempt: Attempt, *, uncertain: bool) -> Attempt:
-        if not uncertain:
-            return again(attempt, uncertain=False)
+    def refused(attempt: Attempt, _seconds: float) -> Attempt:
         head = attempt.queue[0]
         rejection = Rejection(head.ref, Reason.UNREACHABLE, CleanText("reset"))
         return replace(attempt, rejection=rejection)
 
-    patch.setattr(answering, "_again", refused)
+    patch.setattr(answering, "_kept_off", refused)
 
 
 def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,13 @@ from typing import Final
 from gate.clock import Clock
 from gate.core.lock import Lock
 from gate.core.record import History
-from gate.kube.failures import NotFound, ResourceVersionConflict, UidMismatch
+from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
 from gate.kube.lease import Held, Holder, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.record import read_history
 
 _MOST_TRIES: Final = 3
+_PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)
 _CHANGED: Final = (ResourceVersionConflict, UidMismatch, NotFound)
 """What a write meets where a Lease is not as it was read."""
 
@@ -66,6 +67,22 @@ class HeldLocks:
                 pass
             held = self._seen_again(lock)
         raise ResourceVersionConflict(f"the lock of {lock} changes all the time")
+
+    def insist(self, lock: Lock, write: Write) -> None:
+        """Write as `write` does, and again after a failure that may pass: a second and a half.
+
+        What was done though its answer was lost is met as a change, and done once more.
+        """
+        for pause_seconds in _PAUSES_SECONDS:
+            try:
+                self.write(lock, write)
+            except ApiError as error:
+                if not error.transient or (error.retry_after_seconds or 0.0) > pause_seconds:
+                    raise
+            else:
+                return
+            self._clock.wait(pause_seconds)
+        self.write(lock, write)
 
     def _seen_again(self, lock: Lock) -> Held | None:
         """Read a lock, and take it again where nobody has it; None where others write just now."""

@@ -20,27 +20,19 @@ from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.record import Closed, History, Kept, Record
 from gate.engine import Broken, Inbox
-from gate.kube.failures import (
-    ApiError,
-    Forbidden,
-)
+from gate.kube.failures import ApiError, Forbidden
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.kept import kept_text, read_kept
-from gate.wire.record import (
-    fitting,
-    history_text,
-    read_record,
-    secrets_of,
-    without_secrets,
-)
+from gate.wire.record import fitting, history_text, read_record, secrets_of, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
 """How soon a renewal that failed is tried again."""
 LEAVE_SECONDS: Final = 2.0
 """How long a run that was refused waits for its locks to be given back."""
+_NAP_SECONDS: Final = 1.0
 
 Effect = SaveRecord | Release
 Warn = Callable[[str], None]
@@ -188,7 +180,8 @@ class Keeper:
         except Lost as lost:
             self._tell_lost(lost)
         except ApiError as error:
-            self._renew_at = self._clock.now() + RETRY_SECONDS
+            wanted = min(error.retry_after_seconds or 0.0, RENEWAL_SECONDS)
+            self._renew_at = self._clock.now() + max(RETRY_SECONDS, wanted)
             if not error.transient:
                 self._warn(f"the lock is not renewed: {error.message}")
 
@@ -205,19 +198,25 @@ class Keeper:
         On the way back the record of the way out says what is needed: what serves comes first.
         """
         record, number = effect.record, effect.effect_id
-        while record.objects and not self._saved(task, record):
-            if record.leg is Leg.BACK or self._lost or not self._queue.empty():
+        while record.objects and (seconds := self._saved(task, record)) > 0:
+            if record.leg is Leg.BACK or self._lost or not self._nothing_asked_for(seconds):
                 break
-            self._clock.wait(1.0)
         if self._lost:
             task.inbox.put(LeaseLost(self._clock.now(), self._lost))
         else:
             task.inbox.put(Recorded(self._clock.now(), number))
 
-    def _saved(self, task: _Task, record: Record) -> bool:
-        """Write the record; False where trying again may help."""
+    def _nothing_asked_for(self, seconds: float) -> bool:
+        """Wait that long; False as soon as something else is asked for."""
+        until = self._clock.now() + seconds
+        while self._queue.empty() and self._clock.now() < until:
+            self._clock.wait(min(_NAP_SECONDS, until - self._clock.now()))
+        return self._queue.empty()
+
+    def _saved(self, task: _Task, record: Record) -> float:
+        """Write the record; return after how many seconds trying again may help, 0 for never."""
         if self._lost:
-            return True
+            return 0.0
         if not record.attempt_id:
             me = self._holder
             record = replace(record, attempt_id=me.identity, run_url=me.url)
@@ -230,8 +229,8 @@ class Keeper:
             self._lost = str(lost)
         except ApiError as error:
             self._warn(f"the record could not be written: {error.message}")
-            return not error.transient
-        return True
+            return max(_NAP_SECONDS, error.retry_after_seconds or 0.0) if error.transient else 0.0
+        return 0.0
 
     def _text(self, lock: Lock, record: Record) -> str:
         """Return a record's text, after what Secrets were is kept beside it."""
@@ -263,9 +262,9 @@ class Keeper:
         wall, leases = self._clock.wall(), self._leases
         try:
             if stays:
-                self._held.write(lock, lambda held: leases.remember(held, annotations, wall))
+                self._held.insist(lock, lambda held: leases.remember(held, annotations, wall))
             else:
-                self._held.write(lock, lambda held: leases.release(held, annotations, wall))
+                self._held.insist(lock, lambda held: leases.release(held, annotations, wall))
             if RECORD in annotations or not self._held.get(lock).record:
                 self._forget_secrets(lock)
         except Lost as lost:
@@ -288,5 +287,16 @@ class Keeper:
     def _give_back(self) -> None:
         """Give the locks back as they are, an open record with them."""
         for lock in () if self._lost else self._held.locks:
-            self._end(lock, {}, stays=False)
+            if not self._deleted(self._held.get(lock)):
+                self._end(lock, {}, stays=False)
         self._left = True
+
+    def _deleted(self, held: Held) -> bool:
+        """Delete a lock that this run made and that remembers nothing, False for all others."""
+        if held.transitions or held.record or held.history:
+            return False
+        try:
+            self._leases.delete(held)
+        except ApiError:
+            return False
+        return True

@@ -126,13 +126,20 @@ class _Waiting:
         """Take one lock, None where somebody was faster; where the answer is lost, read it back."""
         try:
             if held is not None:
-                return self.leases.claim(held, me, now)
+                return self._claimed(held, me, now)
             return self.leases.create(lock, me, now)
         except ApiError as error:
             if error.untouched or not error.transient:
                 raise
             seen = self.leases.read(lock)
             return seen if seen is not None and seen.holder.identity == me.identity else None
+
+    def _claimed(self, held: Held, me: Holder, now: datetime) -> Held | None:
+        """Take over a Lease, None where its holder has deleted it just now."""
+        try:
+            return self.leases.claim(held, me, now)
+        except NotFound:
+            return None
 
     def _give_back(self, taken: Iterable[Held]) -> None:
         for held in taken:

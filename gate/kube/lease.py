@@ -143,6 +143,12 @@ class Leases:
         spec = {"holderIdentity": "", "renewTime": _time(now)}
         return self._patch(held, annotations, spec)
 
+    def delete(self, held: Held) -> None:
+        """Delete a lock as it was read: there is nothing that it would remember."""
+        given = {"uid": held.uid, "resourceVersion": held.resource_version}
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": given}
+        self._client.write("DELETE", _path(held.lock), options)
+
     def _patch(
         self, held: Held, annotations: Mapping[str, str | None], spec: Mapping[str, Any]
     ) -> Held:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
@@ -174,12 +175,49 @@ def test_without_the_rights_there_is_a_warning(scene: Scene, gate_with_rules: Ma
     assert not scene.objects.list_all("leases")
 
 
+def refused(scene: Scene, gate: CheckedGate) -> None:
+    """Have an apply refused when it has its lock."""
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    assert_refused(gate("apply", "-f", scene.manifest(web(2))), "Paused")
+
+
+@pytest.mark.contract("B545")
+def test_a_refused_run_leaves_no_lock_that_it_made(scene: Scene) -> None:
+    """Nobody had one before, and it remembers nothing."""
+    scene.serve(web())
+    refused(scene, scene.gate)
+    assert not scene.objects.list_all("leases")
+
+
+@pytest.mark.contract("B545")
+def test_a_refused_run_leaves_what_a_lock_remembers(scene: Scene) -> None:
+    """An earlier run has verified a version: the lock is given back as it was."""
+    assert_verified(scene.apply(web()))
+    remembered = lease(scene)["metadata"]["annotations"]["rollout-gate/history"]
+    refused(scene, scene.gate)
+    assert lease(scene)["metadata"]["annotations"]["rollout-gate/history"] == remembered
+    assert not lease(scene)["spec"]["holderIdentity"]
+
+
+@pytest.mark.contract("B545")
+def test_a_lock_that_must_not_be_deleted_is_given_back(
+    scene: Scene, gate_with_rules: MakeGate
+) -> None:
+    """The right to delete is not asked for: the next run takes the lock at once."""
+    scene.serve(web())
+    refused(scene, gate_with_rules([*rules(*READING, "create", "patch"), LEASE_RULES]))
+    assert not lease(scene)["spec"]["holderIdentity"]
+
+
 @pytest.mark.contract("B526")
 def test_the_role_names_locks_and_secrets(scene: Scene) -> None:
     """Secrets of the record are asked for only where the manifest has any."""
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
     bare = scene.gate("preflight", "-f", scene.manifest(web()), "--rbac").stdout
     assert "leases" in bare
+    rules = next(yaml.safe_load_all(bare))["rules"]
+    (leases,) = [rule["verbs"] for rule in rules if "leases" in rule["resources"]]
+    assert leases == ["create", "get", "list", "patch"]
     assert "secrets" not in bare
     assert "delete" in scene.gate("preflight", "-f", scene.manifest(web(), secret), "--rbac").stdout
 
@@ -224,7 +262,8 @@ def test_names_fit(scene: Scene, tmp_path: Path) -> None:
     body = web(name=name)
     body["spec"]["selector"] = {"matchLabels": {"app": "a"}}
     body["spec"]["template"]["metadata"]["labels"] = {"app": "a"}
-    scene.gate("apply", "-f", scene.manifest(body), "--timeout", "5s")
+    body["spec"]["template"]["spec"]["containers"][0]["name"] = "web"
+    assert_verified(scene.apply(body))
     assert scene.apply(settings()).exit_code == 0
     names = sorted(each["metadata"]["name"] for each in scene.objects.list_all("leases"))
     assert names[0].startswith("rollout-gate.deployment.aaa")

@@ -20,7 +20,13 @@ from gate.core.objects import deployment_ref
 from gate.core.policy import Policy
 from gate.core.record import Closed, Kept, Record
 from gate.engine import Inbox
-from gate.kube.failures import ApiError, Forbidden, ResourceVersionConflict, ServerFailure
+from gate.kube.failures import (
+    ApiError,
+    Forbidden,
+    ResourceVersionConflict,
+    ServerFailure,
+    TooManyRequests,
+)
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Held, Holder, Leases
 from gate.virtual_time import VirtualClock
@@ -113,6 +119,21 @@ def test_the_way_out_waits_for_its_record(scene: Scene) -> None:
     assert scene.store.held.record
 
 
+@pytest.mark.contract("B518")
+def test_a_record_is_not_written_again_before_the_server_wants_it(scene: Scene) -> None:
+    """The lane waits as long as it was asked to, but not where something else is to be done."""
+    later = TooManyRequests("later", retry_after_seconds=9.0)
+    scene.store.failures = [later]
+    scene.lane(SaveRecord(1, OUT))
+    assert scene.heard(8.9) is None
+    assert isinstance(scene.heard(0.2), Recorded)
+    scene.store.failures = [later]
+    scene.lane(SaveRecord(2, OUT))
+    scene.lane(Release(3, Closed(left_open=True)))
+    assert isinstance(scene.heard(1.5), Recorded)
+    assert isinstance(scene.heard(), Released)
+
+
 def test_the_way_back_does_not(scene: Scene) -> None:
     """What serves comes first: the record of the way out says all that is needed."""
     scene.store.failures = [DOWN] * 9
@@ -158,3 +179,28 @@ def test_it_is_given_back_once(scene: Scene) -> None:
     scene.keeper.leave()
     scene.clock.wait(60.0)
     assert scene.store.writes == ["release"]
+
+
+@pytest.mark.contract("B547")
+def test_what_may_pass_keeps_no_lock(scene: Scene) -> None:
+    """The next run would have to wait for its expiry: it is given back after some failures too."""
+    scene.store.failures = [DOWN] * 3
+    scene.lane(Release(1, Closed(left_open=False)))
+    assert isinstance(scene.heard(1.0), Released)
+    assert scene.store.held.is_free
+    assert not scene.warnings
+
+
+@pytest.mark.contract("B547")
+@pytest.mark.parametrize(
+    ("failures", "tries"), [([DOWN] * 9, 5), ([Forbidden("leases is forbidden")], 1)]
+)
+def test_what_does_not_pass_is_said_in_time(
+    scene: Scene, failures: list[ApiError], tries: int
+) -> None:
+    """A run ends within two seconds all the same."""
+    scene.store.failures = failures
+    scene.lane(Release(1, Closed(left_open=False)))
+    assert isinstance(scene.heard(2.0), Released)
+    assert scene.store.writes == ["release"] * tries
+    assert [line for line in scene.warnings if "it expires" in line]

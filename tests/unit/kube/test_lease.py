@@ -121,6 +121,16 @@ def test_every_change_is_guarded(leases: Leases, server: ScriptedServer) -> None
         leases.claim(held, ME, NOW)
 
 
+def test_a_lock_is_deleted_as_it_was_read(leases: Leases, server: ScriptedServer) -> None:
+    """Not one that somebody else has made or changed since."""
+    server.on("GET", PATH, as_json(a_lease()))
+    held = leases.read(LOCK)
+    assert held is not None
+    server.on("DELETE", PATH, as_json({"kind": "Status"}))
+    leases.delete(held)
+    assert server.seen[-1].json()["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
+
+
 def test_only_our_own_leases_are_locks(leases: Leases, server: ScriptedServer) -> None:
     """Those of leader elections in the same namespace are nobody's business here."""
     other = a_lease()

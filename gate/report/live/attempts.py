@@ -1,0 +1,107 @@
+"""What the live tree shows of an attempt, and of a Deployment that `status --watch` follows."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+
+from gate.core.attempt import Attempt
+from gate.core.fact import Known
+from gate.core.machine import Leg, State
+from gate.core.objects import Ref
+from gate.core.rollout import Rollout, VerdictKind
+from gate.core.snapshot import Snapshot
+from gate.report.live.checks import check_views
+from gate.report.live.clocks import attempt_clocks, rollout_clocks
+from gate.report.live.deployments import MARKS, rollout_view, snapshot_view
+from gate.report.live.view import DeploymentView, Mark, View
+from gate.report.versions import new_replica_set
+
+_DOING: Mapping[Leg, Mapping[State, str]] = {
+    Leg.FORWARD: {
+        State.RECORDING: "writing the attempt record",
+        State.WRITING: "applying",
+        State.FOLLOWING: "rolling out",
+        State.BAKING: "complete, and watched for a while",
+        State.CONFIRMING: "reading everything again before the verdict",
+        State.CLOSING: "giving the lock back",
+        State.ENDED: "done",
+    },
+    Leg.BACK: {
+        State.RECORDING: "rolling back: writing the attempt record",
+        State.WRITING: "rolling back: writing",
+        State.FOLLOWING: "rolling back",
+        State.BAKING: "rolled back",
+        State.CONFIRMING: "rolled back: reading everything again",
+        State.CLOSING: "rolled back: giving the lock back",
+        State.ENDED: "done",
+    },
+}
+
+
+def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
+    """Return what there is to see of an attempt at `now`, on a run that began at `started_at`.
+
+    Both are monotonic seconds of the attempt's clock.
+    """
+    deployments = tuple(_deployment(attempt, target.ref, now) for target in attempt.plan.targets)
+    return View(
+        _phase(attempt),
+        _mark(attempt),
+        max(0.0, now - started_at),
+        deployments,
+        check_views(attempt) if attempt.leg is Leg.FORWARD else (),
+        attempt_clocks(attempt, now),
+    )
+
+
+def status_view(rollout: Rollout, now: float, started_at: float) -> View:
+    """Return what there is to see of a Deployment that somebody else rolls out."""
+    kind = rollout.verdict(now).kind
+    phase = "paused" if kind is VerdictKind.HELD else kind.value
+    deployment = rollout_view(rollout, now)
+    clocks = rollout_clocks([rollout], now)
+    return View(phase, MARKS[kind], max(0.0, now - started_at), (deployment,), clocks=clocks)
+
+
+def _phase(attempt: Attempt) -> str:
+    doing = _DOING[attempt.leg][attempt.state]
+    if attempt.signal_number is not None:
+        doing = f"{signal.Signals(attempt.signal_number).name}: {doing}"
+    if attempt.contact_lost is not None:
+        doing = f"no contact with the API server: {attempt.contact_lost}"
+    return doing
+
+
+def _mark(attempt: Attempt) -> Mark:
+    if attempt.contact_lost is not None or attempt.signal_number is not None:
+        return Mark.UNSURE
+    if attempt.leg is Leg.BACK:
+        return Mark.BAD
+    return Mark.GOOD if attempt.state in (State.BAKING, State.CONFIRMING) else Mark.MOVING
+
+
+def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
+    rollout = attempt.rollouts.get(ref)
+    if rollout is not None:
+        return rollout_view(rollout, now, _roles(attempt, ref, rollout.snapshot))
+    snapshot = attempt.snapshots.get(ref) or attempt.plan.target(ref).snapshot
+    return snapshot_view(snapshot, _roles(attempt, ref, snapshot))
+
+
+def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
+    """Return what the ReplicaSets are in this attempt, by uid.
+
+    On the way out the new one is the one that is judged; on the way back it has failed, unless
+    its Deployment goes back for another reason, and what served before comes back.
+    """
+    if attempt.leg is Leg.FORWARD:
+        judged = attempt.rollouts.get(ref)
+        new = new_replica_set(judged) if judged is not None else None
+        return {new.uid: "new"} if new is not None else {}
+    judged = attempt.followed_before.get(ref)
+    new = new_replica_set(judged) if judged is not None else None
+    roles = {new.uid: "failed" if ref in attempt.failures else "new"} if new is not None else {}
+    baseline = attempt.plan.target(ref).baseline
+    back = baseline.value.replica_set if isinstance(baseline, Known) else ""
+    return {**roles, **{rs.uid: "back" for rs in snapshot.owned() if rs.name == back}}

@@ -1,0 +1,87 @@
+"""What a terminal is to be sent so that a picture stands at its end, below lines that stay.
+
+A fold of pictures, without a terminal: the picture is painted over the one before, line by line,
+and only where it differs. The cursor stays visible, in the row below the picture: whatever ends
+the process, nothing has to be put right. Control sequences: ECMA-48 and the DEC private modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_AT_ONCE: Final = ("\x1b[?2026h", "\x1b[?2026l")
+"""Synchronized output: the terminal shows what is between the two as one change."""
+_UNWRAPPED: Final = ("\x1b[?7l", "\x1b[?7h")
+"""DECAWM: characters wider than we think are cut at the margin, and break no line."""
+_CLEAR_LINE: Final = "\x1b[K"
+_CLEAR_BELOW: Final = "\x1b[J"
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A line with its colours, and how many columns it takes."""
+
+    text: str
+    columns: int
+
+
+class Canvas:
+    """The end of one terminal.
+
+    `reflows` is whether it breaks lines anew that have become too long for it: then a picture
+    takes more rows after its window has become narrower.
+    """
+
+    def __init__(self, *, reflows: bool = True) -> None:
+        self._reflows = reflows
+        self._shown: tuple[Painted, ...] = ()
+        self._columns = 0
+        self._left_behind = False
+
+    def painted(self, above: str, picture: Sequence[Painted], columns: int, rows: int) -> str:
+        """Return what brings `above` and, below it, `picture` onto the screen; "" for no change.
+
+        `above` is whole lines. The picture is of less than `rows` lines, below `columns` columns.
+        """
+        if self._left_behind:
+            self._shown, self._left_behind = (), False
+        if not picture and not self._shown:
+            return above
+        if not above and tuple(picture) == self._shown and columns == self._columns:
+            return ""
+        start = self._to_the_top(columns, rows)
+        afresh = bool(above) or columns != self._columns
+        if afresh:
+            lines = "".join(f"{line.text}\r\n" for line in picture)
+            start += _CLEAR_BELOW + above.replace("\n", "\r\n")
+        else:
+            lines = self._changed(picture) + _CLEAR_BELOW
+        self._shown, self._columns = tuple(picture), columns
+        on, off = _AT_ONCE
+        unwrapped, wrapped = _UNWRAPPED
+        return f"{on}{start}{unwrapped}{lines}{wrapped}{off}"
+
+    def forget(self) -> None:
+        """Leave the picture where it is: somebody else wrote below it meanwhile; re-entrant."""
+        self._left_behind = True
+
+    def _to_the_top(self, columns: int, rows: int) -> str:
+        """Return the way from the row below the picture to its first line."""
+        used = sum(self._rows_of(line, columns) for line in self._shown)
+        up = min(used, max(0, rows - 1))
+        return f"\r\x1b[{up}A" if up else "\r"
+
+    def _rows_of(self, line: Painted, columns: int) -> int:
+        if not self._reflows or columns >= self._columns or columns < 1:
+            return 1
+        return max(1, -(-line.columns // columns))
+
+    def _changed(self, picture: Sequence[Painted]) -> str:
+        """Return the lines that differ, and the way past the others."""
+        before = (*self._shown, *(None for _ in picture[len(self._shown) :]))
+        return "".join(
+            "\r\n" if line == old else f"{line.text}{_CLEAR_LINE}\r\n"
+            for line, old in zip(picture, before, strict=False)
+        )

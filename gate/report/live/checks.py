@@ -1,0 +1,61 @@
+"""The health checks as the live tree shows them: what was measured last, and what is good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.core.attempt import Attempt
+from gate.core.check_run import CheckRun, Conclusion, ConclusionKind, Tally
+from gate.core.checking import conclusions
+from gate.core.checks import Check
+from gate.core.measurement import Kind, Measurement
+from gate.report.figures import bounds_of, number
+from gate.report.live.view import CheckView, Mark
+
+_CONCLUDED: Final = {
+    ConclusionKind.PASS: Mark.GOOD,
+    ConclusionKind.FAIL: Mark.BAD,
+    ConclusionKind.INCONCLUSIVE: Mark.UNSURE,
+}
+_MEASURED: Final = {
+    Kind.PASS: Mark.GOOD,
+    Kind.FAIL: Mark.UNSURE,
+    Kind.NO_DATA: Mark.UNSURE,
+    Kind.ERROR: Mark.UNSURE,
+}
+"""One bad measurement may be borne: the check's own verdict alone is bad."""
+
+
+def check_views(attempt: Attempt) -> tuple[CheckView, ...]:
+    """Return every check of an attempt in the order of its configuration."""
+    said = zip(attempt.plan.policy.checks, conclusions(attempt), strict=True)
+    return tuple(_view(check, attempt.checks.get(check.name), one) for check, one in said)
+
+
+def _view(check: Check, run: CheckRun | None, said: Conclusion) -> CheckView:
+    last = None if run is None else run.failure or run.last
+    mark = _CONCLUDED.get(said.kind) or (_MEASURED[last.kind] if last is not None else Mark.MOVING)
+    only = "" if check.decides else "reports only"
+    often = ", ".join(_often(run.tally)) if run is not None else ""
+    told = ", ".join(part for part in (often, only) if part)
+    return CheckView(check.name, mark, _value(last), bounds_of(check), told)
+
+
+def _value(last: Measurement | None) -> str:
+    """Return the number; where there is none, or not it alone decided, what was said of it."""
+    if last is None:
+        return "not measured yet"
+    if last.value is None or last.kind in (Kind.NO_DATA, Kind.ERROR):
+        return last.message
+    return number(last.value)
+
+
+def _often(tally: Tally) -> Iterator[str]:
+    counted = (
+        (tally.passes, "passed"),
+        (tally.failures, "failed"),
+        (tally.no_data, "without data"),
+        (tally.errors, "not answered"),
+    )
+    return (f"{count} {what}" for count, what in counted if count)

@@ -1,0 +1,62 @@
+"""The clocks as the live tree shows them: no progress, the whole, the bake window.
+
+Of several Deployments each clock is that of the one whose limit is nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from gate.core.attempt import Attempt
+from gate.core.machine import Leg, State
+from gate.core.objects import NO_DEADLINE_SECONDS
+from gate.core.rollout import Rollout
+from gate.report.live.view import ClockView
+
+NO_PROGRESS = "no progress"
+WHOLE = "in all"
+BAKE = "bake window"
+
+
+def attempt_clocks(attempt: Attempt, now: float) -> tuple[ClockView, ...]:
+    """Return the clocks of an attempt's present leg; none while it writes."""
+    rollouts = [
+        rollout
+        for ref, rollout in attempt.rollouts.items()
+        if ref not in attempt.departures and attempt.state is not State.WRITING
+    ]
+    return (*rollout_clocks(rollouts, now), *_bake(attempt, now))
+
+
+def rollout_clocks(rollouts: Iterable[Rollout], now: float) -> tuple[ClockView, ...]:
+    """Return the two clocks of rollouts; one that stands or has no limit is left out."""
+    followed = list(rollouts)
+    stalled = [clock for rollout in followed for clock in _no_progress(rollout, now)]
+    whole = [clock for rollout in followed for clock in _whole(rollout, now)]
+    return tuple(min(found, key=_left) for found in (stalled, whole) if found)
+
+
+def _left(clock: ClockView) -> float:
+    return clock.limit_seconds - clock.seconds
+
+
+def _no_progress(rollout: Rollout, now: float) -> Iterator[ClockView]:
+    live, progress = rollout.snapshot.live, rollout.progress
+    if live is None or live.paused or progress.complete:
+        return
+    if live.progress_deadline_seconds < NO_DEADLINE_SECONDS:
+        seconds = max(0.0, now - progress.last_at)
+        yield ClockView(NO_PROGRESS, seconds, live.progress_deadline_seconds)
+
+
+def _whole(rollout: Rollout, now: float) -> Iterator[ClockView]:
+    limit = rollout.ends_at - rollout.budget_from
+    if math.isfinite(limit):
+        yield ClockView(WHOLE, max(0.0, now - rollout.budget_from), limit)
+
+
+def _bake(attempt: Attempt, now: float) -> Iterator[ClockView]:
+    limit = attempt.bake_ends_at - attempt.baked_since
+    if attempt.leg is Leg.FORWARD and attempt.state is State.BAKING and limit > 0:
+        yield ClockView(BAKE, max(0.0, now - attempt.baked_since), limit, welcome=True)

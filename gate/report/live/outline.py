@@ -1,0 +1,203 @@
+"""A view as a tree of lines that fits a height: what is least telling is folded into counts.
+
+A terminal may show a thousand pods on ten lines: pods are told one by one while there is room,
+then alike ones as a number, then ReplicaSets by their counts alone, then Deployments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gate.report.live.view import (
+    CheckView,
+    ClockView,
+    DeploymentView,
+    Mark,
+    PodGroup,
+    ReplicaSetView,
+    View,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One line and what hangs on it; `name` stands out, `quiet` stands back behind `words`.
+
+    `mark` is the sign before it, None for none; `short` is the name where there is little room.
+    """
+
+    mark: Mark | None
+    name: str
+    words: str = ""
+    quiet: str = ""
+    short: str = ""
+    below: tuple[Branch, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """How many lines it takes, with all that hangs on it."""
+        return 1 + sum(branch.lines for branch in self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A view that fits: a heading, branches, clocks."""
+
+    view: View
+    branches: tuple[Branch, ...]
+    clocks: tuple[ClockView, ...]
+
+    @property
+    def lines(self) -> int:
+        """How many lines it takes."""
+        return 1 + sum(branch.lines for branch in self.branches) + len(self.clocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How many of each are told one by one, at most; `kinds` are groups of pods that are alike."""
+
+    pods: int
+    kinds: int
+    replica_sets: int
+    deployments: int
+    checks: int
+
+
+LEVELS: Final = (
+    Detail(pods=8, kinds=8, replica_sets=6, deployments=40, checks=12),
+    Detail(pods=3, kinds=8, replica_sets=6, deployments=40, checks=12),
+    Detail(pods=1, kinds=6, replica_sets=6, deployments=40, checks=8),
+    Detail(pods=0, kinds=4, replica_sets=4, deployments=40, checks=6),
+    Detail(pods=0, kinds=2, replica_sets=2, deployments=40, checks=4),
+    Detail(pods=0, kinds=1, replica_sets=2, deployments=20, checks=3),
+    Detail(pods=0, kinds=0, replica_sets=2, deployments=12, checks=2),
+    Detail(pods=0, kinds=0, replica_sets=0, deployments=12, checks=2),
+    Detail(pods=0, kinds=0, replica_sets=0, deployments=6, checks=1),
+    Detail(pods=0, kinds=0, replica_sets=0, deployments=2, checks=1),
+    Detail(pods=0, kinds=0, replica_sets=0, deployments=1, checks=0),
+)
+"""From the whole to the least."""
+
+
+def fitted(view: View, height: int) -> Outline:
+    """Return the most that can be told in `height` lines, at least 1."""
+    for detail in LEVELS:
+        outline = Outline(view, tuple(_branches(view, detail)), tuple(view.clocks))
+        if outline.lines <= height:
+            return outline
+    return _cut(view, height)
+
+
+def _cut(view: View, height: int) -> Outline:
+    """Return what a few lines can hold: the heading, the worst Deployment, the nearest clock."""
+    worst = _worst_first(view.deployments)[:1] if height > 1 else []
+    branches = tuple(Branch(one.mark, one.name, one.words) for one in worst)
+    room = max(0, height - 1 - len(branches))
+    return Outline(view, branches, tuple(view.clocks)[:room])
+
+
+def _branches(view: View, detail: Detail) -> Iterator[Branch]:
+    several = len(view.deployments) > 1
+    shown = _worst_first(view.deployments)[: detail.deployments]
+    for deployment in shown:
+        # Of several those that are complete need no reader.
+        folded = several and deployment.mark is Mark.GOOD
+        yield _deployment(deployment, detail, folded=folded)
+    hidden = [one for one in view.deployments if one not in shown]
+    if hidden:
+        yield _more(hidden, "Deployment")
+    if view.checks:
+        yield _checks(view.checks, detail.checks)
+
+
+def _worst_first(deployments: Sequence[DeploymentView]) -> list[DeploymentView]:
+    return sorted(deployments, key=lambda one: list(Mark).index(one.mark))
+
+
+def _more(hidden: Sequence[DeploymentView | CheckView], noun: str) -> Branch:
+    """Fold what there is no room for, under the worst of its marks."""
+    marks = list(Mark)
+    worst = min((one.mark for one in hidden), key=marks.index)
+    return Branch(worst, f"{len(hidden)} more {noun}{'' if len(hidden) == 1 else 's'}")
+
+
+def _deployment(deployment: DeploymentView, detail: Detail, *, folded: bool) -> Branch:
+    below: list[Branch] = []
+    if not folded and detail.replica_sets:
+        if deployment.cause:
+            below.append(Branch(_cause_mark(deployment), "", deployment.cause))
+        shown = deployment.replica_sets[: detail.replica_sets]
+        below += [_replica_set(one, detail) for one in shown]
+        hidden = len(deployment.replica_sets) - len(shown)
+        if hidden:
+            sets = "ReplicaSet" if hidden == 1 else "ReplicaSets"
+            below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more old {sets}"))
+    where = f"{deployment.name} in {deployment.namespace}"
+    words, short = deployment.words, deployment.name
+    return Branch(deployment.mark, where, words, short=short, below=tuple(below))
+
+
+def _cause_mark(deployment: DeploymentView) -> Mark:
+    """A cause is a cause for worry only, until the verdict is against the version."""
+    return Mark.BAD if deployment.mark is Mark.BAD else Mark.UNSURE
+
+
+def _replica_set(replica_set: ReplicaSetView, detail: Detail) -> Branch:
+    told = f"{replica_set.ready} of {replica_set.wanted} ready, {replica_set.images}"
+    name, short = (f"{replica_set.role} {name}" for name in (replica_set.name, replica_set.short))
+    if _serves(replica_set):
+        return Branch(Mark.GOOD, name, told, short=short)
+    below: list[Branch] = []
+    if replica_set.trouble and detail.kinds:
+        below.append(Branch(Mark.BAD, "", replica_set.trouble))
+    below += _pods(replica_set, detail)
+    return Branch(None, name, told, short=short, below=tuple(below))
+
+
+def _serves(replica_set: ReplicaSetView) -> bool:
+    """Tell whether nothing is to be said of the pods: they are ready, all that are wanted."""
+    ready = replica_set.ready == replica_set.wanted > 0 and not replica_set.trouble
+    return ready and all(group.mark is Mark.GOOD for group in replica_set.groups)
+
+
+def _pods(replica_set: ReplicaSetView, detail: Detail) -> Iterator[Branch]:
+    """Yield pods one by one, or those that are alike by their number."""
+    for group in replica_set.groups[: detail.kinds]:
+        yield from _group(group, detail.pods, f"{replica_set.name}-")
+    rest = sum(len(group.pods) for group in replica_set.groups[detail.kinds :])
+    if rest and detail.kinds:
+        yield Branch(Mark.QUIET, "", quiet=f"{rest} pods in other states")
+
+
+def _group(group: PodGroup, most: int, prefix: str) -> Iterator[Branch]:
+    """Tell pods of one kind; several that are ready, or on their way out, are but a number."""
+    count = len(group.pods)
+    if group.mark in (Mark.GOOD, Mark.QUIET) and count > 1:
+        most = 0
+    for pod in group.pods[:most]:
+        yield Branch(group.mark, pod.name, pod.words, short=pod.name.removeprefix(prefix))
+    rest = count - min(count, most)
+    if rest:
+        more = "more " if most else ""
+        yield Branch(group.mark, "", f"{rest} {more}pod{'' if rest == 1 else 's'} {group.kind}")
+
+
+def _checks(checks: Sequence[CheckView], most: int) -> Branch:
+    """Return the checks below a line of their own; what is left out is the best of them."""
+    marks = list(Mark)
+    kept = sorted(checks, key=lambda check: marks.index(check.mark))[:most]
+    below = [_check(check) for check in checks if check in kept]
+    hidden = [check for check in checks if check not in kept]
+    if hidden:
+        below.append(_more(hidden, "check"))
+    if not most:
+        return below[0]
+    return Branch(None, "checks", below=tuple(below))
+
+
+def _check(check: CheckView) -> Branch:
+    words = f"{check.value} (good: {check.bound})" if check.bound else check.value
+    return Branch(check.mark, check.name, words, check.often)

@@ -1,0 +1,104 @@
+"""What the live tree shows at one moment: plain values, without a clock or a terminal."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class Mark(enum.Enum):
+    """How something stands, for a sign and a colour; in the order in which eyes should find it."""
+
+    BAD = "bad"
+    UNSURE = "unsure"
+    MOVING = "moving"
+    GOOD = "good"
+    QUIET = "quiet"
+
+
+@dataclass(frozen=True, slots=True)
+class PodView:
+    """A pod and, in words, why it is as it is."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    """Pods that are alike: `kind` says of all of them what `words` says of each."""
+
+    mark: Mark
+    kind: str
+    pods: tuple[PodView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSetView:
+    """A ReplicaSet; `role` is new, old, failed or back, `trouble` why it can make no pods.
+
+    `short` is its name without that of its Deployment. `groups` stand in the order in which they
+    are shown, what is wrong first.
+    """
+
+    role: str
+    name: str
+    short: str
+    images: str
+    ready: int
+    wanted: int
+    groups: tuple[PodGroup, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentView:
+    """A Deployment: how far it is, the most telling cause of trouble, its ReplicaSets with pods."""
+
+    name: str
+    namespace: str
+    mark: Mark
+    words: str
+    cause: str = ""
+    replica_sets: tuple[ReplicaSetView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """A health check: `value` is what it measured last, or why it did not, `bound` what is good."""
+
+    name: str
+    mark: Mark
+    value: str
+    bound: str
+    often: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockView:
+    """A clock that runs towards its limit; at the end of a bake window all is well."""
+
+    label: str
+    seconds: float
+    limit_seconds: float
+    welcome: bool = False
+
+    @property
+    def share(self) -> float:
+        """How much of it is over, from 0 to 1."""
+        if self.limit_seconds <= 0:
+            return 1.0
+        return min(1.0, max(0.0, self.seconds / self.limit_seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All of it: what is being done in one line, since how many seconds, and to what."""
+
+    phase: str
+    mark: Mark
+    seconds: float
+    deployments: Sequence[DeploymentView] = ()
+    checks: Sequence[CheckView] = ()
+    clocks: Sequence[ClockView] = ()

@@ -1,0 +1,166 @@
+"""What the live tree shows of an attempt: parts, causes, checks and clocks, as values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.core.body import FrozenMap
+from gate.core.check_run import CheckRun, Tick
+from gate.core.checks import Bounds, Check, Command, Metric, Schedule
+from gate.core.machine import Leg, State
+from gate.core.measurement import failed, passed
+from gate.core.policy import Policy
+from gate.core.query import Query
+from gate.report.live.attempts import attempt_view, status_view
+from gate.report.live.view import Mark, View
+from tests.unit.report.cluster import NOT_READY, RUNNING, WAITING_CRASH, manifest
+from tests.unit.report.endings import crashed, lost_contact, serving, two_deployments
+from tests.unit.report.stage import Stage
+
+STARTED_AT = 98.5
+
+
+def seen(stage: Stage, after: float = 0.0) -> View:
+    """Return what there is to see of a stage some seconds later."""
+    return attempt_view(stage.attempt, stage.attempt.now + after, STARTED_AT)
+
+
+def half_way(policy: Policy | None = None) -> Stage:
+    """Return a rollout from web:1 to web:2 with one new pod ready and one that crashes."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")], policy)
+    web.revision = 2
+    web.fill("shop/web:1", 1, 3)
+    del web.pods["web-1-p3"]
+    web.replica_set("shop/web:2", 2, 2, 1)
+    web.pod("shop/web:2", "p0", RUNNING)
+    web.pod("shop/web:2", "p1", WAITING_CRASH)
+    web.counted(2, 4, 5)
+    stage.show(4.0)
+    return stage
+
+
+@pytest.mark.contract("B630")
+def test_a_rollout_shows_both_versions_and_why_each_pod_is_as_it_is() -> None:
+    """The new ReplicaSet first, what is wrong before what is well."""
+    view = seen(half_way())
+    assert (view.phase, view.mark) == ("rolling out", Mark.MOVING)
+    assert view.seconds == pytest.approx(5.51), "of the whole run"
+    (web,) = view.deployments
+    assert (web.name, web.namespace) == ("deployment/web", "shop")
+    assert web.words == "1 of 4 new pods available, 2 updated, 5 in all"
+    assert web.cause.startswith("CrashLoop: web: Error, exit code 1")
+    new, old = web.replica_sets
+    assert (new.role, new.name, new.short, new.images) == ("new", "web-2", "2", "shop/web:2")
+    assert (new.ready, new.wanted, old.role, old.ready) == (1, 2, "old", 3)
+    assert [(group.mark, group.kind) for group in new.groups] == [
+        (Mark.BAD, "CrashLoopBackOff"),
+        (Mark.GOOD, "ready"),
+    ]
+    assert new.groups[0].pods[0].name == "web-2-p1"
+    assert "3 restarts" in new.groups[0].pods[0].words
+
+
+def test_pods_that_merely_start_are_no_cause_for_worry() -> None:
+    """They say so themselves."""
+    stage = half_way()
+    (web,) = stage.workloads.values()
+    web.pod("shop/web:2", "p1", NOT_READY)
+    stage.show(1.0)
+    assert seen(stage).deployments[0].cause == ""
+
+
+@pytest.mark.contract("B630")
+def test_on_the_way_back_it_says_which_version_failed() -> None:
+    """And which one comes back, first."""
+    view = seen(crashed())
+    assert (view.phase, view.mark, view.checks) == ("rolling back", Mark.BAD, ())
+    roles = [(each.role, each.name) for each in view.deployments[0].replica_sets]
+    assert roles == [("back", "web-1"), ("failed", "web-2")]
+
+
+def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
+    """Its version was in order."""
+    stage = two_deployments()
+    attempt = replace(stage.attempt, state=State.FOLLOWING)
+    view = attempt_view(attempt, attempt.now, STARTED_AT)
+    by_name = {each.name: {one.role for one in each.replica_sets} for each in view.deployments}
+    assert "failed" not in by_name["deployment/api"]
+
+
+@pytest.mark.contract("B630")
+def test_both_clocks_run_and_the_bake_window_is_one() -> None:
+    """No progress against the deadline of the Deployment, the whole against the timeout."""
+    stage = half_way(Policy(timeout_seconds=300.0))
+    first, whole = seen(stage, 20.0).clocks
+    assert (first.label, first.limit_seconds) == ("no progress", 600.0)
+    assert (whole.label, whole.limit_seconds) == ("in all", 300.0)
+    assert first.seconds == pytest.approx(20.0)
+    assert whole.seconds == pytest.approx(24.01), "since the write"
+    baking = half_way(Policy(bake_seconds=60.0))
+    (web,) = baking.workloads.values()
+    web.serving("shop/web:2", 2)
+    baking.show(5.0)
+    *_, bake = seen(baking, 15.0).clocks
+    assert (bake.label, bake.welcome) == ("bake window", True)
+    assert bake.limit_seconds == pytest.approx(60.0)
+    assert bake.share == pytest.approx(0.25)
+    assert seen(baking).phase == "complete, and watched for a while"
+
+
+def test_without_contact_it_says_so_first() -> None:
+    """Whatever was being done."""
+    stage = lost_contact()
+    view = seen(stage)
+    assert view.phase.startswith("no contact with the API server: connection refused")
+    assert view.mark is Mark.UNSURE
+
+
+@pytest.mark.contract("B630")
+def test_checks_show_their_value_and_their_bound() -> None:
+    """And how often it passed; before the first measurement, that there is none."""
+    rate = Metric(Query.parse("rate(errors_total[1m])", ()), Bounds(most=0.5))
+    checks = (
+        Check("errors", rate, Schedule(interval_seconds=5.0)),
+        Check("smoke", Command(("./smoke.sh",)), required=False),
+    )
+    attempt = half_way().attempt
+    plan = replace(attempt.plan, policy=replace(attempt.plan.policy, checks=checks))
+    run = CheckRun.start(checks[0], attempt.now)
+    for number, what in enumerate((passed("0.1 is <= 0.5", 0.1), failed("2 is not <= 0.5", 2.0))):
+        tick = Tick(number, attempt.now)
+        run = run.asked(tick).measured(tick, attempt.now, what)
+    attempt = replace(attempt, plan=plan, checks=FrozenMap({"errors": run}))
+    errors, smoke = attempt_view(attempt, attempt.now, STARTED_AT).checks
+    assert (errors.value, errors.bound, errors.often) == ("2", "<= 0.5", "1 passed, 1 failed")
+    assert errors.mark is Mark.BAD
+    assert (smoke.value, smoke.bound, smoke.mark) == ("not measured yet", "exit 0", Mark.MOVING)
+
+
+def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
+    """With its verdict as what is being done; before it was read, that it was not."""
+    stage = half_way()
+    (rollout,) = stage.attempt.rollouts.values()
+    view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
+    assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
+    assert [each.role for each in view.deployments[0].replica_sets] == ["new", "old"]
+
+
+def test_what_is_not_there_yet_is_said() -> None:
+    """A first deployment has nothing to show before its write."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:1")], exists=False)
+    before = replace(stage.attempt, rollouts=type(stage.attempt.rollouts)(), state=State.WRITING)
+    view = attempt_view(before, before.now, STARTED_AT)
+    assert view.phase == "applying"
+    assert view.deployments[0].words == "does not exist"
+
+
+def test_every_state_has_its_words() -> None:
+    """On both ways."""
+    attempt = half_way().attempt
+    for leg in Leg:
+        for state in State:
+            assert attempt_view(replace(attempt, leg=leg, state=state), 110.0, STARTED_AT).phase

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gate.clock import Clock
 from gate.core.asking import Unaskable, ask
@@ -20,7 +21,9 @@ from gate.report.pointing import pointed
 from gate.side_by_side import each
 from gate.sources.source import Sources
 
-ONE_VERSION = "only one version runs, so there is nothing to compare it with"
+BEGUN_SECONDS_AGO: Final = 3600.0
+"""As if the rollout had begun so long ago: a query may name how long it takes."""
+ONE_VERSION: Final = "only one version runs, so there is nothing to compare it with"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,15 @@ from gate.config import Settings
 from gate.core.checks import Check, Command, Metric
 from gate.core.objects import Ref
 from gate.core.query_values import BUILT_IN
-from gate.errors import UsageError
+from gate.errors import UsageError, UsageErrors
 
 OF_A_DEPLOYMENT: Final = BUILT_IN - {"namespace", "window", "elapsed"}
 """The variables that only one Deployment has a value for."""
 _MOST_NAMED: Final = 5
 
 
-class UnfitChecks(UsageError):
+class UnfitChecks(UsageErrors):
     """All that is wrong with the checks of a run; `problems` has a line for each. Exit 2."""
-
-    def __init__(self, problems: Sequence[str], hint: str = "") -> None:
-        super().__init__("; ".join(problems), hint=hint)
-        self.problems = tuple(problems)
 
 
 def named_by(check: Check) -> frozenset[str]:
@@ -76,8 +72,7 @@ def require_askable(settings: Settings, checks: Iterable[Check], refs: Sequence[
     """Refuse what no server has to be asked about; UnfitChecks with every problem at once."""
     found = [problem for check in checks for problem in _problems(settings, check, refs)]
     if found:
-        hints = dict.fromkeys(problem.hint for problem in found)
-        raise UnfitChecks([problem.message for problem in found], "\n".join(filter(None, hints)))
+        raise UnfitChecks([(problem.message, problem.hint) for problem in found])
 
 
 def _problems(settings: Settings, check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]:

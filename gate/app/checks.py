@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from gate.app import measuring
 from gate.app.apply import read_manifest
-from gate.app.asking_now import Job, ask_all, job
+from gate.app.asking_now import BEGUN_SECONDS_AGO, Job, ask_all, job
 from gate.app.check_subjects import (
     named_by,
     namespace_of,
@@ -33,9 +33,6 @@ from gate.report.asked import AskedCheck
 from gate.report.asked_document import checks_document
 from gate.report.asked_text import checks_explained, checks_table
 
-_SECONDS_AGO = 3600.0
-"""As if the rollout had begun so long ago: a query may name how long it takes."""
-
 
 def checks(
     world: World, settings: Settings, names: tuple[str, ...], console: Console, stack: ExitStack
@@ -56,7 +53,7 @@ def checks(
         at, namespace = world.clock.now(), settings.namespace or ""
         jobs = [job(check, "", _nobody(namespace, at), at) for check in wanted]
         return _printed(settings, console, ask_all(sources, world.clock, jobs, math.inf))
-    session = opened(world, settings, stack)
+    session = opened(world, settings, stack, console)
     jobs = _jobs_about(session, wanted, _placed(refs, session.namespace))
     return _printed(settings, console, ask_all(session.sources, world.clock, jobs, math.inf))
 
@@ -115,7 +112,7 @@ def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) 
 
 def _nobody(namespace: str, at: float) -> Subject:
     """Return what is known where a check is about no Deployment."""
-    return Subject(namespace, "", Version(), at - _SECONDS_AGO, first_available_at=-math.inf)
+    return Subject(namespace, "", Version(), at - BEGUN_SECONDS_AGO, first_available_at=-math.inf)
 
 
 def _subject(live: Live, at: float) -> Subject:
@@ -128,7 +125,7 @@ def _subject(live: Live, at: float) -> Subject:
         namespace=live.object.ref.namespace,
         deployment=live.object.ref.name,
         new=_version(current) or Version(),
-        started_at=at - _SECONDS_AGO,
+        started_at=at - BEGUN_SECONDS_AGO,
         baseline=_version(other),
         revision=live.deployment.revision,
         first_available_at=-math.inf,

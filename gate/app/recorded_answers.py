@@ -33,7 +33,13 @@ from gate.wire.measurements import Measured
 
 SLACK_SECONDS: Final = 2.0
 """A replay may begin a phase later than the run did, which also heard what is not recorded."""
-NOT_ASKED: Final = Said(CleanText("the recording did not ask that"), Trouble.NOT_FOUND)
+NOT_RECORDED: Final = Said(CleanText("the recording has no measurements of it"), Trouble.NOT_ASKED)
+ASKED_OTHERWISE: Final = Said(
+    CleanText("the recording's check of that name asked something else"), Trouble.NOT_ASKED
+)
+ANSWERED_OTHERWISE: Final = Said(
+    CleanText("what the recording holds is no answer to it"), Trouble.NOT_ASKED
+)
 
 _KINDS: Final[dict[type[Question], tuple[type[Answer], ...]]] = {
     MetricQuestion: (Samples,),
@@ -50,13 +56,15 @@ class RecordedAnswers:
         then = {check.name: check for check in recorded}
         same = [check for check in told if check.name in then and alike(then[check.name], check)]
         self._known = frozenset(check.name for check in same)
+        self._named = frozenset(then)
         self._awaited: dict[str, Ask] = {}
         self._early: dict[str, Measured] = {}
 
     def ask(self, effect: Ask, now: float) -> Answered | Errored | None:
         """Return the answer, None where the recording has yet to give it, if it ever does."""
         if effect.check not in self._known:
-            return Errored(now, effect.effect_id, NOT_ASKED)
+            why = ASKED_OTHERWISE if effect.check in self._named else NOT_RECORDED
+            return Errored(now, effect.effect_id, why)
         early = self._early.pop(effect.check, None)
         if early is not None and _is_for(early, effect):
             return _answer(effect, now, early)
@@ -93,10 +101,10 @@ def _fitting(asked: Questions, answers: Answers) -> Answers | Said:
     freshness = _of_kind(asked.freshness, answers.freshness)
     baseline = _of_kind(asked.baseline, answers.baseline)
     if value is None:
-        return NOT_ASKED
+        return ANSWERED_OTHERWISE
     missing = (asked.samples and not samples, asked.freshness and not freshness)
     if any(missing) or (asked.baseline and not baseline):
-        return NOT_ASKED
+        return ANSWERED_OTHERWISE
     return Answers(value, samples, freshness, baseline)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.app.asking_now import Job, ask_all, job, without_comparison
+from gate.app.asking_now import BEGUN_SECONDS_AGO, Job, ask_all, job, without_comparison
 from gate.app.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
 from gate.app.console import Console
 from gate.app.session import Session
@@ -32,8 +32,6 @@ from gate.sources.source import Sources
 
 TRIAL_SECONDS: Final = 30.0
 """No check is begun later than that; each ends by the limits of its source."""
-_SECONDS_AGO: Final = 3600.0
-"""As if the rollout had begun so long ago: a query may name how long it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,9 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
     if target is not None and isinstance(target.baseline, Known):
         served = target.baseline.value
         version, revision = Version(served.replica_set, served.pod_template_hash), served.revision
-    return Subject(namespace, deployment, version, at - _SECONDS_AGO, version, revision, -math.inf)
+    return Subject(
+        namespace, deployment, version, at - BEGUN_SECONDS_AGO, version, revision, -math.inf
+    )
 
 
 def _announce(trial: _Trial, console: Console) -> None:
@@ -125,7 +125,7 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
     deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
     wrong = [asked for _, asked in deciding if is_unfit(asked)]
     if wrong:
-        raise UnfitChecks([complaint(asked) for asked in wrong], "\n".join(_pointers(wrong)))
+        raise UnfitChecks([(complaint(asked), "\n".join(_pointer(asked))) for asked in wrong])
     barred = [asked for _, asked in deciding if asked.measurement.permanent]
     if barred:
         raise _refusal(barred)
@@ -150,15 +150,14 @@ def complaint(asked: AskedCheck) -> str:
     return f"check {asked.check.name}{of}: {asked.measurement.message}"
 
 
-def _pointers(wrong: list[AskedCheck]) -> Iterator[str]:
-    """Yield the queries that are wrong, each with the place of its mistake below it."""
-    for asked in wrong:
-        position = asked.error.position if asked.error is not None else None
-        for role, question in parts(asked.questions) if asked.questions else ():
-            if role == (asked.error_role or "value"):
-                query = question_text(question)
-                yield f"the query of check {asked.check.name} is"
-                yield from pointed(query, position) if position else query.split("\n")
+def _pointer(asked: AskedCheck) -> Iterator[str]:
+    """Yield the query that is wrong, with the place of its mistake below it."""
+    position = asked.error.position if asked.error is not None else None
+    for role, question in parts(asked.questions) if asked.questions else ():
+        if role == (asked.error_role or "value"):
+            query = question_text(question)
+            yield f"the query of check {asked.check.name} is"
+            yield from pointed(query, position) if position else query.split("\n")
 
 
 def _refusal(barred: list[AskedCheck]) -> RefusedError:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from gate.core.asking import Unaskable
 from gate.core.checks import Check, Metric
 from gate.core.comparing import MannWhitney, Pairs
-from gate.core.measurement import Kind, Measurement, errored, unaskable
+from gate.core.measurement import Kind, Measurement, errored, no_data, unaskable
 from gate.core.measuring import measure
 from gate.core.measuring_metrics import by_test
 from gate.core.objects import CleanText
 from gate.core.outcome import Reason
-from gate.core.questions import Answers, Errored
+from gate.core.questions import Answers, Errored, Trouble
 
 
 class ConclusionKind(enum.StrEnum):
@@ -161,14 +161,21 @@ class CheckRun:
         return self.measured(tick, at, measure(self.check, answers, self.pairs))
 
     def errored(self, tick: Tick, at: float, error: Errored) -> CheckRun:
-        """Take note that nobody could tell; it is asked again. ValueError as for `answered`."""
+        """Take note that nobody could tell; it is asked again. ValueError as for `answered`.
+
+        Where the source was not asked either, there is no error of its own.
+        """
+        if error.trouble is Trouble.NOT_ASKED:
+            return self._not_asked(tick, at, no_data(error.why))
         return self.measured(tick, at, errored(error))
 
     def unasked(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
         """Take note that nothing could be asked, which uses up no count. ValueError as above."""
+        return self._not_asked(tick, at, unaskable(why.missing))
+
+    def _not_asked(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
         self._awaited(tick)
         tally = replace(self.tally, unasked=self.tally.unasked + 1)
-        what = unaskable(why.missing)
         return replace(self, tally=tally, outstanding=None, last=what, last_at=at)
 
     def measured(self, tick: Tick, at: float, what: Measurement) -> CheckRun:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.core.objects import SUBDOMAIN
+
 _NAMES: Final = (
     "namespace",
     "deployment",
@@ -28,12 +30,9 @@ SHORTEST_WINDOW_SECONDS: Final = 1
 """PromQL refuses `[0s]`."""
 _LONGEST_USER_VALUE: Final = 256
 _USER_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}", re.ASCII)
-_SUBDOMAIN: Final = re.compile(
-    r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
+_LABEL_VALUE: Final = re.compile(
+    r"(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII
 )
-_LABEL_VALUE: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
-_LONGEST_SUBDOMAIN: Final = 253
-_LONGEST_LABEL: Final = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +125,6 @@ def _durations(subject: Subject, now: float, configured: float) -> Iterator[tupl
 
 def _validate(name: str, text: str) -> None:
     label = name in ("pod_template_hash", "baseline_pod_template_hash")
-    form, longest = (_LABEL_VALUE, _LONGEST_LABEL) if label else (_SUBDOMAIN, _LONGEST_SUBDOMAIN)
-    if len(text) > longest or form.fullmatch(text) is None:
+    form = _LABEL_VALUE if label else SUBDOMAIN
+    if form.fullmatch(text) is None:
         raise ValueError(f"not a {name}: {text[:60]!a}")

@@ -135,6 +135,7 @@ class Trouble(enum.StrEnum):
     ADDRESS = "address"
     COMMAND = "command"
     CANCELLED = "cancelled"
+    NOT_ASKED = "not-asked"
 
 
 PERMANENT = frozenset(

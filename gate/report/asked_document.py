@@ -7,10 +7,20 @@ from datetime import datetime
 from typing import Final, cast
 
 from gate import __version__
-from gate.core.checks import Check, Command, During, Http, Metric
+from gate.core.checks import Check, Command, During, Http, Metric, Schedule
 from gate.core.measurement import Kind
 from gate.core.outcome import EXIT_CODES, Outcome
-from gate.core.questions import Answer, Answers, Exit, HttpReply, NoReply, Question, Samples, Series
+from gate.core.questions import (
+    Answer,
+    Answers,
+    Exit,
+    HttpReply,
+    NoReply,
+    Question,
+    Samples,
+    Series,
+    Trouble,
+)
 from gate.duration import format_seconds
 from gate.report.asked import AskedCheck
 from gate.report.asked_result import (
@@ -47,10 +57,10 @@ def checks_document(asked: Sequence[AskedCheck], at: datetime) -> ChecksResult:
 def _conclusion(asked: Sequence[AskedCheck]) -> tuple[Outcome, str]:
     """Return the outcome whose exit code it is, and why in a line; the worst check decides."""
     deciding = [one for one in asked if one.check.decides]
-    for outcome, words in _WORST_FIRST:
-        found = [one.check.name for one in deciding if _outcome(one) is outcome]
+    for outcome in _WORST_FIRST:
+        found = [one for one in deciding if _outcome(one) is outcome]
         if found:
-            return outcome, f"{_listed(found)}: {words}"
+            return outcome, "; ".join(_told(outcome, found))
     count = len(deciding)
     return Outcome.VERIFIED, f"all {count} required checks pass" if count > 1 else _few(count)
 
@@ -73,12 +83,36 @@ def _outcome(asked: AskedCheck) -> Outcome:
             return Outcome.INCONCLUSIVE
 
 
-_WORST_FIRST: Final = (
-    (Outcome.USAGE, "cannot be asked like this"),
-    (Outcome.REFUSED, "the source does not answer"),
-    (Outcome.FAILED, "fails"),
-    (Outcome.INCONCLUSIVE, "cannot be told"),
-)
+_WORST_FIRST: Final = (Outcome.USAGE, Outcome.REFUSED, Outcome.FAILED, Outcome.INCONCLUSIVE)
+_WORDS: Final = {
+    Outcome.USAGE: "cannot be asked like this",
+    Outcome.REFUSED: "the source cannot be asked",
+    Outcome.FAILED: "fails",
+    Outcome.INCONCLUSIVE: "cannot be told",
+}
+_WORDS_OF_TROUBLE: Final = {
+    Trouble.TLS: "there is no TLS with the source",
+    Trouble.REDIRECTED: "the source redirects, which is not followed",
+    Trouble.UNAUTHORIZED: "the source does not accept the credentials",
+    Trouble.FORBIDDEN: "the source does not permit the question",
+    Trouble.NOT_FOUND: "the source knows no such path",
+    Trouble.BAD_ANSWER: "what answers is not what the check expects",
+    Trouble.CREDENTIALS: "the credentials cannot be used",
+    Trouble.ADDRESS: "there is no address to ask",
+    Trouble.COMMAND: "the command cannot be run",
+}
+"""What keeps a check from being asked for good: each is another thing to do."""
+
+
+def _told(outcome: Outcome, found: Sequence[AskedCheck]) -> Iterator[str]:
+    """Iterate what has the worst outcome, checks with one and the same trouble together."""
+    names: dict[str, list[str]] = {}
+    for one in found:
+        words = _WORDS[outcome]
+        if outcome is Outcome.REFUSED and one.error is not None:
+            words = _WORDS_OF_TROUBLE.get(one.error.trouble, words)
+        names.setdefault(words, []).append(one.check.name)
+    yield from (f"{_listed(each)}: {words}" for words, each in names.items())
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -210,10 +244,7 @@ def _comparison(metric: Metric, asked: AskedCheck) -> str:
 
 def _over_time(check: Check) -> str:
     """Say when the check is asked in a rollout, and what its measurements come to."""
-    schedule, bears = check.schedule, check.tolerances
-    count = f", {schedule.count} times" if schedule.count is not None else ""
-    phase = "rollout and bake" if schedule.during is During.BOTH else schedule.during.value
-    every = f"asked every {format_seconds(schedule.interval_seconds)}{count} in {phase}"
+    bears = check.tolerances
     if bears.consecutive_failures is not None:
         fails = f"{bears.consecutive_failures} failures in a row fail it"
     elif bears.allowed_failures:
@@ -222,4 +253,16 @@ def _over_time(check: Check) -> str:
         fails = "one failure fails it"
     passes = f"{bears.min_passes} passes are" if bears.min_passes > 1 else "one pass is"
     reports = "" if check.decides else "; it only reports"
-    return f"{every}; {fails}, {passes} needed{reports}"
+    return f"{_asked_when(check.schedule)}; {fails}, {passes} needed{reports}"
+
+
+def _asked_when(schedule: Schedule) -> str:
+    phase = "rollout and bake" if schedule.during is During.BOTH else schedule.during.value
+    every = f"every {format_seconds(schedule.interval_seconds)}"
+    match schedule.count:
+        case None:
+            return f"asked {every} in {phase}"
+        case 1:
+            return f"asked once, in {phase}"
+        case count:
+            return f"asked {count} times in {phase}, {every}"

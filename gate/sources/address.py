@@ -17,6 +17,9 @@ _METADATA: Final = frozenset(
     map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
 )
 """Where Amazon (IPv6), Alibaba and Oracle keep theirs."""
+PROMETHEUS: Final = "https://prometheus.example:9090"
+SERVICE: Final = "https://web.example/healthz"
+"""What URLs look like, for hints."""
 _TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
 """IPv4 addresses behind NAT64 (RFC 6052)."""
 
@@ -31,13 +34,19 @@ class Address:
     port: int
 
     @classmethod
-    def parse(cls, text: str, *, allow_link_local: bool = False) -> Address:
-        """Read a URL; UsageError says what is wrong with it and shows no credentials."""
-        parts = _split(text)
+    def parse(
+        cls, text: str, *, allow_link_local: bool = False, example: str = PROMETHEUS
+    ) -> Address:
+        """Read a URL; UsageError says what is wrong with it and shows no credentials.
+
+        `example` is one of the kind that is meant, for its hint.
+        """
+        hint = f"as in {example}"
+        parts = _split(text, hint)
         if parts.username is not None or parts.password is not None:
-            hint = "credentials come from files or the environment"
-            raise UsageError("a URL cannot hold a user or a password", hint=hint)
-        host, port = _host(parts, text)
+            told = "credentials come from files or the environment"
+            raise UsageError("a URL cannot hold a user or a password", hint=told)
+        host, port = _host(parts, text, hint)
         if not allow_link_local and is_link_local(host):
             raise UsageError(f"{host} is a link-local or metadata address", hint=ALLOW)
         return cls(text, parts.scheme, host, port or _PORTS[parts.scheme])
@@ -74,24 +83,25 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour
 
 
-def _split(text: str) -> SplitResult:
+def _split(text: str, hint: str) -> SplitResult:
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise UsageError("a URL cannot hold spaces, control characters or other than ASCII")
+        why = "a URL cannot hold spaces, control characters or other than ASCII"
+        raise UsageError(why, hint=hint)
     try:
         parts = urlsplit(text)
     except ValueError as error:
-        raise UsageError("not a URL", hint="as in https://prometheus.example:9090") from error
+        raise UsageError("not a URL", hint=hint) from error
     if parts.scheme not in _PORTS or not text.startswith(f"{parts.scheme}://"):
-        hint = "as in https://prometheus.example:9090"
         raise UsageError("a URL has to begin with http:// or https://", hint=hint)
     return parts
 
 
-def _host(parts: SplitResult, text: str) -> tuple[str, int | None]:
+def _host(parts: SplitResult, text: str, hint: str) -> tuple[str, int | None]:
     try:
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise UsageError(f"the port of the URL is no number: {parts.scheme}://...") from error
+        why = f"the port of the URL is no number: {parts.scheme}://..."
+        raise UsageError(why, hint=hint) from error
     if not host or "\\" in text:
-        raise UsageError("the URL names no host", hint="as in https://prometheus.example:9090")
+        raise UsageError("the URL names no host", hint=hint)
     return host, port

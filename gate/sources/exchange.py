@@ -48,11 +48,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What is sent: a GET or HEAD, or a POST of a form."""
+    """What is sent: nothing but the request, a form, or a `body` of its own type."""
 
     method: str
     address: Address
     form: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    content_type: str = ""
 
 
 class _Line:
@@ -155,12 +157,10 @@ class Exchanges:
         read_body: bool,
     ) -> Reply:
         started = self._clock.now()
-        request = requests.Request(
-            sent.method,
-            sent.address.url,
-            headers={"Accept-Encoding": "identity", "User-Agent": "rollout-gate", **secrets},
-            data=list(sent.form) or None,
-        )
+        typed = {"Content-Type": sent.content_type} if sent.content_type else {}
+        headers = {"Accept-Encoding": "identity", "User-Agent": "rollout-gate", **typed, **secrets}
+        data = sent.body or list(sent.form) or None
+        request = requests.Request(sent.method, sent.address.url, headers=headers, data=data)
         response = line.session.send(
             line.session.prepare_request(request),
             stream=True,
@@ -205,7 +205,7 @@ class Exchanges:
         found = from_transport(error, str(address))
         if found.trouble is Trouble.ADDRESS:
             return unanswered(Trouble.ADDRESS, found.why, hint=ALLOW)
-        return unanswered(found.trouble, clean_line(masked(found.why, secrets)))
+        return unanswered(found.trouble, clean_line(masked(found.why, secrets)), hint=found.hint)
 
 
 def _is_json(response: requests.Response) -> bool:

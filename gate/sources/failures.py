@@ -29,15 +29,21 @@ _OF_STATUS: Final = {
     429: Trouble.OVERLOADED,
 }
 _HINTS: Final = {
-    Trouble.UNAUTHORIZED: "the credentials are missing, wrong or expired",
+    Trouble.UNAUTHORIZED: "the credentials are missing, wrong or expired (--prometheus-token-file)",
     Trouble.FORBIDDEN: "these credentials may not ask this",
     Trouble.NOT_FOUND: "the URL has to end before /api/v1, with the server's own prefix if any",
     Trouble.REDIRECTED: "give the URL that it redirects to",
-    Trouble.TLS: "is the certificate authority the right one?",
     Trouble.NAME: "is the name of the server right?",
     Trouble.UNREACHABLE: "is the server up, and reachable from here?",
     Trouble.REFUSED: "is the server up, and the port right?",
 }
+_AUTHORITY: Final = (
+    "name the file of its certificate authority: --prometheus-ca-file, or ca-file of its service"
+)
+_DISTRUST: Final = (
+    ("expired", "the server needs a certificate that is valid now"),
+    ("mismatch", "give a URL with a name that the certificate holds"),
+)
 
 
 def from_transport(error: Exception, server: str) -> Errored:
@@ -50,7 +56,8 @@ def from_transport(error: Exception, server: str) -> Errored:
         return _errored(Trouble.NAME, f"the name of {server} does not resolve")
     match error:
         case requests.exceptions.SSLError() if not _any(chain, ssl.SSLEOFError):
-            return _errored(Trouble.TLS, f"no TLS with {server}: {_tls(str(error))}")
+            why, hint = _tls(str(error))
+            return Errored(clean_line(f"no TLS with {server}: {why}"), Trouble.TLS, hint)
         case requests.exceptions.ProxyError():
             return _errored(Trouble.UNREACHABLE, f"cannot reach {server} through its proxy")
         case requests.exceptions.Timeout():
@@ -80,13 +87,16 @@ def _chain(error: BaseException | None, depth: int = 8) -> Iterator[BaseExceptio
             yield from _chain(inner, depth - 1)
 
 
-def _tls(text: str) -> str:
+def _tls(text: str) -> tuple[str, str]:
+    """Return why there is no TLS, and what to do; the words are OpenSSL's."""
     untrusted = re.search(r"certificate verify failed: ([^(]+)", text)
     if untrusted is not None:
-        return f"its certificate is not trusted: {untrusted[1].strip()}"
-    if "WRONG_VERSION_NUMBER" in text or "wrong version number" in text:
-        return "it does not speak TLS"
-    return _last_words(text)
+        why = untrusted[1].strip()
+        hints = (hint for words, hint in _DISTRUST if words in why.lower())
+        return f"its certificate is not trusted: {why}", next(hints, _AUTHORITY)
+    if "wrong_version_number" in text.lower().replace(" ", "_"):
+        return "it does not speak TLS", "give a URL with http://, or the port that speaks TLS"
+    return _last_words(text), "does it want a client certificate, or another version of TLS?"
 
 
 def _last_words(error: object) -> str:

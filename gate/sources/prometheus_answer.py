@@ -45,7 +45,10 @@ def decode(body: bytes, content_type: str) -> Samples:
 
 def _bad(why: str, body: bytes) -> Unanswered:
     words = page(body)
-    hint = "does the URL lead to Prometheus, or to a login page before it?"
+    hint = (
+        "the URL leads to no Prometheus, or to a login page before it: "
+        "give the server's own URL, or the credentials that it asks for"
+    )
     return unanswered(Trouble.BAD_ANSWER, f"{why}: {words}" if words else why, hint=hint)
 
 

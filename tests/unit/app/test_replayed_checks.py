@@ -199,13 +199,22 @@ def test_another_interval_takes_what_comes_next(seconds: float) -> None:
 
 @pytest.mark.contract("B468")
 @pytest.mark.parametrize(
-    "other", [metric("sum(errors)"), metric(name="new"), Check("errors", Command(("true",)))]
+    ("other", "words"),
+    [
+        (metric("sum(errors)"), "the recording's check of that name asked something else"),
+        (metric(name="new"), "the recording has no measurements of it"),
+        (
+            Check("errors", Command(("true",))),
+            "the recording's check of that name asked something else",
+        ),
+    ],
 )
-def test_what_was_not_asked_then_is_inconclusive(other: Check) -> None:
-    """Another query, another name, another kind: nobody knows what it would have said."""
+def test_what_was_not_asked_then_is_inconclusive(other: Check, words: str) -> None:
+    """Another query, another name, another kind: no outage, but a thing that nobody knows."""
     judged = replayed([metric()], [other], *ALL_GOOD)
-    assert judged.verdict is Stands.INCONCLUSIVE
-    assert "the recording did not ask that" in judged.message
+    assert (judged.verdict, judged.reason) == (Stands.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert words in judged.message
+    assert "error" not in judged.message.removeprefix("errors")
 
 
 def test_a_recording_is_read_once_for_all_policies() -> None:

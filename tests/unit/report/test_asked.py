@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gate.core.checks import Bounds, Check, Command, Http, Reduce, Schedule
+from gate.core.checks import Bounds, Check, Command, During, Http, Reduce, Schedule
 from gate.core.comparing import MannWhitney, Ratio
 from gate.core.measurement import errored, failed
 from gate.core.measuring import measure
 from gate.core.objects import CleanText
 from gate.core.questions import (
+    PERMANENT,
     Answer,
     Answers,
     CommandQuestion,
@@ -86,6 +87,47 @@ def test_the_worst_check_gives_the_code_and_is_named() -> None:
     assert told(good, bad)["message"] == "bad: fails"
 
 
+@pytest.mark.contract("B650")
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (Trouble.TLS, "there is no TLS with the source"),
+        (Trouble.REDIRECTED, "the source redirects, which is not followed"),
+        (Trouble.UNAUTHORIZED, "the source does not accept the credentials"),
+        (Trouble.FORBIDDEN, "the source does not permit the question"),
+        (Trouble.NOT_FOUND, "the source knows no such path"),
+        (Trouble.BAD_ANSWER, "what answers is not what the check expects"),
+        (Trouble.CREDENTIALS, "the credentials cannot be used"),
+        (Trouble.ADDRESS, "there is no address to ask"),
+        (Trouble.COMMAND, "the command cannot be run"),
+    ],
+)
+def test_why_a_check_cannot_be_asked_is_told(trouble: Trouble, words: str) -> None:
+    """Each is another thing to mend; a source that answers is not said to be silent."""
+    away = troubled(a_check(), Errored(CleanText("no"), trouble))
+    assert told(away)["message"] == f"errors: {words}"
+
+
+@pytest.mark.contract("B650")
+def test_every_lasting_trouble_has_words_of_its_own() -> None:
+    """But for a wrong query, which is the caller's and no refusal."""
+    refused = sorted(PERMANENT - {Trouble.BAD_QUERY})
+    away = [troubled(a_check(), Errored(CleanText("no"), trouble)) for trouble in refused]
+    assert len({told(one)["message"] for one in away}) == len(refused)
+
+
+@pytest.mark.contract("B650")
+def test_checks_with_one_trouble_are_told_together() -> None:
+    """And apart from those with another."""
+    troubles = (("a", Trouble.TLS), ("b", Trouble.NOT_FOUND), ("c", Trouble.TLS))
+    asked = [
+        troubled(named(a_check(), name), Errored(CleanText("no"), trouble))
+        for name, trouble in troubles
+    ]
+    words = "a, c: there is no TLS with the source; b: the source knows no such path"
+    assert told(*asked)["message"] == words
+
+
 @pytest.mark.contract("B456")
 def test_numbers_that_json_cannot_hold_are_text_or_null() -> None:
     """A document is JSON to every reader."""
@@ -152,8 +194,23 @@ def test_how_it_decides_in_a_run_is_said(tolerances: dict[str, Any], words: str)
     check = a_check(schedule=Schedule(count=3), required=False, **tolerances)
     (row,) = told(answered(check, vector(0.1)))["checks"]
     rule = row["rules"][-1]
-    assert rule["says"].startswith("asked every 10s, 3 times in rollout and bake; ")
+    assert rule["says"].startswith("asked 3 times in rollout and bake, every 10s; ")
     assert rule["says"].endswith(f"{words}; it only reports")
+
+
+@pytest.mark.contract("B458")
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        (Schedule(), "asked every 10s in rollout and bake; "),
+        (Schedule(count=1, during=During.BAKE), "asked once, in bake; "),
+        (Schedule(count=2, during=During.BAKE), "asked 2 times in bake, every 10s; "),
+    ],
+)
+def test_when_it_is_asked_in_a_run_is_said(schedule: Schedule, words: str) -> None:
+    """What is asked once has no interval."""
+    (row,) = told(answered(a_check(schedule=schedule), vector(0.1)))["checks"]
+    assert row["rules"][-1]["says"].startswith(words)
 
 
 def test_each_kind_of_answer_is_a_line() -> None:

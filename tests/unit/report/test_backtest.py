@@ -13,7 +13,8 @@ def judgement(verdict: str, reason: str, decided_at: float | None, why: str = ""
 
 COMPLETE = judgement("complete", "Complete", 95.02, "4 of 4 new pods available")
 FAILED = judgement("failed", "CheckFailed", 40.1, "errors: 0.2 is not <= 0.1 " + "and so on " * 9)
-DOUBT = judgement("inconclusive", "CheckInconclusive", 95.0, "the recording did not ask that")
+NO_MEASUREMENTS = "the recording has no measurements of it"
+DOUBT = judgement("inconclusive", "CheckInconclusive", 95.0, NO_MEASUREMENTS)
 
 
 def row(file: str, then: Judgement, now: Judgement) -> Backtested:

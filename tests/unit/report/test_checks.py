@@ -130,7 +130,7 @@ def test_a_failed_check_is_told_with_its_command() -> None:
     assert any("CheckFailed: errors: 0.9 is not <= 0.5" in line for line in lines)
     (told_so,) = [line for line in lines if "checks    " in line]
     assert told_so == "  checks    ✗ errors: 0.9 is not <= 0.5; 1 of 2 failed"
-    assert any("rollout-gate checks web -n shop --explain" in line for line in lines)
+    assert any("rollout-gate checks web -n shop --context prod --explain" in line for line in lines)
 
 
 @pytest.mark.contract("B461")
@@ -140,8 +140,8 @@ def test_a_version_in_doubt_can_be_asked_about_and_left() -> None:
     assert (result["exit_code"], result["reason"]) == (7, "CheckInconclusive")
     commands = [step.command for step in next_steps(result)]
     assert commands == [
-        "rollout-gate checks web -n shop --explain",
-        "rollout-gate undo web -n shop --to-revision 1",
+        "rollout-gate checks web -n shop --context prod --explain",
+        "rollout-gate undo web -n shop --context prod --to-revision 1",
     ]
     text = verdict_text(result, Style())
     assert "! errors: 0 of 1 passes; last: NaN; measured" in text

@@ -47,6 +47,12 @@ def trouble(said: Answered | Errored) -> Trouble:
     return said.trouble
 
 
+def hint(said: Answered | Errored) -> str:
+    """Return what to do about it."""
+    assert isinstance(said, Errored), said
+    return said.hint
+
+
 def test_connections_are_used_again(server: ScriptedServer) -> None:
     """A tick costs no handshake."""
     server.on("POST", PATH, GOOD)
@@ -175,6 +181,7 @@ def test_a_server_that_nobody_vouches_for_is_told_nothing(tls_server: ScriptedSe
     said = Prometheus(tls_server.url, access, SystemClock()).ask(QUESTION)
     assert trouble(said) is Trouble.TLS
     assert "is not trusted: self-signed certificate" in repr(said)
+    assert "--prometheus-ca-file" in hint(said)
     assert not tls_server.seen
 
 
@@ -184,3 +191,4 @@ def test_a_server_without_tls_is_told_apart(server: ScriptedServer) -> None:
     said = Prometheus(url, Access(), SystemClock()).ask(QUESTION)
     assert trouble(said) is Trouble.TLS
     assert "does not speak TLS" in repr(said)
+    assert "http://" in hint(said)

@@ -304,6 +304,8 @@ def not_connected(number: int) -> Exception:
         (requests.exceptions.ProxyError("x"), Trouble.UNREACHABLE, "proxy"),
         (requests.exceptions.SSLError("x: certificate verify failed: self-signed (_ssl.c:1)"),
          Trouble.TLS, "not trusted: self-signed"),
+        (requests.exceptions.SSLError("x: certificate verify failed: Hostname mismatch (_ssl.c:1)"),
+         Trouble.TLS, "not trusted: Hostname mismatch"),
         (requests.exceptions.SSLError("[SSL: WRONG_VERSION_NUMBER]"), Trouble.TLS, "no TLS"),
     ],
 )  # fmt: skip

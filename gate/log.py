@@ -1,6 +1,7 @@
 """Diagnostics on stderr: retries, reconnects, and the timeline where stderr is JSON.
 
-Callers name facts (`log.info("reconnecting", after_seconds=2)`), never bodies or credentials.
+Callers name an event and facts (`log.info("reconnecting", after_seconds=2)`), never bodies or
+credentials; `text` is what people are told. JSON lines say of which run they are, too.
 structlog is loaded by the first line that is severe enough to be written.
 """
 
@@ -10,7 +11,7 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -35,6 +36,7 @@ class _Log:
         self.as_json = False
         self.stream: TextIO | None = None
         self.wall: Wall = _now
+        self.bound: dict[str, str] = {}
         self.logger: Any = None
 
     def write(self, level: str, event: str, facts: dict[str, object]) -> None:
@@ -62,8 +64,9 @@ class _Log:
         )
 
     def _stamped(self, _logger: object, _method: str, line: Line) -> Line:
-        line["at"] = self.wall().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        return line
+        at = self.wall().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        what = {"level": line.pop("level"), "event": line.pop("event")}
+        return {"at": at, **what, **self.bound, **line}
 
 
 def _now() -> datetime:
@@ -90,6 +93,20 @@ def configure(
     _log.stream = stream
     _log.wall = wall
     _log.logger = None
+
+
+@contextlib.contextmanager
+def bound(**facts: str) -> Iterator[None]:
+    """Let every JSON line say of which run it is, for the block; what is "" is left out.
+
+    A line for people stands in the log of its run anyway.
+    """
+    before = _log.bound
+    _log.bound = {key: value for key, value in facts.items() if value}
+    try:
+        yield
+    finally:
+        _log.bound = before
 
 
 def debug(event: str, **facts: object) -> None:
@@ -126,12 +143,11 @@ def _mask(key: str, value: object) -> object:
 
 
 def _console_line(_logger: object, _method: str, line: Line) -> str:
-    """Return `warning: reconnecting (after_seconds=2)`."""
-    facts = [
-        f"{key}={_printable(value)}" for key, value in line.items() if key not in ("level", "event")
-    ]
+    """Return `warning: reconnecting (after_seconds=2)`; a text stands in the event's place."""
+    named = ("level", "event", "text")
+    facts = [f"{key}={_printable(value)}" for key, value in line.items() if key not in named]
     tail = f" ({', '.join(facts)})" if facts else ""
-    return f"{line['level']}: {_printable(line['event'])}{tail}"
+    return f"{line['level']}: {_printable(line.get('text', line['event']))}{tail}"
 
 
 def _printable(value: object) -> str:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 
 class EngineError(Exception):
@@ -29,8 +30,19 @@ class Kind(enum.StrEnum):
     VICTORIA_METRICS = "victoria-metrics"
 
 
-def program(kind: Kind) -> Path:
-    """Return an engine's program; of several processes one fetches it, the others wait.
+class Tool(enum.StrEnum):
+    """What stands around an engine, by the name of its program."""
+
+    PROMTOOL = "promtool"
+    PUSHGATEWAY = "prometheus-pushgateway"
+
+
+_PACKAGES: Final = {Tool.PROMTOOL: "prometheus"}
+"""The packages that bear another name than the program."""
+
+
+def program(kind: Kind | Tool) -> Path:
+    """Return a program; of several processes one fetches it, the others wait.
 
     Raises `EngineError` where it is not on PATH and cannot be fetched.
     """
@@ -59,7 +71,11 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fetch(kind: Kind, folder: Path) -> None:
+def _package(kind: Kind | Tool) -> str:
+    return _PACKAGES.get(kind, kind) if isinstance(kind, Tool) else kind
+
+
+def _fetch(kind: Kind | Tool, folder: Path) -> None:
     """Take the program out of Debian's package, and move it in whole."""
     for tool in ("apt-get", "dpkg-deb"):
         if shutil.which(tool) is None:
@@ -73,22 +89,22 @@ def _fetch(kind: Kind, folder: Path) -> None:
         (workplace / "usr" / "bin" / kind).rename(folder / kind)
 
 
-def _download(kind: Kind, workplace: Path) -> None:
+def _download(kind: Kind | Tool, workplace: Path) -> None:
     """Ask with the machine's package lists, and where it has none with lists of our own."""
-    if _run(kind, ["apt-get", *_QUIET, "download", kind], workplace, check=False):
+    if _run(kind, ["apt-get", *_QUIET, "download", _package(kind)], workplace, check=False):
         return
     lists = workplace / "lists"
     (lists / "partial").mkdir(parents=True)
     own = ["-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={workplace}"]
     _run(kind, ["apt-get", *_QUIET, *own, "update"], workplace)
-    _run(kind, ["apt-get", *_QUIET, *own, "download", kind], workplace)
+    _run(kind, ["apt-get", *_QUIET, *own, "download", _package(kind)], workplace)
 
 
 # As root, apt changes to a user that cannot write into our folder, and warns of it.
 _QUIET = ("-qq", "-o", "APT::Sandbox::User=")
 
 
-def _run(kind: Kind, command: Sequence[str], workplace: Path, *, check: bool = True) -> bool:
+def _run(kind: Kind | Tool, command: Sequence[str], workplace: Path, *, check: bool = True) -> bool:
     done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
     if done.returncode and check:
         said = (done.stderr or done.stdout).strip()
@@ -96,14 +112,14 @@ def _run(kind: Kind, command: Sequence[str], workplace: Path, *, check: bool = T
     return done.returncode == 0
 
 
-def _remedy(kind: Kind) -> str:
-    return f"install it (on Debian: the package {kind}; its service need not run)"
+def _remedy(kind: Kind | Tool) -> str:
+    return f"install it (on Debian: the package {_package(kind)}; its service need not run)"
 
 
 def main() -> int:
     """Fetch what is missing and print where each program stands."""
     try:
-        for kind in Kind:
+        for kind in (*Kind, *Tool):
             print(program(kind))
     except EngineError as error:
         print(f"error: {error}", file=sys.stderr)

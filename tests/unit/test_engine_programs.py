@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines import programs
-from tests.engines.programs import EngineError, Kind, program
+from tests.engines.programs import EngineError, Kind, Tool, program
 
 APT_GET = """#!/bin/sh
 case "$*" in
@@ -63,6 +63,16 @@ def test_what_is_not_installed_is_fetched_once(tools: Path, tmp_path: Path, *, l
     apt_get.unlink()
     assert program(Kind.PROMETHEUS) == kept
     assert [each.name for each in kept.parent.iterdir() if each.name != ".lock"] == ["prometheus"]
+
+
+def test_a_tool_is_taken_out_of_the_package_that_has_it(tools: Path) -> None:
+    """Prometheus' package brings its linter; another name is told where neither can be had."""
+    put(tools, "dpkg-deb", DPKG_DEB.replace("usr/bin/prometheus", "usr/bin/promtool"))
+    put(tools, "apt-get", APT_GET)
+    assert program(Tool.PROMTOOL).name == "promtool"
+    (tools / "apt-get").unlink()
+    with pytest.raises(EngineError, match="the package prometheus-pushgateway;"):
+        program(Tool.PUSHGATEWAY)
 
 
 def test_a_package_that_cannot_be_had_is_named(tools: Path) -> None:

@@ -54,6 +54,32 @@ def test_json_is_one_object_a_line() -> None:
     assert record == {"level": "error", "event": "reconnecting", "after_seconds": 2}
 
 
+@pytest.mark.contract("B621")
+def test_every_json_line_says_of_which_run_it_is() -> None:
+    """Time, level and event first; what is not known is left out; afterwards it is as before."""
+    with log.bound(run="shop/web/42", attempt="5f0c", trace_id="", span_id=""):
+        with log.bound(attempt="inner"):
+            (inner,) = written("json", "error")
+        (line,) = written("json", "error")
+        assert written("console", "error") == ["error: reconnecting (after_seconds=2)"]
+    record = json.loads(line)
+    assert [*record] == ["at", "level", "event", "run", "attempt", "after_seconds"]
+    assert (record["run"], record["attempt"]) == ("shop/web/42", "5f0c")
+    assert json.loads(inner)["attempt"] == "inner"
+    assert "run" not in json.loads(written("json", "error")[0])
+
+
+@pytest.mark.contract("B621")
+def test_what_people_are_told_stands_in_the_place_of_the_event() -> None:
+    """In JSON both are there."""
+    for form, expected in (("console", "warning: mind the gap (n=1)"), ("json", "mind the gap")):
+        stream = io.StringIO()
+        log.configure(form, "info", stream=stream)
+        log.warning("gap", text="mind the gap", n=1)
+        said = stream.getvalue().strip()
+        assert (json.loads(said)["text"] if form == "json" else said) == expected
+
+
 @pytest.mark.contract("B252")
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_what_looks_like_a_credential_is_hidden(form: str) -> None:

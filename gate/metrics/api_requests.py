@@ -1,0 +1,45 @@
+"""Counts the requests to the API server by verb and code, from several threads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from gate.metrics.families import NO_ANSWER, OTHER, VERBS
+
+_CODES: Final = frozenset(status.value for status in HTTPStatus)
+_YES: Final = ("true", "1")
+
+Answered = tuple[str, str]
+"""A verb and a code, each of a closed set."""
+
+
+class ApiRequests:
+    """A tally that any thread adds to, and any thread reads."""
+
+    def __init__(self) -> None:
+        self._answered: list[Answered] = []
+
+    def count(self, method: str, url: str, status: int | None) -> None:
+        """Take a request that was answered with `status`; None is no answer."""
+        self._answered.append((_verb(method, url), _code(status)))
+
+    def tally(self) -> Counter[Answered]:
+        """Return how many there were."""
+        return Counter(self._answered[:])
+
+
+def _verb(method: str, url: str) -> str:
+    """Return the method; a GET that goes on is a watch (Kubernetes API, parameter `watch`)."""
+    if method == "GET" and parse_qs(urlsplit(url).query).get("watch", [""])[-1] in _YES:
+        return "WATCH"
+    return method if method in VERBS else OTHER
+
+
+def _code(status: int | None) -> str:
+    """Return the status; a server may make up numbers, and each would be a series."""
+    if status is None:
+        return NO_ANSWER
+    return str(status) if status in _CODES else OTHER

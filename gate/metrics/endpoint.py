@@ -1,0 +1,73 @@
+"""An endpoint that Prometheus scrapes while the run goes on."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import MetricsHandler
+
+from gate.metrics.exposition import Read, registry_of
+
+PATH: Final = "/metrics"
+_CLIENT_SECONDS: Final = 5.0
+"""How long a client may take with its request."""
+_LOOK_SECONDS: Final = 0.05
+"""How often the server looks whether the run has ended, which does not wait for longer."""
+
+
+class _Handler(MetricsHandler):
+    timeout = _CLIENT_SECONDS
+    server_version = "rollout-gate"
+    sys_version = ""
+
+    def do_GET(self) -> None:  # noqa: N802 - as http.server's
+        """Answer the metrics' own path alone."""
+        if urlsplit(self.path).path == PATH:
+            super().do_GET()
+        else:
+            self.send_error(404)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, host: str, port: int, registry: CollectorRegistry) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), type("Handler", (_Handler,), {"registry": registry}))
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Leave a client that went away, or broke off, to itself."""
+
+    def server_bind(self) -> None:
+        """Bind without asking DNS for the host's name, as `HTTPServer` does."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+
+@contextmanager
+def listening(host: str, port: int, read: Read) -> Iterator[str]:
+    """Serve what `read` gives for the block; yield the URL. OSError where it cannot listen.
+
+    Nothing of a scrape waits for the run, nor the run's end for a scrape.
+    """
+    server = _Server(host, port, registry_of(read))
+    serving = threading.Thread(
+        target=server.serve_forever, args=(_LOOK_SECONDS,), name="metrics", daemon=True
+    )
+    serving.start()
+    try:
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{server.server_port}{PATH}"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,67 @@
+"""How long an attempt is in each phase, and how fast it goes back: a fold of its states. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from gate.core.attempt import Attempt, Purpose
+from gate.core.body import FrozenMap
+from gate.core.machine import Leg, State
+from gate.metrics.families import PREPARING
+
+Place = tuple[Leg, str]
+_BEFORE: Place = (Leg.FORWARD, PREPARING)
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """What was seen of the attempts of a run; times are of the attempts' clock.
+
+    `since` is when the phase `place` began. `evidence_at` is when what decides against the new
+    version was first seen, infinity while nothing does; `delay_seconds` from there to the first
+    write of the way back, None where there was none.
+    """
+
+    since: float
+    place: Place = _BEFORE
+    spent: FrozenMap[Place, float] = field(default_factory=FrozenMap)
+    evidence_at: float = math.inf
+    delay_seconds: float | None = None
+
+    def seen(self, attempt: Attempt) -> Phases:
+        """Return what is known after a step; of a step that passes several states, the last."""
+        after = self._moved(attempt)
+        if self.place == _BEFORE:
+            after = replace(after, evidence_at=math.inf, delay_seconds=None)
+        if attempt.leg is Leg.FORWARD:
+            return replace(after, evidence_at=_evidence_at(after.evidence_at, attempt))
+        written_at = attempt.rollback_written_at
+        if written_at is None or after.delay_seconds is not None:
+            return after
+        evidence_at = min(after.evidence_at, attempt.leg_at)
+        return replace(after, delay_seconds=max(0.0, written_at - evidence_at))
+
+    def durations(self, now: float) -> Mapping[Place, float]:
+        """Return the seconds of each phase up to `now`, in the order in which they began."""
+        return self._with(now)
+
+    def _moved(self, attempt: Attempt) -> Phases:
+        place = (attempt.leg, str(attempt.state.value))
+        if place == self.place:
+            return self
+        spent = self._with(attempt.now)
+        place = _BEFORE if attempt.state is State.ENDED else place
+        return replace(self, since=attempt.now, place=place, spent=spent)
+
+    def _with(self, now: float) -> FrozenMap[Place, float]:
+        spent = self.spent.get(self.place, 0.0) + max(0.0, now - self.since)
+        return self.spent.put(self.place, spent)
+
+
+def _evidence_at(known: float, attempt: Attempt) -> float:
+    """Return since when a failure is being confirmed; a refuted one is forgotten."""
+    if attempt.state is State.CONFIRMING and attempt.purpose is Purpose.FAILURE:
+        return min(known, attempt.confirming_since, attempt.now)
+    return math.inf

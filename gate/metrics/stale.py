@@ -1,0 +1,95 @@
+"""Which groups of a Pushgateway are stale: those of Deployments that the cluster no longer has.
+
+A Pushgateway forgets nothing by itself: who reads such a group sees its last outcome for ever.
+Only what is surely ours and surely gone is called stale; whatever else there is stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gate.metrics.families import LAST_INFO, PLACE
+from gate.metrics.run import Place
+
+MARGIN_SECONDS: Final = 60.0
+"""How much older than the list of what exists a group has to be: clocks differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """What the cluster has: the Deployments of each namespace that was listed whole.
+
+    `at` is when it was, Unix time; `cluster_uid` says of which cluster, "" where nobody knows.
+    """
+
+    cluster_uid: str
+    at: float
+    deployments: Mapping[str, Collection[str]]
+
+
+def stale_groups(answer: bytes, labels: Mapping[str, str], existing: Existing) -> tuple[Place, ...]:
+    """Return the places of stale groups among those listed; `labels` are what ours have in common.
+
+    ValueError where the answer is no list of groups.
+    """
+    if not existing.cluster_uid:
+        return ()
+    return tuple(_stale(_groups(answer), labels, existing))
+
+
+def _stale(groups: list[Any], labels: Mapping[str, str], existing: Existing) -> Iterator[Place]:
+    for group in groups:
+        place = _place_in(group, labels)
+        if place is None or place[0] not in existing.deployments:
+            continue
+        gone = place[1] not in existing.deployments[place[0]]
+        if gone and _is_of_cluster(group, existing) and _is_older(group, existing):
+            yield place
+
+
+def _groups(answer: bytes) -> list[Any]:
+    try:
+        document = json.loads(answer)
+    except (ValueError, RecursionError):
+        document = None
+    groups = document.get("data") if isinstance(document, dict) else None
+    if isinstance(groups, list):
+        return groups
+    raise ValueError("no list of groups")
+
+
+def _place_in(group: Any, wanted: Mapping[str, str]) -> Place | None:
+    """Return the Deployment of a group that has our labels and no others."""
+    labels = group.get("labels") if isinstance(group, dict) else None
+    if not isinstance(labels, dict):
+        return None
+    namespace, deployment = (labels.get(name) for name in PLACE)
+    rest = {name: value for name, value in labels.items() if name not in PLACE}
+    if not isinstance(namespace, str) or not isinstance(deployment, str) or rest != wanted:
+        return None
+    return (namespace, deployment) if namespace and deployment else None
+
+
+def _is_of_cluster(group: Mapping[str, Any], existing: Existing) -> bool:
+    uids = [labels.get("cluster_uid") for labels, _ in _samples(group, LAST_INFO.name)]
+    return bool(uids) and set(uids) == {existing.cluster_uid}
+
+
+def _is_older(group: Mapping[str, Any], existing: Existing) -> bool:
+    """Tell what was pushed well before it was listed what exists."""
+    times = [value for _, value in _samples(group, "push_time_seconds")]
+    try:
+        return bool(times) and max(map(float, times)) < existing.at - MARGIN_SECONDS
+    except (TypeError, ValueError):
+        return False
+
+
+def _samples(group: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    family = group.get(name)
+    metrics = family.get("metrics") if isinstance(family, dict) else None
+    for metric in metrics if isinstance(metrics, list) else ():
+        if isinstance(metric, dict) and isinstance(metric.get("labels"), dict):
+            yield metric["labels"], metric.get("value")

@@ -1,0 +1,207 @@
+"""The ways that metrics leave a run: a file, an endpoint, requests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+
+from gate.clock import SystemClock
+from gate.errors import UsageError
+from gate.metrics.endpoint import listening
+from gate.metrics.families import LAST_DURATION, Sample
+from gate.metrics.pushgateway import NotTaken
+from gate.metrics.sending import Sender
+from gate.metrics.textfile import write_textfile
+from gate.sources.access import Access, SecretVariable
+from tests.unit.metrics.runs import parsed, values
+
+OPENER = build_opener(ProxyHandler({}))
+SAMPLE = Sample(LAST_DURATION, ("shop", 'we"b\n'), 1.5)
+
+
+def get(url: str, **headers: str) -> tuple[str, bytes]:
+    """Return the type and the body of an answer."""
+    request = Request(url, headers=headers)  # noqa: S310 - the test's own
+    with OPENER.open(request, timeout=5.0) as response:
+        return response.headers["Content-Type"], response.read()
+
+
+# -- a file ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B612")
+def test_a_file_is_replaced_whole_and_can_be_read_by_others(tmp_path: Path) -> None:
+    """The collector is another user, and reads `*.prom` at any moment."""
+    path = tmp_path / "gate.prom"
+    path.write_bytes(b"old 1\n")
+    before = os.umask(0o022)
+    try:
+        with path.open("rb") as reader:
+            write_textfile(path, b"new 2\n")
+            assert reader.read() == b"old 1\n"
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"new 2\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A folder stands in its place, or there is none to put it into."""
+    (tmp_path / "gate.prom").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_textfile(tmp_path / "gate.prom", b"new 2\n")
+    assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
+    with pytest.raises(FileNotFoundError):
+        write_textfile(tmp_path / "nowhere" / "gate.prom", b"new 2\n")
+
+
+# -- an endpoint -----------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B613")
+def test_an_endpoint_serves_what_is_known_now_until_its_end() -> None:
+    """In the format that is asked for, values of labels escaped; no other path is there."""
+    read = [SAMPLE]
+    with listening("127.0.0.1", 0, lambda: read) as url:
+        kind, body = get(url)
+        assert kind.startswith("text/plain")
+        assert values(parsed(body), LAST_DURATION.name, "deployment") == {('we"b\n',): 1.5}
+        assert get(url, Accept="application/openmetrics-text")[1].endswith(b"# EOF\n")
+        read.clear()
+        assert LAST_DURATION.name.encode() not in get(url)[1]
+        with pytest.raises(HTTPError, match="404"):
+            get(url.removesuffix("/metrics"))
+    with pytest.raises(URLError, match="refused"):
+        get(url)
+
+
+def test_an_endpoint_ends_while_a_client_dawdles() -> None:
+    """Nobody waits for somebody who asks nothing."""
+    threads = set(threading.enumerate())
+    with listening("127.0.0.1", 0, lambda: [SAMPLE]) as url:
+        port = int(url.rpartition(":")[2].partition("/")[0])
+        dawdler = socket.create_connection(("127.0.0.1", port))
+        get(url)
+    dawdler.close()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(10.0)
+        assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
+def test_an_endpoint_listens_on_ipv6() -> None:
+    """Its URL can be asked as it is."""
+    with listening("::1", 0, lambda: [SAMPLE]) as url:
+        assert url.startswith("http://[::1]:")
+        assert LAST_DURATION.name.encode() in get(url)[1]
+
+
+def test_a_port_that_is_taken_is_an_error() -> None:
+    """The run goes on without."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match="in use"), listening("127.0.0.1", port, list):
+            pass
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers by path, and keeps what came."""
+
+    came: list[tuple[str, str, str | None, str | None, bytes]]
+
+    def do_PUT(self) -> None:
+        """Answer as the path says: a status, or a redirect."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        kind, who = self.headers.get("Content-Type"), self.headers.get("Authorization")
+        self.came.append((self.command, self.path, kind, who, body))
+        self.send_response(int(self.path.strip("/")))
+        self.send_header("Location", "/200")
+        self.end_headers()
+        self.wfile.write(b"pushed metrics are <b>bad</b>\n")
+
+    do_DELETE = do_PUT  # noqa: N815 - as http.server's
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server's
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadingHTTPServer]:
+    """Return a server whose handler keeps what came."""
+    Handler.came = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def url(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return where the server is; whatever proxy the environment names is not asked."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+@pytest.mark.contract("B614")
+def test_a_push_is_a_put_of_text(url: str) -> None:
+    """With the type of the text format."""
+    sender = Sender(url, Access(), SystemClock())
+    sender("PUT", f"{url}/202", 5.0, b"a 1\n")
+    sender("DELETE", f"{url}/202", 5.0)
+    kind = "text/plain; version=0.0.4; charset=utf-8"
+    assert Handler.came == [
+        ("PUT", "/202", kind, None, b"a 1\n"),
+        ("DELETE", "/202", None, None, b""),
+    ]
+
+
+@pytest.mark.contract("B616")
+@pytest.mark.parametrize("status", [400, 301, 503])
+def test_what_is_not_taken_is_told(url: str, status: int) -> None:
+    """In the server's own words, without its markup; a redirect is not followed."""
+    words = "" if status == 301 else ": pushed metrics are bad"
+    told = f"^{url} answered {status}{words}$"
+    with pytest.raises(NotTaken, match=told):
+        Sender(url, Access(), SystemClock())("PUT", f"{url}/{status}", 5.0, b"a 1\n")
+    assert len(Handler.came) == 1
+
+
+@pytest.mark.contract("B616")
+def test_a_server_that_refuses_is_told() -> None:
+    """At once."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with pytest.raises(NotTaken, match="refuses the connection"):
+        Sender(url, Access(), SystemClock())("PUT", url, 5.0)
+
+
+def test_without_time_nothing_is_sent(url: str) -> None:
+    """A group that comes too late."""
+    with pytest.raises(NotTaken, match="no time was left"):
+        Sender(url, Access(), SystemClock())("PUT", f"{url}/200", 0.0)
+    assert Handler.came == []
+
+
+@pytest.mark.contract("B623")
+def test_credentials_go_over_plain_http_only_where_that_is_allowed(url: str) -> None:
+    """And to the server that they are for."""
+    token = SecretVariable("TOKEN", {"TOKEN": "sesame"})
+    with pytest.raises(UsageError, match="in plain text"):
+        Sender(url, Access(token), SystemClock())
+    Sender(url, Access(token, allow_plain_http=True), SystemClock())("PUT", f"{url}/200", 5.0)
+    assert Handler.came[0][3] == "Bearer sesame"

@@ -1,0 +1,94 @@
+"""Which groups are stale: what is surely ours and surely gone, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.metrics.stale import MARGIN_SECONDS, Existing, stale_groups
+
+NOW = 1_800_000_000.0
+JOB = {"job": "rollout-gate"}
+EXISTING = Existing("uid-1", NOW, {"shop": {"web"}})
+
+
+def group(
+    labels: dict[str, str] | None = None,
+    *,
+    uid: str | None = "uid-1",
+    pushed_at: float | str = NOW - 3600,
+) -> dict[str, Any]:
+    """Return a group as the Pushgateway's API lists it: that of a Deployment that is gone."""
+    info = {"metrics": [{"labels": {"cluster_uid": uid}, "value": "1"}]}
+    return {
+        "labels": {**JOB, "namespace": "shop", "deployment": "old", **(labels or {})},
+        "push_time_seconds": {"metrics": [{"labels": {}, "value": str(pushed_at)}]},
+        **({"rollout_gate_last_attempt_info": info} if uid is not None else {}),
+    }
+
+
+def listed(*groups: Any) -> bytes:
+    """Return the answer that lists groups."""
+    return json.dumps({"status": "success", "data": groups}).encode()
+
+
+@pytest.mark.contract("B615")
+def test_the_group_of_a_deployment_that_is_gone_is_stale() -> None:
+    """It was renamed, say, and its last outcome would stand for ever."""
+    assert stale_groups(listed(group()), JOB, EXISTING) == (("shop", "old"),)
+
+
+@pytest.mark.contract("B615")
+@pytest.mark.parametrize(
+    "spared",
+    [
+        pytest.param(group({"deployment": "web"}), id="still there"),
+        pytest.param(group({"namespace": "bank"}), id="a namespace that was not looked at"),
+        pytest.param(group({"job": "backup"}), id="another job"),
+        pytest.param(group({"cluster": "b"}), id="more labels than ours"),
+        pytest.param(group({"deployment": ""}), id="no Deployment"),
+        pytest.param(group(uid="uid-2"), id="another cluster"),
+        pytest.param(group(uid=""), id="a cluster without a name"),
+        pytest.param(group(uid=None), id="pushed by somebody else"),
+        pytest.param(group(pushed_at=NOW), id="pushed a moment ago"),
+        pytest.param(group(pushed_at=NOW - MARGIN_SECONDS), id="pushed while clocks differ"),
+        pytest.param(group(pushed_at="soon"), id="no time"),
+        pytest.param({"labels": None}, id="no labels"),
+        pytest.param("group", id="no group"),
+    ],
+)
+def test_everything_else_is_left_alone(spared: Any) -> None:
+    """A metric that is deleted is gone: in doubt it stays."""
+    assert stale_groups(listed(spared, group()), JOB, EXISTING) == (("shop", "old"),)
+
+
+@pytest.mark.contract("B615")
+def test_without_the_cluster_s_uid_nothing_is_stale() -> None:
+    """Two clusters may push to one Pushgateway."""
+    unknown = Existing("", NOW, {"shop": {"web"}})
+    assert stale_groups(listed(group(uid="")), JOB, unknown) == ()
+
+
+@pytest.mark.parametrize("answer", [b"", b"<html>", b"[]", b'{"data": {}}', b"[" * 100_000])
+def test_an_answer_that_is_no_list_is_said(answer: bytes) -> None:
+    """As one of a proxy, say."""
+    with pytest.raises(ValueError, match="no list of groups"):
+        stale_groups(answer, JOB, EXISTING)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*group()]), JSON))
+def test_whatever_is_listed_is_read_or_left(bent: dict[str, Any]) -> None:
+    """Who answers there is not known."""
+    found = stale_groups(listed({**group(), **bent}), JOB, EXISTING)
+    assert found in ((), (("shop", "old"),))

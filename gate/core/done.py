@@ -64,3 +64,13 @@ def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
     owned = {replica_set.uid for replica_set in snapshot.owned()}
     pods = (track.pod for track in snapshot.pods.values())
     return any(pod.deleting and pod.owner_uid in owned for pod in pods)
+
+
+def counted(snapshot: Snapshot, live: Deployment) -> str:
+    """Return how far it is, in one line."""
+    current = snapshot.current()
+    available = current.available_replicas if current is not None else 0
+    return (
+        f"{available} of {live.replicas} new pods available, "
+        f"{live.updated_replicas} updated, {live.status_replicas} in all"
+    )

@@ -20,7 +20,7 @@ from gate.core.deadlines import (
     no_progress,
     total_over,
 )
-from gate.core.done import amount, done
+from gate.core.done import amount, counted, done
 from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.fact import Absent
 from gate.core.hindrances import Hindrances, denial, denial_ripe_at, fatal_denial, is_quota
@@ -176,7 +176,9 @@ class Rollout:
         if ruled is not None:
             return ruled
         live = self.snapshot.live
-        said = "the Deployment could not be read yet" if live is None else self.counted(live)
+        said = "the Deployment could not be read yet"
+        if live is not None:
+            said = counted(self.snapshot, live)
         kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
         return Verdict(kind, reason, CleanText(said), self.causes(now))
 
@@ -185,9 +187,10 @@ class Rollout:
         live = self.snapshot.live
         if live is None:
             gone = isinstance(self.snapshot.deployment, Absent)
-            return _superseded(Reason.DELETED, "the Deployment was deleted") if gone else None
+            said = "the Deployment was deleted"
+            return Verdict.superseded(Reason.DELETED, said) if gone else None
         return (
-            self._departed(live)
+            self.applied.departed(live)
             or self._paused(live, now)
             or self._failed(self._fatal(live, now), now)
             or self._complete(live)
@@ -218,25 +221,6 @@ class Rollout:
         """Tell whether the strict predicate holds: we are observed, and all is there."""
         return self._observed(live) and done(self.snapshot, live, self.policy)
 
-    def counted(self, live: Deployment) -> str:
-        """Return how far it is, in one line."""
-        current = self.snapshot.current()
-        available = current.available_replicas if current is not None else 0
-        return (
-            f"{available} of {live.replicas} new pods available, "
-            f"{live.updated_replicas} updated, {live.status_replicas} in all"
-        )
-
-    def _departed(self, live: Deployment) -> Verdict | None:
-        if live.uid != self.applied.uid:
-            return _superseded(Reason.DELETED, "the Deployment was deleted and created again")
-        if live.deleting:
-            return _superseded(Reason.DELETED, "the Deployment is being deleted")
-        if live.generation < self.applied.generation or self.still_ours(live):
-            return None
-        images = ", ".join(live.template.images())
-        return _superseded(Reason.SUPERSEDED, f"somebody else changed the pod template: {images}")
-
     def _paused(self, live: Deployment, now: float) -> Verdict | None:
         if not live.paused:
             return None
@@ -260,7 +244,7 @@ class Rollout:
         reason = Reason.COMPLETE if self.applied.spec_changed else Reason.NO_CHANGE
         if live.replicas == 0:
             reason = Reason.VACUOUS
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.counted(live)))
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(counted(self.snapshot, live)))
 
     def _late(self, live: Deployment, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first."""
@@ -274,7 +258,7 @@ class Rollout:
         if stalled is not None or now < self.ends_at:
             return stalled
         over = total_over(live, self.progress, self.total_seconds, now)
-        return replace(over, message=CleanText(f"{over.message}: {self.counted(live)}"))
+        return replace(over, message=CleanText(f"{over.message}: {counted(self.snapshot, live)}"))
 
     def _failed(self, why: Cause | None, now: float) -> Verdict | None:
         if why is None:
@@ -296,7 +280,3 @@ class Rollout:
             yield stalled_at(self.progress, live)
             if live.deadline_exceeded:
                 yield condition_believed_at(live, self.applied.at)
-
-
-def _superseded(reason: Reason, message: str) -> Verdict:
-    return Verdict(VerdictKind.SUPERSEDED, reason, CleanText(message))

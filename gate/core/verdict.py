@@ -28,3 +28,8 @@ class Verdict:
     reason: Reason
     message: CleanText
     causes: tuple[Cause, ...] = ()
+
+    @classmethod
+    def superseded(cls, reason: Reason, message: str) -> Verdict:
+        """Return that it is somebody else's move."""
+        return cls(VerdictKind.SUPERSEDED, reason, CleanText(message))

@@ -16,8 +16,8 @@ from msgspec.json import Decoder
 from gate.core import objects as core
 from gate.core.body import Body
 from gate.core.events import Kind, LiveObject
-from gate.wire import build, shapes
-from gate.wire.shapes import WatchType
+from gate.wire import build, frames, shapes
+from gate.wire.frames import WatchType
 from gate.wire.untrusted import clean_line
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
@@ -69,7 +69,7 @@ class Listing:
     continue_token: str
 
 
-_LINE: Final = Decoder(shapes.Line)
+_LINE: Final = Decoder(frames.Line)
 _DEPLOYMENT: Final = Decoder(shapes.Deployment)
 _REPLICA_SET: Final = Decoder(shapes.ReplicaSet)
 _POD: Final = Decoder(shapes.Pod)
@@ -77,10 +77,10 @@ _ANY_KIND: Final = Decoder(shapes.AnyObject)
 _JSON_OBJECT: Final = Decoder(dict[str, Any])
 _WATCHED: Final[Decoder[shapes.Watched]] = Decoder(shapes.Watched)
 _LISTS: Final[Mapping[Kind, Decoder[Any]]] = {
-    Kind.DEPLOYMENT: Decoder(shapes.ListOf[shapes.Deployment]),
-    Kind.REPLICA_SET: Decoder(shapes.ListOf[shapes.ReplicaSet]),
-    Kind.POD: Decoder(shapes.ListOf[shapes.Pod]),
-    Kind.EVENT: Decoder(shapes.ListOf[shapes.Event]),
+    Kind.DEPLOYMENT: Decoder(frames.ListOf[shapes.Deployment]),
+    Kind.REPLICA_SET: Decoder(frames.ListOf[shapes.ReplicaSet]),
+    Kind.POD: Decoder(frames.ListOf[shapes.Pod]),
+    Kind.EVENT: Decoder(frames.ListOf[shapes.Event]),
 }
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -106,7 +106,7 @@ def watch_line(line: bytes) -> WatchEvent:
     """Decode one line of a watch of any of the four kinds, at most `MAX_LINE_BYTES` long."""
     event = _LINE.decode(_bounded(line, MAX_LINE_BYTES))
     found = event.object
-    if isinstance(found, shapes.Status):
+    if isinstance(found, frames.Status):
         return WatchEvent(WatchType.ERROR, "", error=_server_error(found))
     version = found.metadata.resource_version or ""
     if event.type is WatchType.BOOKMARK:
@@ -118,7 +118,7 @@ def watch_line(line: bytes) -> WatchEvent:
 def listing(kind: Kind, body: bytes) -> Listing:
     """Decode a list of one kind, at most `MAX_BODY_BYTES` long."""
     page = _LISTS[kind].decode(_bounded(body))
-    meta = page.metadata or shapes.ListMeta()
+    meta = page.metadata or frames.ListMeta()
     return Listing(
         objects=tuple(build.watched(item) for item in page.items or ()),
         resource_version=meta.resource_version or "",
@@ -184,7 +184,7 @@ def _is_tree(value: object, levels: int = _MOST_LEVELS) -> bool:
     )
 
 
-def _server_error(found: shapes.Status) -> ServerError:
+def _server_error(found: frames.Status) -> ServerError:
     return ServerError(
         found.code or 0, clean_line(found.reason or ""), clean_line(found.message or "")
     )

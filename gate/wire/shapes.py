@@ -1,4 +1,4 @@
-"""What of the API's JSON is read, as msgspec structs: apps/v1, v1 and the frames around them.
+"""What of the API's JSON is read, as msgspec structs: the objects of apps/v1 and v1.
 
 Names are those of the API. Unknown fields are skipped unread, managed fields among them, and
 whatever the API may leave out or send as null may be None.
@@ -6,8 +6,7 @@ whatever the API may leave out or send as null may be None.
 
 from __future__ import annotations
 
-import enum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from msgspec import Raw, Struct
 
@@ -213,49 +212,7 @@ class Event(_Shape, tag_field="kind", tag="Event"):
     series: Series | None = None
 
 
-class Status(_Shape, tag_field="kind", tag="Status"):
-    """meta/v1 Status, the object of an ERROR."""
-
-    code: int | None = None
-    reason: str | None = None
-    message: str | None = None
-
-
 Watched = Deployment | ReplicaSet | Pod | Event
-
-
-class WatchType(enum.StrEnum):
-    """What a line of a watch says of its object (meta/v1 WatchEvent)."""
-
-    ADDED = "ADDED"
-    MODIFIED = "MODIFIED"
-    DELETED = "DELETED"
-    BOOKMARK = "BOOKMARK"
-    ERROR = "ERROR"
-
-
-class Line(Struct, gc=False):
-    """One line of a watch."""
-
-    type: WatchType
-    object: Watched | Status
-
-
-class ListMeta(Struct, rename={"resource_version": "resourceVersion", "following": "continue"}):
-    """ListMeta; `following` is the token of the page after this one."""
-
-    resource_version: str | None = None
-    following: str | None = None
-
-
-Item = TypeVar("Item")
-
-
-class ListOf(Struct, Generic[Item]):
-    """A list, or one page of it; its items need not name their kind."""
-
-    metadata: ListMeta | None = None
-    items: list[Item] | None = None
 
 
 class TemplateContainer(_Shape):

@@ -26,8 +26,8 @@ from gate.core import objects as core
 from gate.core.events import Kind, Listed, LiveObject, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
+from gate.wire.frames import WatchType
 from gate.wire.measurements import Measured
-from gate.wire.shapes import WatchType
 from gate.wire.untrusted import clean_line
 
 VERSION: Final = 1

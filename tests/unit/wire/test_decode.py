@@ -24,7 +24,7 @@ from gate.core.objects import (
 )
 from gate.wire import decode
 from gate.wire.decode import DecodeError
-from gate.wire.shapes import WatchType
+from gate.wire.frames import WatchType
 
 POD: dict[str, Any] = {
     "kind": "Pod",

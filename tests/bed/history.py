@@ -31,6 +31,10 @@ class WatchedHistory:
         """Watch from now on, in a thread that ends with the process."""
         threading.Thread(target=self._watch.run, name="history", daemon=True).start()
 
+    def stop(self) -> None:
+        """Say nothing of the server's end."""
+        self._watch.stop()
+
     def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
         """Return the versions so far, resource version `until` and all before it among them.
 

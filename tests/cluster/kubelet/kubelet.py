@@ -36,6 +36,7 @@ class Kubelet:
 
     def stop(self) -> None:
         """Let `run` return; for other threads and signal handlers."""
+        self._watch.stop()
         self._agenda.stop()
 
     def read_log(

@@ -6,7 +6,7 @@ import enum
 import http.client
 import json
 import logging
-import time
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -49,14 +49,14 @@ class Watch:
         self._path = path
         self._tell = tell
         self._selector = {"fieldSelector": selector} if selector else {}
+        self._stopped = threading.Event()
         self._known: dict[str, JSON] = {}
         self._version: str | None = None
 
     def run(self) -> None:
-        """Follow the collection for ever: for a thread that ends with the process."""
+        """Follow the collection until `stop`: for a thread that ends with the process."""
         failures = 0
-        while True:
-            time.sleep(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
+        while not self._stopped.wait(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]):
             before = self._version
             try:
                 if self._version is None:
@@ -65,8 +65,13 @@ class Watch:
             except _ListAgain:
                 self._version = None
             except (ApiError, OSError, http.client.HTTPException, ValueError) as error:
-                log.warning("watch of %s: %r", self._path, error)
+                if not self._stopped.is_set():
+                    log.warning("watch of %s: %r", self._path, error)
             failures = failures + 1 if self._version == before else 0
+
+    def stop(self) -> None:
+        """Take the server's end, which is near, for none of our trouble."""
+        self._stopped.set()
 
     def _list(self) -> None:
         """Read the whole collection; what was known and is not in it has gone."""

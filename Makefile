@@ -38,13 +38,21 @@ help: ## say what there is
 demo: $(INSTALLED) ## show a failed rollout and its rollback, in a sandbox
 	$(BIN)/rollout-gate demo
 
+.PHONY: capture
+capture: $(INSTALLED) ## take the live tree from a terminal (tmux) into README.md
+	$(BIN)/python -m tests.capture
+
 .PHONY: test
 test: $(INSTALLED) ## run the fast tests, all scenarios in virtual time among them
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+.PHONY: test-long
+test-long: $(INSTALLED) ## run what make test has a sample of: whole walks, races, rehearsals, searches
+	$(BIN)/python -m pytest -n auto --dist worksteal --long -m long $(PYTEST_ARGS)
 
 .PHONY: properties
 properties: $(INSTALLED) ## search for counterexamples to the properties, with examples of chance
-	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --long -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)
 
 .PHONY: check-model
 check-model: $(INSTALLED) ## search the model of a cluster for counterexamples, over a million states
@@ -60,11 +68,11 @@ fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for ea
 
 .PHONY: crash-walk
 crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and let recover finish it
-	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --every-request $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --long --every-request $(PYTEST_ARGS)
 
 .PHONY: coverage
-coverage: $(INSTALLED) ## run the unit tests alone, and hold their coverage of branches
-	$(BIN)/python -m pytest tests/unit --cov -n auto $(PYTEST_ARGS)
+coverage: $(INSTALLED) ## run the unit tests alone, the long ones too, and hold their coverage of branches
+	$(BIN)/python -m pytest tests/unit --cov -n auto --long --hypothesis-profile thorough $(PYTEST_ARGS)
 
 .PHONY: e2e
 e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane
@@ -81,6 +89,11 @@ reliability: control-plane ## play all faults on a real control plane, and write
 .PHONY: soak
 soak: $(INSTALLED) ## run 500 attempts in a row over a network that fails
 	$(BIN)/python -m tests.soak
+
+RACES ?= 200
+.PHONY: races
+races: control-plane ## let two gates race for one Deployment, RACES times, on a real control plane
+	$(WITH_TOOLS) $(BIN)/python -m tests.races $(RACES)
 
 .PHONY: bench
 bench: control-plane engines ## measure latency, requests, memory and start-up, next to kubectl
@@ -107,7 +120,7 @@ control-plane: $(INSTALLED) ## build kube-apiserver, kube-controller-manager, ku
 	$(WITH_TOOLS) $(BIN)/python -m tests.cluster.build
 
 .PHONY: engines
-engines: $(INSTALLED) ## have Prometheus and VictoriaMetrics: installed, or out of Debian's packages
+engines: $(INSTALLED) ## have Prometheus, its Pushgateway, VictoriaMetrics: installed, or Debian's packages
 	$(BIN)/python -m tests.engines.programs
 
 .PHONY: host-programs

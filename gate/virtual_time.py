@@ -90,7 +90,7 @@ class Turns:
             entry[1]()
 
     def _is_called(self, owner: int) -> bool:
-        return any(thread == owner for thread, _ in self.calls)
+        return bool(self.calls) and any(thread == owner for thread, _ in self.calls)
 
     def _pass_on(self, mine: Turn) -> None:
         """Let another thread run until it is this one's turn again."""

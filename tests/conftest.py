@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
 
 from gate.ci.host import MARKS
 
-pytest_plugins = ("tests.contract", "tests.bed.fixtures", "tests.faults.reliability")
+pytest_plugins = (
+    "tests.contract",
+    "tests.bed.fixtures",
+    "tests.long",
+    "tests.faults.reliability",
+)
 
-# A run of the tests says the same each time; `make properties` searches anew.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+# A run of the tests says the same each time, with fewer examples in `make test` than in
+# `make coverage`; `make properties` searches anew.
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("searching", max_examples=2_000, deadline=None, print_blob=True)
 settings.load_profile("fixed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected, which stays to the end, from being searched for garbage again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,7 +3,7 @@
 A test says which rows it shows with `@pytest.mark.contract("B40", ...)`; an id that no row has ends
 the collection. The reverse, rows that no test shows, is read from the tests' source, so that the
 fast tier sees the end-to-end tests without running them. What scenarios show is shown in the fast
-tier itself, on the sandbox.
+tier itself, on the sandbox; what is marked `long` counts too, since CI runs it.
 """
 
 from __future__ import annotations
@@ -76,12 +76,16 @@ def _marks(tree: ast.AST, name: str) -> Iterator[ast.Call]:
     if _is_mark(tree, "contract"):
         assert isinstance(tree, ast.Call)
         yield tree
+    marks: list[ast.Call] = []
     if isinstance(tree, ast.FunctionDef | ast.ClassDef):
         marks = [call for decorator in tree.decorator_list for call in _marks(decorator, name)]
         if marks and not tree.name.startswith(("test", "Test")):
             raise UnreadableMarkError(f"{name}:{tree.lineno}: {tree.name} is marked and is no test")
         if any(_is_mark(decorator, "skip") for decorator in tree.decorator_list):
             return
+    if isinstance(tree, ast.FunctionDef):
+        yield from marks  # what its body says marks nothing
+        return
     for child in ast.iter_child_nodes(tree):
         yield from _marks(child, name)
 
@@ -89,6 +93,8 @@ def _marks(tree: ast.AST, name: str) -> Iterator[ast.Call]:
 def _is_mark(node: ast.AST, mark: str) -> bool:
     """Tell whether a node is `pytest.mark.MARK(...)`, or `pytest.mark.skip` without a call."""
     function = node.func if isinstance(node, ast.Call) else node
+    if not (isinstance(function, ast.Attribute) and function.attr == mark):
+        return False
     called = isinstance(node, ast.Call) or mark == "skip"
     return called and ast.unparse(function) == f"pytest.mark.{mark}"
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 JSON = dict[str, Any]
+_CHANGEABLE = (dict, list)
 
 
 def copied(value: Any) -> Any:
     """Return a copy that shares nothing with `value` that could be changed."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {
+            key: copied(item) if isinstance(item, _CHANGEABLE) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return [copied(item) if isinstance(item, _CHANGEABLE) else item for item in value]
     return value
 
 

@@ -59,11 +59,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def history(cluster: Cluster) -> History:
+def history(cluster: Cluster) -> Iterator[History]:
     """Return every version that the real cluster's Deployments go through in this run."""
     history = WatchedHistory(cluster.api)
     history.start()
-    return history
+    yield history
+    history.stop()
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 Each step of a walk plays the same run anew, killed the moment before the server hears of its n-th
 request or the moment after it has answered. Then `recover`, the same once more, and the next
-version. The fast tests take some of the steps, `--every-request` takes all.
+version. Tests take some of the steps, `--every-request` takes all.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.sandbox_only("hundreds of runs")
 
 KILLED = -signal.SIGKILL
 STRIDE = 9
-"""The fast tests take each so-many-th request."""
+"""Tests take each so-many-th request."""
 MOST_REQUESTS = 200
 
 
@@ -55,6 +56,17 @@ WALKS = {
     "several": Walk(("api", "web"), keeps_secrets=True),
     "several bad": Walk(("api", "web"), "crash=0.1", keeps_secrets=True),
 }
+
+
+SAMPLE = [("good", False), ("bad", True)]
+STEPS = [
+    pytest.param(
+        *step,
+        id=f"{step[0]}-{'after' if step[1] else 'before'}",
+        marks=[] if step in SAMPLE else [pytest.mark.long],
+    )
+    for step in itertools.product(WALKS, (False, True))
+]
 
 
 class Killer:
@@ -88,8 +100,7 @@ def numbers(request: pytest.FixtureRequest) -> range:
 
 
 @pytest.mark.contract("B530", "B531", "B532", "B534")
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize(("name", "after"), STEPS)
 def test_a_kill_at_any_request(
     tmp_path: Path, numbers: Sequence[int], name: str, after: bool
 ) -> None:

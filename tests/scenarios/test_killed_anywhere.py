@@ -1,7 +1,8 @@
 """A gate that dies at any of its writes: what it leaves is sound, and the next run goes on from it.
 
 Each walk plays the same run over and over, killed at its first write, then at its second, and so
-on, the moment before the server hears of it or the moment after it was done.
+on, the moment before the server hears of it or the moment after it was done. The sample
+of these walks is the crash walk.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def _goes_on(scene: Scene) -> None:
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "three"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(("behaviour", "writes"), [("ready=1", 4), ("crash=0.1", 6)])
 def test_a_kill_at_any_write(tmp_path: Path, behaviour: str, writes: int, after: bool) -> None:

@@ -96,7 +96,13 @@ def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
 
 
 @pytest.mark.contract("B522")
-@pytest.mark.parametrize("claimed", ["1999-01-01T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"])
+@pytest.mark.parametrize(
+    "claimed",
+    [
+        pytest.param("1999-01-01T00:00:00.000000Z", marks=pytest.mark.long),
+        "2099-01-01T00:00:00.000000Z",
+    ],
+)
 def test_a_dead_holder_is_waited_for_by_ones_own_clock(
     scene: Scene, program: PlayedGate, claimed: str
 ) -> None:

@@ -112,7 +112,12 @@ def hands(scene: Scene) -> Hands:
 @pytest.mark.contract("B130", "B131")
 @pytest.mark.parametrize(
     ("v1_by", "v2_by"),
-    [("gate", "gate"), ("kubectl", "gate"), ("gate", "kubectl"), ("kubectl", "kubectl")],
+    [
+        ("gate", "gate"),
+        ("kubectl", "gate"),
+        pytest.param("gate", "kubectl", marks=pytest.mark.long),
+        pytest.param("kubectl", "kubectl", marks=pytest.mark.long),
+    ],
 )
 def test_a_failed_version_in_between_leaves_no_trace(hands: Hands, v1_by: str, v2_by: str) -> None:
     """v1, a bad version that is rolled back, then v2, leaves what v1, then v2 leaves."""

@@ -48,6 +48,7 @@ def test_the_usual_deadline(scene: Scene, audit: Trail) -> None:
 
 
 @pytest.mark.sandbox_only("2 hours of real time")
+@pytest.mark.long
 @pytest.mark.contract("B104", "B105", "B107")
 def test_two_hours_are_the_longest_budget(scene: Scene) -> None:
     """Without a deadline, and without --timeout, a rollout that never ends does end after 2 h."""
@@ -139,6 +140,7 @@ def test_a_crash_loop_at_the_pace_of_a_node(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("27 minutes of real time")
+@pytest.mark.long
 @pytest.mark.contract("B103")
 def test_a_rollout_may_take_longer_than_its_deadline(scene: Scene) -> None:
     """Four pods that take 400 s each, one after another: each is progress within 600 s."""
@@ -151,6 +153,7 @@ def test_a_rollout_may_take_longer_than_its_deadline(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("half an hour of real time")
+@pytest.mark.long
 @pytest.mark.contract("B54")
 def test_a_version_that_breaks_while_it_is_watched_for_long(scene: Scene) -> None:
     """A version that crashes every 5 min is complete in between, and fails in its bake window."""
@@ -173,6 +176,7 @@ def test_a_long_minimum_of_readiness(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("an hour of real time")
+@pytest.mark.long
 @pytest.mark.contract("B110")
 def test_a_pause_of_half_an_hour(scene: Scene) -> None:
     """While somebody holds the rollout its deadline does not run; resumed, it ends well."""

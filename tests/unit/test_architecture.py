@@ -6,6 +6,7 @@ Layers and who may know which library stand in pyproject.toml as import-linter's
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import statistics
 import subprocess
@@ -160,9 +161,20 @@ def in_fresh_interpreter(*arguments: str) -> subprocess.CompletedProcess[str]:
     return run
 
 
+@functools.cache
 def parsed(path: Path) -> ast.Module:
     """Return the syntax tree of a source file."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every statement of a file, wherever in it; what is below expressions is none."""
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            pending += getattr(node, block, ())
 
 
 def sources_of(room: str) -> list[Path]:
@@ -181,7 +193,7 @@ def imports_of(path: Path) -> Iterator[str]:
     package = module_name(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
-    for node in ast.walk(parsed(path)):
+    for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -197,7 +209,7 @@ def within(name: str, modules: set[str]) -> bool:
 
 def functions_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yield each function's name and its lines, without decorators and docstring."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             documented = ast.get_docstring(node, clean=False) is not None
             first = node.body[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -21,19 +22,20 @@ from tests.contract import (
 )
 
 PAGE = CONTRACT.read_text(encoding="utf-8")
+shown = functools.cache(shown_by_tests)
 
 
 def test_every_row_is_shown_by_a_test() -> None:
     """A promise without a test is not made."""
     behaviours = dict(rows(PAGE))
-    missing = in_order(behaviours.keys() - shown_by_tests().keys())
+    missing = in_order(behaviours.keys() - shown().keys())
     listing = "\n".join(f"  {row} {behaviours[row]}" for row in missing)
     assert not missing, f"{len(missing)} of {len(behaviours)} rows are shown by no test:\n{listing}"
 
 
 def test_every_mark_names_a_row() -> None:
     """The end-to-end tests' marks are checked by the fast tier too."""
-    unknown = {row: where for row, where in shown_by_tests().items() if row not in dict(rows(PAGE))}
+    unknown = {row: where for row, where in shown().items() if row not in dict(rows(PAGE))}
     assert not unknown
 
 

@@ -17,6 +17,7 @@ LABEL = "pod-template-hash"
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193
 _32_BITS = 0xFFFFFFFF
+_NESTED = (dict, list)
 
 
 def canonical(template: JSON) -> str:
@@ -24,15 +25,12 @@ def canonical(template: JSON) -> str:
 
     Empty maps of labels and annotations and fields without a value count as absent, as in Go.
     """
-    metadata = _without_empty(template.get("metadata") or {})
-    labels = {key: value for key, value in metadata.get("labels", {}).items() if key != LABEL}
-    bare = {**template, "metadata": _without_empty({**metadata, "labels": labels})}
-    return json.dumps(_without_null(bare), sort_keys=True, separators=(",", ":"))
+    return json.dumps(_bare(template), sort_keys=True, separators=(",", ":"))
 
 
 def same_template(one: JSON, other: JSON) -> bool:
     """Say whether two templates are equal but for their hash label."""
-    return canonical(one) == canonical(other)
+    return bool(_bare(one) == _bare(other))
 
 
 def template_hash(template: JSON, collision_count: int | None) -> str:
@@ -51,14 +49,24 @@ def safe_letters(text: str) -> str:
     return "".join(NAME_LETTERS[ord(letter) % len(NAME_LETTERS)] for letter in text)
 
 
+def _bare(template: JSON) -> Any:
+    """Return a template without its hash label, and without what counts as absent."""
+    metadata = _without_empty(template.get("metadata") or {})
+    labels = {key: value for key, value in metadata.get("labels", {}).items() if key != LABEL}
+    return _without_null({**template, "metadata": _without_empty({**metadata, "labels": labels})})
+
+
 def _without_empty(metadata: JSON) -> JSON:
     return {key: value for key, value in metadata.items() if value not in ({}, [], None, "")}
 
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
-        items = value.items()
-        return {key: _without_null(each) for key, each in items if each not in (None, [])}
+        return {
+            key: _without_null(each) if isinstance(each, _NESTED) else each
+            for key, each in value.items()
+            if each is not None and each != []
+        }
     if isinstance(value, list):
         return [_without_null(item) for item in value]
     return value

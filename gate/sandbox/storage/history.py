@@ -38,6 +38,8 @@ class History:
     def after(self, version: int) -> list[Change]:
         """Return the changes later than a version, oldest first; raise `Expired`."""
         self._check(version)
+        if not self._changes or self._changes[-1].version <= version:
+            return []
         return list(self._backwards(version))[::-1]
 
     def forget(self, version: int) -> None:

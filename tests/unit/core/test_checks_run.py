@@ -317,10 +317,10 @@ def test_before_the_end_only_the_clearest_difference_fails() -> None:
 
 
 @pytest.mark.contract("B422")
-def test_looking_at_every_tick_does_not_reject_by_chance() -> None:
+@pytest.mark.parametrize("rounds", [150, pytest.param(600, marks=pytest.mark.long)])
+def test_looking_at_every_tick_does_not_reject_by_chance(rounds: int) -> None:
     """Of equal versions about as few are rejected as alpha says, although looked at 30 times."""
     source = random.Random(5)
-    rounds = 600
     failed = sum(
         at_end(
             compared(

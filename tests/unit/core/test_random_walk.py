@@ -318,11 +318,22 @@ class Walk(RuleBasedStateMachine):
             assert len(self.server.changing) > 1 or attempt.why_back is not None
 
 
+class LongWalk(Walk):
+    """The same walk, of which there are many."""
+
+
+def walks(examples: int) -> settings:
+    """Return the settings of so many walks, the same each time."""
+    return settings(
+        max_examples=examples,
+        stateful_step_count=60,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+
+
 TestWalk = pytest.mark.contract("B18", "B125", "B137", "B163")(Walk.TestCase)
-TestWalk.settings = settings(
-    max_examples=60,
-    stateful_step_count=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+TestWalk.settings = walks(15)
+TestLongWalk = pytest.mark.long(LongWalk.TestCase)
+TestLongWalk.settings = walks(120)

@@ -13,7 +13,10 @@ from tests.unit.model.mutants import Plant
 MUTANTS = [
     pytest.param(mutants.live_template_unchecked, "good", "S1", 1, id="S1-live-template"),
     pytest.param(
-        mutants.live_unchecked_before_the_rollback, "crashing", "S2", 1, id="S2-live-unchecked"
+        mutants.live_unchecked_before_the_rollback,
+        *("crashing", "S2", 1),
+        id="S2-live-unchecked",
+        marks=pytest.mark.long,
     ),
     pytest.param(mutants.journal_after_the_write, "good", "L2", 0, id="L2-journal-too-late"),
     pytest.param(mutants.verdict_on_an_old_generation, "good", "S1", 1, id="S1-old-generation"),
@@ -23,10 +26,16 @@ MUTANTS = [
     pytest.param(mutants.lost_answer_taken_for_a_refusal, "good", "S1", 1, id="S1-lost-answer"),
     pytest.param(mutants.own_rollback_not_known_again, "crashing", "S1", 1, id="S1-own-rollback"),
     pytest.param(
-        mutants.record_without_a_baseline, "crashing", "S1", 1, id="S1-record-without-a-baseline"
+        mutants.record_without_a_baseline,
+        *("crashing", "S1", 1),
+        id="S1-record-without-a-baseline",
+        marks=pytest.mark.long,
     ),
     pytest.param(
-        mutants.recovery_takes_all_for_ours, "good", "S1", 1, id="S1-recovery-takes-all-for-ours"
+        mutants.recovery_takes_all_for_ours,
+        *("good", "S1", 1),
+        id="S1-recovery-takes-all-for-ours",
+        marks=pytest.mark.long,
     ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     pytest.param(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),

@@ -12,6 +12,7 @@ from tests.model.search import Bounds, Visited, replayed, search
 from tests.model.world import Scene
 
 SMALL = [scene("good"), scene("crashing"), scene("first-deleted")]
+SMALLEST = SMALL[1:]
 
 
 @functools.cache
@@ -21,7 +22,13 @@ def deviating_once(where: Scene) -> Visited:
 
 
 @pytest.mark.contract("B550", "B551", "B552", "B553")
-@pytest.mark.parametrize("where", SMALL, ids=lambda where: where.name)
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param(where, id=where.name, marks=[] if where in SMALLEST else [pytest.mark.long])
+        for where in SMALL
+    ],
+)
 def test_one_deviation_breaks_no_invariant(where: Scene) -> None:
     """S1 to S4, S6, S7 and L1 to L3 hold in each run that deviates once, to its end."""
     visited = deviating_once(where)
@@ -49,6 +56,7 @@ def test_the_usual_course_comes_to_its_end(where: Scene) -> None:
     assert set(visited.ends) == {expected.value}
 
 
+@pytest.mark.long
 def test_one_deviation_reaches_every_end() -> None:
     """The search is not blind: each outcome of an attempt that writes is among what it sees."""
     ends = {end for where in SMALL for end in deviating_once(where).ends}

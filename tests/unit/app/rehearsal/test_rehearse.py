@@ -55,6 +55,7 @@ OF_PODS = [name for name, trouble in TROUBLES.items() if trouble.checks is None]
 """What a manifest can have without any health check."""
 
 
+@pytest.mark.long
 @pytest.mark.contract("B305", "B306")
 def test_every_trouble_ends_as_the_contract_says(played: Played, manifest: Write) -> None:
     """All of them in one run, which is fine where each failure was caught."""
@@ -88,9 +89,29 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.contract("B305", "B306")
+@pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), ([], 0)])
+def test_of_all_kinds_one_that_is_judged_wrongly_counts(
+    played: Played,
+    manifest: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    too_strict: list[str],
+    expected: int,
+) -> None:
+    """One restart that recovers fails nothing, or this gate is too strict: exit 6 of --all."""
+    some = {name: TROUBLES[name] for name in ("restart-once", "image-pull", "deleted")}
+    monkeypatch.setattr("gate.app.rehearsal.rehearse.TROUBLES", some)
+    code, found = rows(played, manifest(), all_=True, fail_fast=too_strict)
+    assert [each["kind"] for each in found] == [*some]
+    wrong = ["restart-once"] if too_strict else []
+    assert [each["kind"] for each in found if not each["as_expected"]] == wrong
+    assert code == expected
+
+
+@pytest.mark.long
 @pytest.mark.contract("B306")
 def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write) -> None:
-    """One restart that recovers fails nothing, or this gate is too strict: exit 6 of --all."""
+    """Of all kinds that there are, one is."""
     code, found = rows(played, manifest(), all_=True, fail_fast=["crash=1"])
     assert [each["kind"] for each in found if not each["as_expected"]] == ["restart-once"]
     assert code == 6
@@ -189,16 +210,16 @@ def test_a_signal_ends_all_rehearsals(played: Played, manifest: Write) -> None:
     "change", ["replicas: 0", "replicas: 3\n  progressDeadlineSeconds: 2147483647"]
 )
 def test_what_cannot_time_out_is_rehearsed_without_a_stale_deadline(
-    played: Played, manifest: Write, change: str
+    played: Played, manifest: Write, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     """All else is; and asking for it alone says why it cannot be."""
+    some = {name: TROUBLES[name] for name in ("good", "stale-deadline", "superseded")}
+    monkeypatch.setattr("gate.app.rehearsal.rehearse.TROUBLES", some)
     file = Path(manifest())
     text = file.read_text().replace("  progressDeadlineSeconds: 120\n", "")
     file.write_text(text.replace("replicas: 3", change))
     found = rows(played, str(file), all_=True, timeout="5m")[1]
-    assert [each["kind"] for each in found] == [
-        name for name in OF_PODS if name != "stale-deadline"
-    ]
+    assert [each["kind"] for each in found] == ["good", "superseded"]
     assert "stale-deadline is left out" in played.out.getvalue()
     flags = {"file": [str(file)], "with_": "stale-deadline"}
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 2

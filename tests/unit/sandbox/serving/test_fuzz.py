@@ -124,7 +124,9 @@ def _paths(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
             yield from _paths(part, (*above, key))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))]
+)
 def test_any_request_is_answered(client: Client, seed: int) -> None:
     """No request raises, at once or in what it sets going; good ones are among them."""
     sender = Sender(client, seed)

@@ -7,6 +7,7 @@ cluster's or a guard's (nothing was written). Adapters derive their own from the
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
@@ -16,9 +17,11 @@ class GateError(Exception):
     """Abstract: something that ends a command before or outside of a verdict.
 
     `message` is one line for people, `hint` the next step or empty; `reason` is stable.
+    `after_recovery` is whether the command had finished before what an earlier attempt left.
     """
 
     outcome: Outcome = Outcome.INTERNAL_ERROR
+    after_recovery: bool = False
 
     def __init__(self, message: str, *, reason: Reason, hint: str = "") -> None:
         """Refuse to build the abstract base itself: an error has to say whose move it is."""
@@ -28,6 +31,10 @@ class GateError(Exception):
         self.message = message
         self.reason = reason
         self.hint = hint
+
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """Return what is wrong line by line, each with its hint, which may be empty."""
+        return ((self.message, self.hint),)
 
     @property
     def exit_code(self) -> int:
@@ -43,6 +50,25 @@ class UsageError(GateError):
     def __init__(self, message: str, *, hint: str = "", reason: Reason = Reason.USAGE) -> None:
         """Take the one-line message, with file and line where there is one."""
         super().__init__(message, reason=reason, hint=hint)
+
+
+class UsageErrors(UsageError):
+    """Several mistakes that are told at once, each with its hint. Exit 2."""
+
+    def __init__(self, wrong: Sequence[tuple[str, str]]) -> None:
+        """Take the lines in their order, each with its hint, which may be empty."""
+        self.problems = tuple(problem for problem, _ in wrong)
+        self._wrong = tuple(wrong)
+        hints = dict.fromkeys(hint for _, hint in wrong if hint)
+        super().__init__("; ".join(self.problems), hint="\n".join(hints))
+
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """Return the lines; a hint that several in a row share stands below the last of them."""
+        next_hints = [*(hint for _, hint in self._wrong[1:]), ""]
+        return tuple(
+            (problem, "" if hint == following else hint)
+            for (problem, hint), following in zip(self._wrong, next_hints, strict=True)
+        )
 
 
 class RefusedError(GateError):

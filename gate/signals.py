@@ -23,11 +23,15 @@ Delivery = Callable[[Callable[[int], None]], AbstractContextManager[None]]
 
 
 class Signalled(BaseException):
-    """A signal, where there is nothing to be ended in order; as KeyboardInterrupt, no Exception."""
+    """A signal, where there is nothing to be ended in order; as KeyboardInterrupt, no Exception.
+
+    `after_recovery` as in `GateError`.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.number = number
+        self.after_recovery = False
 
 
 @contextlib.contextmanager

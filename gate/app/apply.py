@@ -11,6 +11,7 @@ from gate.app.locking import permissions
 from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
+from gate.app.target_age import within_age
 from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
@@ -21,7 +22,7 @@ from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.access import Access, Permission, needed, role_yaml
 from gate.kube.failures import Forbidden, NotFound
-from gate.kube.resources import Resource
+from gate.kube.resources import LEASES, Resource
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.lint import LintCode, lint
@@ -79,6 +80,7 @@ def prepare_attempt(
     targets = remembering.with_verified(targets, trials, memory)
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
     _tell(plan, manifest, console)
     remembering.warn_of_rollbacks(items, trials, memory, console.warn)
     if claim.lease is not None:
@@ -125,11 +127,13 @@ def _wished(manifest: Manifest) -> Iterable[Permission]:
 
 
 def _wished_for_locks(manifest: Manifest) -> Iterable[Permission]:
-    """Yield the rights for lock and record."""
+    """Yield the rights for lock and record; `locks`, and `recover` without a name, list them."""
     refs = [item.ref for item in manifest.objects]
     namespaces = {lock.namespace for lock in locks_of(refs, "")} - {""}
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     yield from permissions(namespaces, namespaces if secrets else ())
+    for namespace in namespaces:
+        yield Permission(namespace, LEASES.group, LEASES.plural, "list")
 
 
 def _placed(session: Session, settings: Settings, manifest: Manifest) -> Manifest:

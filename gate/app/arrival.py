@@ -18,13 +18,12 @@ from gate.kube.cluster import Cluster
 def announce(session: Session, console: Console) -> None:
     """Say first of all where the run goes, before anything can go wrong there."""
     connection = session.connection
-    console.about({"server": connection.server, "context": connection.context})
+    where = {"server": connection.server, "context": connection.context}
+    console.about({**where, "kubeconfig": connection.kubeconfig})
     context = f", context {connection.context}" if connection.context else ""
     console.note(
         "cluster", f"{connection.server}{context}, namespace {session.namespace}, {connection.user}"
     )
-    if connection.plugin:
-        console.note("cluster", f"credentials come from the program {connection.plugin}")
     if connection.insecure:
         console.warn("TLS is off: the server is not verified, and the token may be read on the way")
 

@@ -27,7 +27,7 @@ def apply(world: World, settings: Settings) -> int:
         count = len(manifest.deployments)
         tape = stack.enter_context(taped(settings, console.clock, count, console.warn))
         heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
-        session = opened(world, settings, stack, heard)
+        session = opened(world, settings, stack, console, heard)
         manifest = arrived(session, settings, manifest, console)
         attempt = partial(prepare_attempt, session, settings, manifest, console, line)
         refs = [item.ref for item in manifest.objects]

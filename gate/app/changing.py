@@ -15,6 +15,7 @@ from gate.app.preflight import NO_DRY_RUN, Warn, autoscaled, rehearse_on_server,
 from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
+from gate.app.target_age import within_age
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core import fields, ownership
@@ -69,7 +70,7 @@ def undo(
     resumed = (resumption(ref),) if live.deployment.paused else ()
     writes = (*item.writes(), *resumed)
     draft = Plan("undo", (), (planned,), writes, policy(settings))
-    return _followed(session, settings, live, draft, claim)
+    return _followed(session, settings, live, draft, claim, console.warn)
 
 
 def restart(
@@ -95,7 +96,7 @@ def restart(
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
     planned = PlannedObject(ref, Known(live.object))
     draft = Plan("restart", (), (planned,), (write,), policy(settings))
-    return _followed(session, settings, live, draft, claim)
+    return _followed(session, settings, live, draft, claim, console.warn)
 
 
 def resume(
@@ -112,7 +113,7 @@ def resume(
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)
     draft = Plan("resume", (), (planned,), writes, policy(settings))
-    return _followed(session, settings, live, draft, claim)
+    return _followed(session, settings, live, draft, claim, console.warn)
 
 
 def pause(
@@ -151,13 +152,16 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
     return live
 
 
-def _followed(session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim) -> Ready:
+def _followed(
+    session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim, warn: Warn
+) -> Ready:
     """Watch the Deployment, and put it as the target into the plan."""
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
     plan = replace(draft, targets=(watching.target(ref),))
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), warn)
     return Ready(session, plan, watching.selectors, claim.lease)
 
 

@@ -19,8 +19,9 @@ from gate.config import Settings
 def apply(world: World, settings: Settings) -> int:
     """Apply a manifest, follow it, judge it, roll back where it fails."""
     from gate.app import attempting
+    from gate.app.metering import metered
 
-    return attempting.apply(world, settings)
+    return attempting.apply(metered(world, settings, "apply"), settings)
 
 
 def preflight(world: World, settings: Settings) -> int:
@@ -32,7 +33,7 @@ def preflight(world: World, settings: Settings) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> Passed | int:
         manifest = applying.read_manifest(settings, world.stdin)
-        session = opened(world, settings, stack)
+        session = opened(world, settings, stack, console)
         if settings.rbac:
             console.write(applying.role(session, settings, manifest))
             return 0
@@ -45,15 +46,21 @@ def preflight(world: World, settings: Settings) -> int:
 
 
 def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
-    """Judge what somebody else rolls out."""
+    """Judge what somebody else rolls out; with `--rbac` print the Role instead."""
     from gate.app import verify as verifying
     from gate.app.locking import locked
+    from gate.app.metering import metered
     from gate.app.running import run
     from gate.app.session import opened
     from gate.core.lock import locks_of
 
-    def prepare(console: Console, stack: ExitStack) -> Run:
-        session = opened(world, settings, stack)
+    world = metered(world, settings, "verify")
+
+    def prepare(console: Console, stack: ExitStack) -> Run | int:
+        session = opened(world, settings, stack, console)
+        if settings.rbac:
+            console.write(verifying.role(session, settings))
+            return 0
         refs = verifying.arrived(session, settings, names, console)
         locks = locks_of(refs, session.namespace)
         keeper = locked(session, settings, console, world.environ, locks)
@@ -85,7 +92,7 @@ def status(world: World, settings: Settings, name: str) -> int:
     from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack)
+        session = opened(world, settings, stack, console)
         return inspection.status(session, settings, name, console)
 
     return concluded(world, "status", settings, prepare)
@@ -97,7 +104,7 @@ def history(world: World, settings: Settings, name: str) -> int:
     from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack)
+        session = opened(world, settings, stack, console)
         return inspection.history(session, settings, name, console)
 
     return concluded(world, "history", settings, prepare)
@@ -126,11 +133,14 @@ def restart(world: World, settings: Settings, name: str) -> int:
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Finish what a gate left that was killed."""
     from gate.app import recover as recovering
+    from gate.app.metering import metered
     from gate.app.session import opened
+
+    world = metered(world, settings, "recover")
 
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
         recovery = recovering.Recovery(world, settings, console, budgets=True)
-        return recovering.recover(recovery, opened(world, settings, stack), names)
+        return recovering.recover(recovery, opened(world, settings, stack, console), names)
 
     return concluded(world, "recover", settings, prepare)
 
@@ -141,7 +151,7 @@ def locks(world: World, settings: Settings) -> int:
     from gate.app.session import opened
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack)
+        session = opened(world, settings, stack, console)
         if settings.release is not None:
             return showing.release(session, settings, world, console)
         return showing.locks(session, settings, console)
@@ -207,12 +217,15 @@ def sandbox(world: World, settings: Settings) -> int:
 def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app import changing
     from gate.app.locking import locked
+    from gate.app.metering import metered
     from gate.app.recover import Recovery, under_lock
     from gate.app.session import opened
     from gate.core.lock import lock_of
 
+    world = metered(world, settings, command)
+
     def prepare(console: Console, stack: ExitStack) -> Run:
-        session = opened(world, settings, stack)
+        session = opened(world, settings, stack, console)
         changing.arrive(session, settings, name, console)
         locks = [lock_of(session.namespace, name)] if command in changing.LOCKING else []
         keeper = locked(session, settings, console, world.environ, locks)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TextIO
 
 from gate import __version__, log
+from gate.app.live_tree import LiveTree
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.attempt import Attempt
@@ -18,6 +20,7 @@ from gate.core.body import FrozenMap
 from gate.core.effects import Announce
 from gate.core.objects import Ref
 from gate.report.course import Course
+from gate.report.live.attempts import attempt_view
 from gate.report.run import Run
 from gate.report.timeline import timeline_line, waiting_for
 
@@ -40,7 +43,11 @@ class Console:
         *,
         run_url: str = "",
     ) -> None:
-        """Start the run's time; results go to `stdout`, that of the process unless told."""
+        """Start the run's time; results go to `stdout`, that of the process unless told.
+
+        `tree` shows the states of the run, where people look on.
+        """
+        self.tree: LiveTree | None = None
         self.clock = clock
         self.stdout = stdout or sys.stdout
         self._show = show
@@ -54,6 +61,7 @@ class Console:
         self._about: dict[str, str] = {}
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
         self._course = Course()
+        self._attending: list[Callable[[Attempt], None]] = []
 
     @property
     def attempt_id(self) -> str:
@@ -66,11 +74,21 @@ class Console:
         self._show(announce, self._started_clock)
 
     def moved(self, attempt: Attempt) -> None:
-        """Keep what a chart of the run needs."""
+        """Keep what a chart of the run needs, and leave the state to the live tree."""
         self._course = self._course.seen(attempt)
+        if self.tree is not None:
+            self.tree.see(partial(attempt_view, attempt, started_at=self._started_clock))
+        for hear in self._attending:
+            hear(attempt)
+
+    def attend(self, hear: Callable[[Attempt], None]) -> None:
+        """Have each state of the run told, too; `hear` returns at once and raises nothing."""
+        self._attending.append(hear)
 
     def beat(self, attempt: Attempt) -> None:
-        """Show what is waited for, so that nobody takes silence for death."""
+        """Show what is waited for, so that nobody takes silence for death; a live tree moves."""
+        if self.tree is not None and self.tree.shown:
+            return
         now = self.clock.now()
         self._show(Announce(now, "waiting", waiting_for(attempt, now)), self._started_clock)
 
@@ -89,7 +107,7 @@ class Console:
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def about(self, facts: Mapping[str, str]) -> None:
-        """Take what is known of the run: server, context, cluster_uid."""
+        """Take what is known of the run, by the names that the document has for it."""
         self._about.update(facts)
 
     def placed(self, places: Mapping[Ref, tuple[str, int]]) -> None:
@@ -106,8 +124,10 @@ class Console:
             clock_start=self._started_clock,
             clock_end=self.clock.now(),
             run_url=self._run_url,
+            traceparent=self._about.get("traceparent", ""),
             server=self._about.get("server", ""),
             context=self._about.get("context", ""),
+            kubeconfig=self._about.get("kubeconfig", ""),
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),

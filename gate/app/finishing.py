@@ -7,7 +7,6 @@ decides, and nothing that goes wrong with a report changes what it decided.
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -19,9 +18,12 @@ from typing import TextIO
 from gate import log, signals
 from gate.app.console import Console, lines_on, write_safely
 from gate.app.hosting import Hosting
+from gate.app.live_tree import live_tree, shows
+from gate.app.metering import measured, refused
 from gate.app.world import World
 from gate.ci.host import pipeline_run
 from gate.ci.sink import Written
+from gate.ci.tracing import trace_context
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.outcome import Outcome, Reason
@@ -59,11 +61,11 @@ class Stopped(GateError):
 
     outcome = Outcome.INTERRUPTED
 
-    def __init__(self, number: int) -> None:
-        name = signal.Signals(number).name
-        message = f"{name} ended it before anything was written"
+    def __init__(self, signalled: signals.Signalled) -> None:
+        what = "anything of its own" if signalled.after_recovery else "anything"
+        message = f"{signalled} ended it before {what} was written"
         super().__init__(message, reason=Reason.INTERRUPTED)
-        self.number = number
+        self.number = signalled.number
 
     @property
     def exit_code(self) -> int:
@@ -74,14 +76,27 @@ class Stopped(GateError):
 def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     """Prepare a command, run its attempt, report it; return the exit code."""
     show = lines_on(world.stderr, settings)
-    run_url = pipeline_run(world.environ).url
-    console = Console(world.clock, show, command, world.stdout, run_url=run_url)
+    pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
+    console = Console(world.clock, show, command, world.stdout, run_url=pipeline.url)
+    console.tree = live_tree(world.stderr, settings, world.clock)
+    console.about({"traceparent": trace.traceparent})
+    named = log.bound(
+        run=pipeline.run,
+        attempt=console.attempt_id,
+        trace_id=trace.trace_id,
+        span_id=trace.span_id,
+    )
     # What comes after the verdict takes moments: a first signal does not cut its report off.
-    with world.delivered(lambda _: None), _threads_watched(console):
+    with (
+        named,
+        world.delivered(lambda _: None),
+        _threads_watched(console),
+        measured(world, settings, console),
+    ):
         try:
             ended = _ended(world, prepare, console)
         except signals.Signalled as signalled:
-            return _refused(world, settings, console, Stopped(signalled.number))
+            return _refused(world, settings, console, Stopped(signalled))
         except GateError as error:
             return _refused(world, settings, console, error)
         except Exception as error:  # noqa: BLE001 - each end has its code and its report
@@ -96,17 +111,20 @@ def concluded(world: World, command: str, settings: Settings, prepare: Prepare) 
 
 def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
     with ExitStack() as stack:
+        if console.tree is not None:
+            stack.callback(console.tree.end)  # what is reported stands where it stood
         with signals.raised(world.delivered):
             prepared = prepare(console, stack)
         return prepared(world.delivered) if callable(prepared) else prepared
 
 
 def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
+    refused(world, console, error)
     result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
     hosting = _publish(world, settings, console, result)
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
-        log.error(error.message, **facts)
+        log.error(error.outcome.value, text=error.message, **facts)
     else:
         text = refusal(error, style_of(world.stderr, settings))
         write_safely(world.stderr, hosting.framed(text))
@@ -173,11 +191,14 @@ def _threads_watched(console: Console) -> Iterator[None]:
 
 
 def style_of(stream: TextIO, settings: Settings) -> Style:
-    """Return what a stream can show: colour on a terminal alone, and never under NO_COLOR."""
+    """Return what a stream can show: colour where people look at a terminal, unless they decline.
+
+    A CI host may give a terminal to what it runs, and shows a log later.
+    """
     encoding = stream.encoding or "utf-8"
     if not stream.isatty():
         return Style(encoding=encoding)
-    wanted = not settings.plain and "NO_COLOR" not in os.environ
+    wanted = not settings.plain and shows(os.environ)
     return Style(color=wanted, encoding=encoding, width=_columns(stream))
 
 

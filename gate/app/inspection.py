@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from gate.app.console import Console
@@ -16,6 +17,7 @@ from gate.core.fact import Known
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.rollout import Rollout, VerdictKind
 from gate.report.history import Revision, history_table
+from gate.report.live.attempts import status_view
 from gate.report.tree import status_tree
 
 EXIT_OF = {
@@ -45,14 +47,10 @@ def _watched(
     """Follow until it is complete or failed, or gone; show the tree as often as it differs."""
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
     watching.start()
-    shown = ""
+    trees = _Trees(settings, console)
     while True:
         now = session.clock.now()
-        if settings.output != "json":
-            tree = status_tree(rollout, now, style_of(console.stdout, settings))
-            if tree != shown:
-                console.write(f"\n{tree}" if shown else tree)
-            shown = tree
+        trees.show(rollout, now)
         deployment = rollout.snapshot.live
         kind = rollout.verdict(now).kind
         if deployment is None or kind in EXIT_OF:
@@ -62,6 +60,31 @@ def _watched(
             rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
         else:
             rollout = watching.follow(rollout)
+
+
+class _Trees:
+    """The trees of a Deployment that is watched: one that moves, or one after the other."""
+
+    def __init__(self, settings: Settings, console: Console) -> None:
+        self._settings = settings
+        self._console = console
+        self._shown = ""
+        self._began = console.clock.now()
+
+    def show(self, rollout: Rollout, now: float) -> None:
+        """Show the tree where it differs; on a terminal the last one alone stays."""
+        if self._settings.output == "json":
+            return
+        tree = self._console.tree
+        if tree is not None and self._console.stdout.isatty():
+            tree.see(partial(status_view, rollout, started_at=self._began))
+            if rollout.snapshot.live is not None and rollout.verdict(now).kind not in EXIT_OF:
+                return
+            tree.end()
+        text = status_tree(rollout, now, style_of(self._console.stdout, self._settings))
+        if text != self._shown:
+            self._console.write(f"\n{text}" if self._shown else text)
+        self._shown = text
 
 
 def _document(rollout: Rollout, now: float) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def taped(
         yield None
         return
     if not deployments:
-        warn(f"{path}: nothing is recorded, since no Deployment is applied")
+        warn(f"{path}: nothing is recorded: a recording is of Deployments, the manifest has none")
         yield None
         return
     recorder = Recorder.create(Path(path), warn)

@@ -35,6 +35,7 @@ from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, Source
+from gate.report.headline import RECOVERED
 from gate.side_by_side import each
 from gate.signals import Delivery
 from gate.sources.source import Sources
@@ -111,7 +112,6 @@ class Recovery:
             ),
         )
         return replace(record, policy=policy)
-
 
     def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
         """Return a record that can be read, and that names no more than a manifest may."""
@@ -199,6 +199,7 @@ def _after_recovery(
     carry: Carry,
     delivered: Delivery,
 ) -> Attempt:
+    recovered = False
     for lock in keeper.open_records:
         try:
             ended = recovery.finish(keeper, lock, delivered)
@@ -208,9 +209,14 @@ def _after_recovery(
         if ended is not None and ended.outcome in _ENDS_ALL:
             return ended
         if ended is not None:
-            recovery.console.note("recovered", _told(lock, ended))
-    with signals.raised(delivered):
-        ready = prepare()
+            recovered = True
+            recovery.console.note(RECOVERED, _told(lock, ended))
+    try:
+        with signals.raised(delivered):
+            ready = prepare()
+    except (GateError, signals.Signalled) as error:
+        error.after_recovery = recovered
+        raise
     return carry(ready, recovery.console, delivered)
 
 
@@ -261,11 +267,12 @@ def _finish_all(recovery: Recovery, places: list[Lock], delivered: Delivery) -> 
             refused.append(error)
         if ended and ended[-1].outcome in _ENDS_ALL:
             return ended[-1]
-    if refused:
-        raise refused[0]
-    for attempt in ended if len(ended) > 1 else ():
+    for attempt in ended if refused or len(ended) > 1 else ():
         targets = ", ".join(str(target.ref) for target in attempt.plan.targets)
-        recovery.console.note("recovered", f"{targets}: {attempt.outcome.value}")
+        recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
+    if refused:
+        refused[0].after_recovery = bool(ended)
+        raise refused[0]
     outcome = worst(attempt.outcome for attempt in ended)
     return next((one for one in ended if one.outcome is outcome), None) or NOTHING_LEFT
 

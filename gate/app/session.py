@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 
 from gate.app import measuring
+from gate.app.console import Console
 from gate.app.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
@@ -16,6 +18,7 @@ from gate.engine import Inbox
 from gate.kube.client import Client, Heard, Limits
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
+from gate.kube.lists import deployment_names
 from gate.kube.resources import Resources
 from gate.sources.source import Sources
 
@@ -44,13 +47,15 @@ def connected(
     connect: Connect,
     sources: Sources,
     heard: Heard | None = None,
+    plugin_named: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
     """Connect as the settings say, for the block; raises what `connect` raises.
 
-    `heard` is told of each answer of the server, for recordings. At the end nothing is waited
+    `heard` is told of each answer of the server, for recordings, `plugin_named` of the program
+    that proves who we are, before it runs. At the end nothing is waited
     for: what is under way in other threads ends by itself.
     """
-    connection = connect(_options(settings), clock)
+    connection = connect(_options(settings, plugin_named), clock)
     inbox: Inbox = SimpleQueue()
     stopping = threading.Event()
     client = Client(
@@ -73,17 +78,31 @@ def connected(
 
 
 def opened(
-    world: World, settings: Settings, stack: ExitStack, heard: Heard | None = None
+    world: World,
+    settings: Settings,
+    stack: ExitStack,
+    console: Console,
+    heard: Heard | None = None,
 ) -> Session:
     """Connect to the world's cluster for as long as the stack is open."""
+
+    def named(plugin: str) -> None:
+        console.note("cluster", f"credentials come from the program {plugin}")
+
     sources = measuring.opened(world.sources, settings, world.clock, stack)
-    return stack.enter_context(connected(settings, world.clock, world.connect, sources, heard))
+    session = stack.enter_context(
+        connected(settings, world.clock, world.connect, sources, heard, named)
+    )
+    if world.metrics is not None:
+        world.metrics.look = partial(deployment_names, session.client)
+    return session
 
 
-def _options(settings: Settings) -> Options:
+def _options(settings: Settings, plugin_named: Callable[[str], None] | None) -> Options:
     return Options(
         kubeconfig=settings.kubeconfig or "",
         context=settings.context or "",
         allow_insecure=settings.allow_insecure,
         exec_plugins=tuple(settings.allow_exec_plugin) or None,
+        plugin_named=plugin_named,
     )

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gate.app import arrival
 from gate.app.console import Console
 from gate.app.live import read_object, selector_of
+from gate.app.locking import permissions
 from gate.app.running import Lease, Ready
 from gate.app.session import Session
 from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core.events import Kind
+from gate.core.narration import standing
 from gate.core.objects import Deployment, Ref, deployment_ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
 from gate.errors import GateError, RefusedError
-from gate.kube.access import following
+from gate.kube.access import Access, following, role_yaml
 from gate.kube.lists import list_all
+
+_ABOUT: Final = "verify"
+"""What its Role is named after: it is the same for every Deployment of a namespace."""
 
 
 class UnexpectedImage(GateError):
@@ -31,8 +38,15 @@ def arrived(
     """Say where we are, refuse the wrong place; return what is to be verified."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
-    arrival.check_access(session, "verify", following(session.namespace))
+    arrival.check_access(session, _ABOUT, following(session.namespace))
     return _refs(session, settings, names)
+
+
+def role(session: Session, settings: Settings) -> str:
+    """Return the Role that `verify` needs in a namespace: to read, and to hold its lock."""
+    namespace = session.namespace
+    wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
+    return role_yaml(arrival.role_name(_ABOUT), wanted, Access(session.client).subject())
 
 
 def verify(
@@ -49,6 +63,9 @@ def verify(
     _expect_images(watching, refs, settings.expect_image)
     targets = tuple(watching.target(ref) for ref in refs)
     console.note("following", f"{', '.join(map(str, refs))}: nothing is written")
+    for target in targets:
+        for event, line in standing(target.ref, target.snapshot):
+            console.note(event, line)
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
     try_checks(session, settings, session.sources, targets, console)
     return Ready(session, plan, watching.selectors, lease)

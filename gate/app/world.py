@@ -17,6 +17,7 @@ from gate.signals import Delivery, delivered_to
 if TYPE_CHECKING:
     from gate.config import Settings
     from gate.kube.connection import Connection, Options  # the client: half a second
+    from gate.metrics.run import RunMetrics
     from gate.sources.source import Sources
 
 Connect = Callable[["Options", Clock], "Connection"]
@@ -29,7 +30,8 @@ OpenSources = Callable[["Settings", Clock], "Sources"]
 class World:
     """One run's surroundings; nothing in `gate.app` looks past them.
 
-    `environ` is where the pipeline says which run it is.
+    `environ` is where the pipeline says which run it is. `metrics` are told of the run, None where
+    nobody asks for them.
     """
 
     clock: Clock
@@ -40,6 +42,7 @@ class World:
     stdout: TextIO
     stderr: TextIO
     environ: Mapping[str, str]
+    metrics: RunMetrics | None = None
 
 
 def outside() -> World:

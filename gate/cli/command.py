@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,10 +51,12 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
             flags = {option: value for option, value in told.items() if value not in (None, ())}
             call = click.get_current_context().find_object(Call) or Call((), os.environ)
             settings = call.settings = load(name, flags, environ=call.environ)
-            call.configure_log(settings.log_format, settings.log_level, quiet=settings.quiet)
-            for line in unknown_variables(call.environ):
-                log.warning(line)
-            return function(call.world or _outside(), settings, **given)
+            with _surroundings(call) as world:
+                call.world = world
+                call.configure_log(settings.log_format, settings.log_level, quiet=settings.quiet)
+                for line in unknown_variables(call.environ):
+                    log.warning("unknown-variable", text=line)
+                return function(world, settings, **given)
 
         params = [*arguments, *map(_option, mine)]
         text = f"{COMMANDS[name]}\n\n{inspect.cleandoc(function.__doc__ or '')}"
@@ -66,10 +69,11 @@ def _flags_of(command: str) -> tuple[Setting, ...]:
     return tuple(item for item in taken_by(command) if item.option.on_command_line)
 
 
-def _outside() -> World:
+def _surroundings(call: Call) -> AbstractContextManager[World]:
+    from gate.app.live_tree import on_terminals
     from gate.app.world import outside
 
-    return outside()
+    return on_terminals(call.world or outside())
 
 
 def row(item: Setting) -> tuple[str, str]:

@@ -23,13 +23,12 @@ INTERRUPTED_CODE = 130
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An end without a verdict: `problems` of one line each; `hint` is the next step or empty."""
+    """An end without a verdict: what is wrong line by line, each with its hint or an empty one."""
 
     outcome: Outcome
     exit_code: int
     reason: Reason
-    problems: tuple[str, ...]
-    hint: str = ""
+    told: tuple[tuple[str, str], ...]
 
 
 def concluded(error: BaseException, call: Call) -> int:
@@ -56,10 +55,10 @@ def failure_of(error: BaseException, call: Call) -> Failure:
     elif isinstance(error, click.ClickException):
         error = UsageError(error.format_message())
     if isinstance(error, GateError):
-        problems = getattr(error, "problems", (error.message,))
-        return Failure(error.outcome, error.exit_code, error.reason, problems, error.hint)
+        return Failure(error.outcome, error.exit_code, error.reason, error.told())
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, ("interrupted",))
+        told = (("interrupted", ""),)
+        return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, told)
     return failure_of(Bug(error), call)
 
 
@@ -76,27 +75,37 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
 
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:
-    lines = [f"error: {_one_line(problem)}" for problem in failure.problems]
-    lines += [f"hint: {failure.hint}"] if failure.hint else []
+    lines = []
+    for problem, hint in failure.told:
+        lines += [f"error: {_one_line(problem)}", *([f"hint: {hint}"] if hint else [])]
     call.stderr.write("".join([*trace, *(f"{line}\n" for line in lines)]))
 
 
 def _log(failure: Failure, trace: list[str], call: Call) -> None:
+    from gate.ci.host import pipeline_run
+    from gate.ci.tracing import trace_context
+
     call.configure_log("json", "debug")
-    for line in "".join(trace).splitlines():
-        log.debug(line)
-    for problem in failure.problems:
-        log.error(problem, reason=failure.reason.value, hint=failure.hint)
+    known = trace_context(call.environ)
+    run = pipeline_run(call.environ).run
+    with log.bound(run=run, trace_id=known.trace_id, span_id=known.span_id):
+        for line in "".join(trace).splitlines():
+            log.debug("traceback", text=line)
+        for problem, hint in failure.told:
+            facts = {"reason": failure.reason.value, "exit_code": failure.exit_code, "hint": hint}
+            log.error(failure.outcome.value, text=problem, **facts)
 
 
 def _document(failure: Failure, call: Call) -> Result:
     """Return the result document of a run that came to no attempt."""
+    from gate.ci.tracing import trace_context
     from gate.report.document import minimal
     from gate.report.run import Run
 
     started_at = call.wall().isoformat(timespec="milliseconds")
-    run = Run(__version__, "", "", started_at=started_at, clock_start=0.0, clock_end=0.0)
-    message = "; ".join(failure.problems)
+    traceparent = trace_context(call.environ).traceparent
+    run = Run(__version__, "", "", started_at, 0.0, 0.0, traceparent=traceparent)
+    message = "; ".join(problem for problem, _ in failure.told)
     return minimal(failure.outcome, failure.exit_code, failure.reason, message, run)
 
 

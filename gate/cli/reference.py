@@ -59,7 +59,7 @@ lists are not joined.
   server and how it is asked, and `services`, the same for the services of HTTP checks.
 - Secrets are no options: they come from the kubeconfig, from the files that `prometheus` and
   `services` name, and from `ROLLOUT_GATE_PROMETHEUS_TOKEN`, or `ROLLOUT_GATE_PROMETHEUS_USER` with
-  `ROLLOUT_GATE_PROMETHEUS_PASSWORD`.
+  `ROLLOUT_GATE_PROMETHEUS_PASSWORD`; for `--pushgateway` the same with `PUSHGATEWAY` in the names.
 """
 
 

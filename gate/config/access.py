@@ -113,7 +113,7 @@ class ServerKeys(Keys):
 class ServiceKeys(ServerKeys):
     """A service that HTTP checks ask: all its URLs, by scheme, host and port."""
 
-    url: values.Url = Field(description="any of its URLs")
+    url: values.ServiceUrl = Field(description="any of its URLs")
 
 
 Server = TypeVar("Server", bound=ServerKeys)

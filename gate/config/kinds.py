@@ -93,6 +93,13 @@ Revision = Annotated[
     schema_of("integer", minimum=1),
 ]
 
+Days = Annotated[
+    int | None,
+    Form("N"),
+    taken_if_set_by(parsing.parse_days),
+    schema_of("integer", minimum=1),
+]
+
 Port = Annotated[
     int,
     Form("N"),

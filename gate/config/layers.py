@@ -18,12 +18,13 @@ from pydantic_core import ErrorDetails
 
 from gate.config.access import SECRET_VARIABLES
 from gate.config.files import Entry, read
+from gate.config.metrics_settings import GATEWAY_VARIABLES
 from gate.config.option import VARIABLE_PREFIX, closest
 from gate.config.parsing import parse_texts
 from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
 from gate.config.taking import BadValueError, Fault, inside
 from gate.config.together import Conflict, conflicts
-from gate.errors import UsageError
+from gate.errors import UsageErrors
 from gate.manifests.source import shown
 
 Layer = Mapping[str, Entry]
@@ -44,13 +45,11 @@ class _Problem:
     hint: str = ""
 
 
-class SettingsError(UsageError):
+class SettingsError(UsageErrors):
     """All that is wrong with the options of a command; `problems` has a line for each. Exit 2."""
 
     def __init__(self, problems: Sequence[_Problem]) -> None:
-        self.problems = tuple(problem.line for problem in problems)
-        hints = {problem.hint for problem in problems}
-        super().__init__("; ".join(self.problems), hint=hints.pop() if len(hints) == 1 else "")
+        super().__init__([(problem.line, problem.hint) for problem in problems])
 
 
 def load(
@@ -89,7 +88,8 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
     """
     options = [item.variable for item in declared().values() if item.option.in_environment]
-    known = [name.removeprefix(VARIABLE_PREFIX) for name in (*options, *SECRET_VARIABLES)]
+    said = (*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES)
+    known = [name.removeprefix(VARIABLE_PREFIX) for name in said]
     names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(environ) if _is_ours(name)]
     guesses = {name: closest(name, known) for name in names if name not in known}
     return tuple(

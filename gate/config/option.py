@@ -22,6 +22,7 @@ class Group(enum.StrEnum):
     LOCK = "Lock"
     SANDBOX = "Sandbox"
     OUTPUT = "Output"
+    METRICS = "Metrics"
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,13 @@ def parse_revision(value: object) -> int:
     return int(str(value))
 
 
+def parse_days(value: object) -> int:
+    """Take a number of whole days, at least 1."""
+    if isinstance(value, bool) or not _REVISION.fullmatch(str(value)):
+        raise UsageError(f"not a number of days: {_shown(value)}", hint="whole days, as in 90")
+    return int(str(value))
+
+
 def parse_port(value: object) -> int:
     """Take a port; 0 is any that is free."""
     text = str(value)

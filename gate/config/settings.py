@@ -15,6 +15,7 @@ from gate.config.check_settings import CheckSettings
 from gate.config.choices import LogFormat, LogLevel, OutputFormat
 from gate.config.kinds import (
     Budget,
+    Days,
     FailFastChanges,
     Images,
     Port,
@@ -29,6 +30,7 @@ from gate.config.kinds import (
     Window,
 )
 from gate.config.lock_settings import LockSettings
+from gate.config.metrics_settings import MetricsSettings
 from gate.config.option import Form, Group, Option, Setting
 from gate.config.parsing import AUTO
 from gate.config.takers import (
@@ -47,6 +49,7 @@ from gate.config.takers import (
     RECOVER,
     REHEARSE,
     REPORT,
+    RETREATING,
     SANDBOX,
     STATUS,
     UNDO,
@@ -60,7 +63,7 @@ CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory where no other configuration is named."""
 
 
-class Settings(LockSettings, CheckSettings):
+class Settings(MetricsSettings, LockSettings, CheckSettings):
     """What one command was told, whoever said it; durations are seconds.
 
     Options that the command does not take have their defaults.
@@ -152,6 +155,15 @@ class Settings(LockSettings, CheckSettings):
             Group.FAILURE, REACTING | RECOVER, "the budget of the rollback", default="as --timeout"
         ),
     ] = None
+    rollback_max_age_days: Annotated[
+        Days,
+        Option(
+            Group.FAILURE,
+            RETREATING,
+            "never return to a version that is older; a failure is kept then",
+            default="any age",
+        ),
+    ] = None
     prune_created: Annotated[
         bool, Option(Group.FAILURE, PLANNED, "let a rollback delete what the run created")
     ] = False
@@ -218,7 +230,15 @@ class Settings(LockSettings, CheckSettings):
         ),
     ] = 1.0
     rbac: Annotated[
-        bool, Option(Group.OUTPUT, PREFLIGHT, "print the Role that the manifest needs")
+        bool,
+        Option(
+            Group.OUTPUT,
+            PREFLIGHT | VERIFY,
+            "print the Role that this needs, and end",
+            in_file=False,
+            # A switch that is left set would let every `verify` end well.
+            in_environment=False,
+        ),
     ] = False
     watch: Annotated[
         bool, Option(Group.OUTPUT, STATUS, "follow the rollout to its end", short="-w")

@@ -187,12 +187,20 @@ def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -
     reason_text = ended.reason if ended is not None else ""
     exit_code = f"exit code {ended.exit_code}" if ended is not None else "exit code unknown"
     said = f": {ended.message}" if ended is not None and ended.message else ""
-    times = "1 restart" if restarts == 1 else f"{restarts} restarts"
+    times = _times(restarts, status.restarts)
     name = f"init container {status.name}" if status.init else status.name
     message = CleanText(f"{name}: {reason_text or 'Error'}, {exit_code}, {times}{said}")
     cause = Reason.OUT_OF_MEMORY if reason_text == "OOMKilled" else Reason.CRASH_LOOP
     ripe_at = ALREADY if doomed else NEVER
     return Trouble(cause, Reason.CRASH_LOOP, message, track.pod.name, status.name, ripe_at)
+
+
+def _times(restarts: int, of: int) -> str:
+    """Say how often a container was restarted, and how many `of` these are of our time."""
+    if not of:
+        return "not restarted yet"
+    said = "1 restart" if of == 1 else f"{of} restarts"
+    return said if restarts == of else f"{said}, {restarts or 'none'} of them since"
 
 
 def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:

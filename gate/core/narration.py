@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gate.core import checking
 from gate.core.attempt import Attempt
 from gate.core.check_run import ConclusionKind
+from gate.core.done import counted
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
 from gate.core.machine import Leg, State, Trigger
@@ -24,6 +25,16 @@ def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     if after is before:
         return ()
     return tuple(after.say(event, message) for event, message in _changes(before, after))
+
+
+def standing(ref: Ref, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """Yield what there is before anything has changed: events of the timeline and their lines."""
+    live, current = snapshot.live, snapshot.current()
+    if live is None:
+        return
+    revision = f", revision {current.revision}" if current and current.revision else ""
+    yield "replicaset", f"{ref}: following {_replica_set_line(snapshot)}{revision}"
+    yield "progress", f"{ref}: {counted(snapshot, live)}"
 
 
 def narrate_move(
@@ -102,7 +113,9 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     if after.contact_lost is not None and before.contact_lost is None:
-        yield "contact", f"no contact with the API server: {after.contact_lost}"
+        refused = after.contact_refused is not None
+        what = "the API server refuses us" if refused else "no contact with the API server"
+        yield "contact", f"{what}: {after.contact_lost}"
     if after.contact_lost is None and before.contact_lost is not None:
         yield "contact", "the API server answers again"
     if after.unreadable and not before.unreadable:
@@ -165,7 +178,7 @@ def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterat
     if before.followed_uid != after.followed_uid:
         yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"
     if _counts(before) != _counts(after):
-        yield "progress", f"{ref}: {after.counted(live)}"
+        yield "progress", f"{ref}: {counted(after.snapshot, live)}"
     if before.troubles is not after.troubles:
         yield from _troubles(before, after)
     if before.snapshot.denied_since is not after.snapshot.denied_since:

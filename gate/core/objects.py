@@ -5,8 +5,9 @@ Field names follow the API (apps/v1, v1); counters that the server omits are 0.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import NewType
+from typing import Final, NewType
 
 from gate.core.body import Body
 
@@ -15,6 +16,11 @@ CleanText = NewType("CleanText", str)
 
 NO_DEADLINE_SECONDS = 2147483647
 """progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
+
+SUBDOMAIN: Final = re.compile(
+    r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
+)
+"""The name of a Deployment, and of most other objects: a DNS subdomain (RFC 1123)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,28 +35,37 @@ SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _ERROR_BYTES = 1 << 16
 _CONNECTIONS = 32
 
+Counted = Callable[[str, str, int | None], None]
+"""Hears of each request, in the thread that sent it: method, URL, and the status or None."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the caller may say: flags, "" and None where nothing was said.
 
-    `exec_plugins` are the only plugins that may run, None for any.
+    `exec_plugins` are the only plugins that may run, None for any. `plugin_named` is told of the
+    program that proves who we are, before it runs.
     """
 
     kubeconfig: str = ""
     context: str = ""
     allow_insecure: bool = False
     exec_plugins: tuple[str, ...] | None = None
+    plugin_named: Callable[[str], None] | None = None
 
 
 class Api(ApiClient):
-    """The official client, with bounded error bodies and headers that may repeat."""
+    """The official client, with bounded error bodies and headers that may repeat.
+
+    `counted` hears of each request, watches and repetitions included; it raises nothing.
+    """
 
     def __init__(self, configuration: Configuration, impersonation: list[tuple[str, str]]) -> None:
         """Name ourselves in every request."""
         super().__init__(configuration)
         self.user_agent = f"rollout-gate/{__version__}"
         self._impersonation = impersonation
+        self.counted: Counted | None = None
 
     def call_api(
         self, method: str, url: str, header_params: Any = None, *args: Any, **options: Any
@@ -65,7 +74,13 @@ class Api(ApiClient):
         headers = urllib3.HTTPHeaderDict(header_params)
         for name, value in self._impersonation:
             headers.add(name, value)
-        answer = super().call_api(method, url, headers, *args, **options)
+        status = None
+        try:
+            answer = super().call_api(method, url, headers, *args, **options)
+            status = answer.status
+        finally:
+            if self.counted is not None:
+                self.counted(method, url, status)
         if not 200 <= answer.status <= 299:  # noqa: PLR2004 - the class of HTTP statuses
             answer.data = answer.response.read(_ERROR_BYTES, decode_content=False)
             answer.response.close()
@@ -78,10 +93,11 @@ class Api(ApiClient):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A server and who we are there; `plugin` is the program that proves it, "" without one.
+    """A server and who we are there.
 
-    `insecure` where the server was not verified, which has to be said loudly. `jitter` gives 0 to
-    1, for pauses that not all clients make alike.
+    `insecure` where the server was not verified, which has to be said loudly. `kubeconfig` is the
+    file that the caller named, "" for none. `jitter` gives 0 to 1, for pauses that not all clients
+    make alike.
     """
 
     api: Api
@@ -90,8 +106,8 @@ class Connection:
     context: str
     namespace: str
     user: str
-    plugin: str = ""
     insecure: bool = False
+    kubeconfig: str = ""
     jitter: Callable[[], float] = random.random
 
     def renew(self, generation: int) -> bool:
@@ -125,7 +141,7 @@ def connect(
     files = kubeconfig.find(options.kubeconfig, environ)
     if files:
         choice = kubeconfig.choose(kubeconfig.load(files), options.context)
-        return _from_choice(choice, options, clock)
+        return replace(_from_choice(choice, options, clock), kubeconfig=options.kubeconfig)
     if options.context:
         raise UsageError(f"no kubeconfig to look for the context {options.context!r} in")
     return _in_cluster(environ, Path(service_account), clock)
@@ -164,13 +180,14 @@ def _from_choice(choice: Choice, options: Options, clock: Clock) -> Connection:
             hint="the gate never asks anonymously: name a user in the context",
         )
     source = source_of(user, cluster, options.exec_plugins)
+    if isinstance(source, Plugin) and options.plugin_named is not None:
+        options.plugin_named(source.command)
     name = f"{user.name} (as {user.text('as')})" if user.values.get("as") else user.name
     return _connection(
         configuration,
         Credentials(source, clock),
         impersonation_of(user),
         (choice.context, choice.namespace or "default", name),
-        plugin=source.command if isinstance(source, Plugin) else "",
         insecure=insecure,
     )
 
@@ -181,7 +198,6 @@ def _connection(
     impersonation: list[tuple[str, str]],
     names: tuple[str, str, str],
     *,
-    plugin: str = "",
     insecure: bool = False,
 ) -> Connection:
     def present(target: Configuration) -> None:
@@ -198,7 +214,6 @@ def _connection(
         credentials,
         configuration.host,
         *names,
-        plugin=plugin,
         insecure=insecure,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.core.events import Kind
-from gate.core.objects import Watched
+from gate.core.objects import Deployment, Watched
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer
 from gate.kube.scope import RESOURCES
@@ -11,6 +11,7 @@ from gate.wire import decode
 
 PAGE_OBJECTS = 500
 _LIST_OBJECTS = 50_000
+_LOOK_SECONDS = 5.0
 
 
 def list_all(
@@ -38,3 +39,17 @@ def list_all(
             return decode.Listing(tuple(objects), page.resource_version, "")
         if len(objects) > _LIST_OBJECTS or not page.objects:
             raise BadAnswer(f"the list of {kind}s does not end")
+
+
+def deployment_names(client: Client, namespace: str) -> frozenset[str] | None:
+    """Return which Deployments there are, None of more than one page; `ApiError`, asked once."""
+    query = (("limit", str(PAGE_OBJECTS)),)
+    path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
+    body = client.get(path, query, seconds=_LOOK_SECONDS, once=True)
+    try:
+        page = decode.listing(Kind.DEPLOYMENT, body)
+    except decode.DecodeError as error:
+        raise BadAnswer(f"a list of {Kind.DEPLOYMENT}s cannot be read: {error}") from error
+    if page.continue_token:
+        return None
+    return frozenset(one.ref.name for one in page.objects if isinstance(one, Deployment))

@@ -23,7 +23,7 @@ from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, U
 from gate.kube.lists import list_all
 from gate.kube.scope import RESOURCES, Scope, Selector, scopes_of
 from gate.wire import decode
-from gate.wire.shapes import WatchType
+from gate.wire.frames import WatchType
 
 Put = Callable[[Observed | Vanished | Listed], None]
 Tap = Callable[[bytes], None]

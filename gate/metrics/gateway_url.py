@@ -26,13 +26,17 @@ class GatewayUrl:
 
     @classmethod
     def parse(cls, url: str) -> GatewayUrl:
-        """Read it; ValueError for labels that have no value, or that are the groups' own."""
+        """Read it; ValueError for labels that have no value, or that are those of each group."""
         parts = urlsplit(url)
         path, key, rest = parts.path.partition(_KEY)
         words = ["job", *map(unquote, rest.strip("/").split("/"))] if key else ["job", JOB]
         labels = dict(zip(words[::2], words[1::2], strict=False))
         if len(words) != 2 * len(labels) or not all(words) or labels.keys() & set(PLACE):
-            raise ValueError(f"behind {_KEY} a name, then other labels each with a value")
+            own = " and ".join(PLACE)
+            raise ValueError(
+                f"the URL needs a name behind {_KEY}, then labels each with a value, "
+                f"none of them {own}, which are of each group"
+            )
         base = urlunsplit((parts.scheme, parts.netloc, path.rstrip("/"), "", ""))
         return cls(base, labels)
 

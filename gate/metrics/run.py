@@ -99,15 +99,15 @@ class RunMetrics:
     def places(self) -> tuple[Place, ...]:
         """What the run is about, as far as it is known by now, in the order of names."""
         known = {*self._places, *(one.place for one in self.ended)}
-        if self.latest is not None:
-            known.update(_places_of_plan(self.latest))
+        latest = self.latest
+        if latest is not None:
+            known.update(_places_of_plan(latest))
         return tuple(sorted(known - {NOWHERE})) or (NOWHERE,)
 
     @property
     def interrupted_at(self) -> float:
         """When a signal came to an attempt, infinity where none did."""
-        attempts = (*self._before, *([self.latest] if self.latest is not None else ()))
-        return min((attempt.interrupted_at for attempt in attempts), default=math.inf)
+        return min((one.interrupted_at for one in self._attempts()), default=math.inf)
 
     @property
     def now(self) -> float:
@@ -116,8 +116,7 @@ class RunMetrics:
 
     def measurements(self) -> Iterator[tuple[Probe, Verdict, int]]:
         """Yield how often checks were measured, as they go on, one check after another."""
-        latest = (self.latest,) if self.latest is not None else ()
-        for attempt in (*self._before, *latest):
+        for attempt in self._attempts():
             for run in attempt.checks.values():
                 tally = run.tally
                 counts = (tally.passes, tally.failures, tally.no_data, tally.errors)
@@ -125,6 +124,14 @@ class RunMetrics:
                     yield _probe(run.check), verdict, count
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _attempts(self) -> tuple[Attempt, ...]:
+        """Return those before and the one under way; one that ends meanwhile is told once."""
+        latest = self.latest
+        before = self._before
+        if latest is None or any(attempt is latest for attempt in before):
+            return before
+        return (*before, latest)
 
     def _end(self, attempt: Attempt) -> None:
         self.ended += tuple(

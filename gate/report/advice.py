@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gate.core.outcome import Outcome, Reason
 from gate.report.result import DeploymentResult, Result
@@ -32,7 +32,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     if worst is None:
         steps = [*_of_attempt(result)]
     else:
-        steps = [*_for_state(result, worst), *_for_reason(worst)]
+        steps = [*_for_state(result, worst), *_for_reason(result, worst)]
     return tuple(steps)
 
 
@@ -49,6 +49,19 @@ def worst_deployment(result: Result) -> DeploymentResult | None:
     return next(iter(ranked), None)
 
 
+def cluster_flags(result: Result) -> list[str]:
+    """Return the flags that lead to the run's cluster, for kubectl and for us.
+
+    Whoever pastes a command may have another context chosen than the run had.
+    """
+    named = {"--context": result["context"], "--kubeconfig": result["kubeconfig"]}
+    return [word for flag, value in named.items() if value for word in (flag, value)]
+
+
+def _place(result: Result, worst: DeploymentResult) -> list[str]:
+    return ["-n", worst["namespace"], *cluster_flags(result)]
+
+
 def telling_reason(deployment: DeploymentResult) -> str:
     """Return what was wrong underneath where the rule that decided says little itself."""
     causes = deployment["causes"]
@@ -60,8 +73,10 @@ def telling_reason(deployment: DeploymentResult) -> str:
 def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
         yield Step("once the API server answers, apply again: it goes on from what runs")
-    else:
-        yield from _ALONE.get(result["reason"], ())
+        return
+    flags = shlex.join(cluster_flags(result))
+    for step in _ALONE.get(result["reason"], ()):
+        yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
 
 
 _ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
@@ -94,42 +109,42 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Iterate what the state of the cluster asks for, whatever led to it."""
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
-            yield _step(worst, "look at it now:", "status")
+            yield _step(result, worst, "look at it now:", "status")
             rollback = result["rollback"]
             if rollback is not None and not rollback["written_at"]:
-                yield from _undo(worst, "once its cause is gone, go back again:")
+                yield from _undo(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
-            yield _step(worst, "once the API server answers, look:", "status")
+            yield _step(result, worst, "once the API server answers, look:", "status")
             yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
-            yield _step(worst, "judge what goes on without the gate:", "verify")
+            yield _step(result, worst, "judge what goes on without the gate:", "verify")
             if result["rollback"] is None:
-                yield from _undo(worst, "or go back:")
+                yield from _undo(result, worst, "or go back:")
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
-            yield from _for_bad_version(worst)
+            yield from _for_bad_version(result, worst)
         case _:
             return
 
 
-def _for_bad_version(worst: DeploymentResult) -> Iterator[Step]:
+def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["baseline"] is None and worst["running"] != "other":
-        yield _step(worst, "nothing served before to return to; what there is:", "history")
+        yield _step(result, worst, "nothing served before to return to; what there is:", "history")
     else:
-        yield from _undo(worst, "to return to what served before:")
+        yield from _undo(result, worst, "to return to what served before:")
 
 
-def _undo(worst: DeploymentResult, text: str) -> Iterator[Step]:
+def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
     baseline = worst["baseline"]
     if baseline is not None and baseline["revision"] is not None:
-        yield _step(worst, text, "undo", "--to-revision", str(baseline["revision"]))
+        yield _step(result, worst, text, "undo", "--to-revision", str(baseline["revision"]))
 
 
-def _step(worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
-    words = ["rollout-gate", verb, worst["name"], "-n", worst["namespace"], *more]
+def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
+    words = ["rollout-gate", verb, worst["name"], *_place(result, worst), *more]
     return Step(text, shlex.join(words))
 
 
-def _for_reason(worst: DeploymentResult) -> Iterator[Step]:
+def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
         return
@@ -137,20 +152,21 @@ def _for_reason(worst: DeploymentResult) -> Iterator[Step]:
         if reason == Reason.VACUOUS:
             yield Step("--require-pods refuses a Deployment without pods")
     elif reason in _DERIVED:
-        yield from _DERIVED[reason](worst)
+        yield from _DERIVED[reason](result, worst)
     elif reason in _STANDING:
         text, command = _STANDING[reason]
-        name, namespace = shlex.quote(worst["name"]), shlex.quote(worst["namespace"])
-        yield Step(text, command.format(name=name, namespace=namespace))
+        name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
+        cluster = shlex.join(cluster_flags(result))
+        yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
 
 
-_STATUS = "rollout-gate status {name} -n {namespace}"
-_HISTORY = "rollout-gate history {name} -n {namespace}"
+_STATUS = "rollout-gate status {name} {place}"
+_HISTORY = "rollout-gate history {name} {place}"
 _STANDING: dict[str, tuple[str, str]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
     Reason.CONTAINER_CONFIG: (
         "create the ConfigMap, Secret or key that the message names:",
-        "kubectl get configmaps,secrets -n {namespace}",
+        "kubectl get configmaps,secrets {place}",
     ),
     Reason.READINESS_LOST: (
         "readiness comes and goes: check the probe's time limits and the load",
@@ -162,7 +178,7 @@ _STANDING: dict[str, tuple[str, str]] = {
     ),
     Reason.UNSCHEDULABLE: (
         "no node takes the pods: compare their requests, selectors and tolerations with:",
-        "kubectl describe nodes",
+        "kubectl describe nodes {cluster}",
     ),
     Reason.REPLICA_SET_CREATE_ERROR: (
         "mend what the controller could not create, then apply again",
@@ -181,7 +197,7 @@ _STANDING: dict[str, tuple[str, str]] = {
     Reason.DELETED: ("somebody deleted it: apply again if it is still wanted", ""),
     Reason.PAUSED: (
         "when whoever paused it agrees, resume it:",
-        "rollout-gate resume {name} -n {namespace}",
+        "rollout-gate resume {name} {place}",
     ),
     Reason.REJECTED: ("mend what the server names, then apply again", ""),
     Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
@@ -190,57 +206,59 @@ _STANDING: dict[str, tuple[str, str]] = {
 }
 
 
-def _crash(worst: DeploymentResult) -> Iterator[Step]:
+def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     pieces = [piece for piece in worst["evidence"] if piece["pod"] and piece["container"]]
     said = "the container's last words say why" if pieces else "find out why it ended"
     yield Step(f"{said}: mend that, then apply again")
     if pieces and worst["running"] in ("new", "mixed"):
-        place = ["-n", worst["namespace"], pieces[0]["pod"], "-c", pieces[0]["container"]]
-        yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *place]))
+        words = [*_place(result, worst), pieces[0]["pod"], "-c", pieces[0]["container"]]
+        yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
 
 
-def _image(worst: DeploymentResult) -> Iterator[Step]:
+def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
     served = worst["baseline"]["images"] if worst["baseline"] is not None else []
     changed = [image for image in worst["new"]["images"] if image not in served]
     command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
     yield Step("check that the tag exists and that the pull secret may read it:", command)
 
 
-def _denied(worst: DeploymentResult) -> Iterator[Step]:
+def _denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
-        command = shlex.join(["kubectl", "describe", "resourcequota", "-n", worst["namespace"]])
+        command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
         yield Step("a rollout needs room for maxSurge: raise the quota or ask for less:", command)
     else:
         yield Step("the message names the policy or webhook that refuses the pods")
 
 
-def _conflict(worst: DeploymentResult) -> Iterator[Step]:
+def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     managers = _MANAGER.findall(" ".join(cause["message"] for cause in worst["causes"]))
     if not managers:
-        yield _step(worst, "it changed while it was applied: look, then apply again:", "history")
+        yield _step(
+            result, worst, "it changed while it was applied: look, then apply again:", "history"
+        )
         return
     flags = [word for name in dict.fromkeys(managers) for word in ("--take-over", name)]
     yield Step("to take their fields over for good, apply with:", shlex.join(flags))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
 
 
-def _checks(worst: DeploymentResult) -> Iterator[Step]:
+def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Lead to the numbers; what went back is no version that could be asked about any more."""
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] == "baseline"
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield _step(worst, f"{text} (with this run's check flags):", "checks", "--explain")
+    yield _step(result, worst, f"{text} (with this run's check flags):", "checks", "--explain")
     if worst["outcome"] == Outcome.INCONCLUSIVE:
-        yield from _undo(worst, "if it is bad after all, return to what served before:")
+        yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 
 
-def _unreachable(worst: DeploymentResult) -> Iterator[Step]:
+def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from _ALONE[Reason.UNREACHABLE]
 
 
-_DERIVED: dict[str, Callable[[DeploymentResult], Iterator[Step]]] = {
+_DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
     Reason.CRASH_LOOP: _crash,
     Reason.IMAGE_PULL: _image,
     Reason.POD_CREATE_DENIED: _denied,

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.outcome import Outcome
 from gate.duration import format_seconds
-from gate.report.advice import Step, worst_deployment
+from gate.report.advice import Step, cluster_flags, worst_deployment
 from gate.report.grade import Grade, result_grade
 from gate.report.headline import headline, version_words
 from gate.report.result import DeploymentResult, EvidenceResult, ObjectResult, Result, Running
@@ -50,8 +50,14 @@ def surroundings(result: Result) -> list[tuple[str, str]]:
         ("started", _moment(result["started_at"])),
         ("took", format_seconds(result["duration_seconds"])),
         ("attempt", result["attempt"]),
+        ("trace", _trace_id(result["traceparent"])),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _trace_id(traceparent: str) -> str:
+    """Return what a tracing system is asked for (W3C Trace Context: the second field)."""
+    return traceparent.partition("-")[2].partition("-")[0]
 
 
 def _moment(time: str) -> str:
@@ -91,8 +97,7 @@ def look_further(result: Result) -> list[Step]:
 
 
 def _commands(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    context = ["--context", result["context"]] if result["context"] else []
-    place = ["-n", worst["namespace"], *context]
+    place = ["-n", worst["namespace"], *cluster_flags(result)]
     name = worst["name"]
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
     yield _step("the revisions:", "rollout-gate history", name, *place)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import signal
 
 from gate.core.outcome import Outcome, Reason
+from gate.report.refusal import NOTHING, NOTHING_NEW
 from gate.report.result import DeploymentResult, Result, Version
 from gate.report.style import Style, Symbol, Tone
 
+RECOVERED = "recovered"
+"""The event of a timeline that tells how the end of an earlier attempt went."""
 _SIGNAL_BASE = 128
 _MOST_NAMED = 3
 _SIGNS = {
@@ -54,9 +57,14 @@ def _sentence(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
-            return "nothing was written"
+            return NOTHING_NEW if _after_recovery(result) else NOTHING
         case _:
             return _of_deployments(result)
+
+
+def _after_recovery(result: Result) -> bool:
+    """Tell whether what an earlier attempt had left was finished first."""
+    return any(entry["event"] == RECOVERED for entry in result["timeline"])
 
 
 def _signal(exit_code: int) -> str:

@@ -42,6 +42,7 @@ def junit(result: Result) -> str:
     suite.timestamp = _text(result["started_at"])
     for name in ("outcome", "exit_code", "reason", "message", "run_url", "attempt", "version"):
         suite.add_property(name, _text(str(result[name])))
+    suite.add_property("traceparent", _text(result["traceparent"]))
     for case in _cases(result):
         suite.add_testcase(case)
     suite.time = result["duration_seconds"]

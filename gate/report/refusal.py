@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from gate.core.outcome import Outcome
-from gate.errors import GateError, UsageError
+from gate.errors import GateError
 from gate.report.style import Style, Tone
+
+NOTHING = "nothing was written"
+NOTHING_NEW = "nothing was written beside the end of what an earlier attempt had left"
 
 _HINT_LINES = 60
 """A hint may be a Role that is ready to be applied."""
@@ -15,16 +18,17 @@ _HINT_LINES = 60
 def refusal(error: GateError, style: Style) -> str:
     """Return `error` as lines for people: what, what next, and what it means for the cluster."""
     label = style.painted("error:", Tone.BAD)
-    lines = [f"{label} {style.shown(' '.join(text.split()))}" for text in _problems(error)]
-    if error.outcome is Outcome.REFUSED:
-        lines.append(f"refused (exit {error.exit_code}, {error.reason}): nothing was written")
-    hint = [style.shown(line) for line in error.hint.splitlines()[:_HINT_LINES]]
-    # What stands below the first line is meant to be copied, as a Role is: it stays as it is.
-    lines.extend([f"hint: {line}" for line in hint[:1]] + hint[1:])
+    lines: list[str] = []
+    for problem, hint in error.told():
+        lines.append(f"{label} {style.shown(' '.join(problem.split()))}")
+        if error.outcome is Outcome.REFUSED:
+            wrote = NOTHING_NEW if error.after_recovery else NOTHING
+            lines.append(f"refused (exit {error.exit_code}, {error.reason}): {wrote}")
+        lines += _hint(hint, style)
     return "\n".join(lines) + "\n"
 
 
-def _problems(error: GateError) -> Sequence[str]:
-    """Return all that is wrong: a file, or options, can have several mistakes."""
-    several: Sequence[str] = getattr(error, "problems", ()) if isinstance(error, UsageError) else ()
-    return several or (error.message,)
+def _hint(text: str, style: Style) -> Iterator[str]:
+    """Iterate a hint; below its first line stands what is to be copied, as a Role, as it is."""
+    for number, line in enumerate(text.splitlines()[:_HINT_LINES]):
+        yield style.shown(line) if number else f"hint: {style.shown(line)}"

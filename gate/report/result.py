@@ -245,8 +245,12 @@ class Result(TypedDict):
     version: Annotated[str, Meta(description="Of rollout-gate.")]
     attempt: Annotated[str, Meta(description="Id of this attempt.")]
     run_url: Annotated[str, Meta(description='The pipeline run, "" where it is not known.')]
+    traceparent: Annotated[
+        str, Meta(description='W3C trace context that the run was started in, "" for none.')
+    ]
     server: Annotated[str, Meta(description="URL of the API server.")]
     context: Annotated[str, Meta(description="Context of the kubeconfig.")]
+    kubeconfig: Annotated[str, Meta(description='The file that was named, "" where none was.')]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
     outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
     exit_code: Annotated[int, Meta(ge=0, le=255)]

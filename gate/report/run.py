@@ -16,7 +16,8 @@ class Run:
     """What is known of a run beside its attempt: who ran it, against what, when.
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
-    the clock of the attempt's times. `places` are the file and line of the manifest's objects.
+    the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
+    `places` are the file and line of the manifest's objects.
     """
 
     version: str
@@ -26,8 +27,10 @@ class Run:
     clock_start: float
     clock_end: float
     run_url: str = ""
+    traceparent: str = ""
     server: str = ""
     context: str = ""
+    kubeconfig: str = ""
     cluster_uid: str = ""
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()

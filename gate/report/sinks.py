@@ -1,13 +1,13 @@
-"""Writes reports to files: the one place of this room that does I/O."""
+"""Writes reports to files, in the format that was asked for."""
 
 from __future__ import annotations
 
 import enum
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
+from gate.report.files import put
 from gate.report.outputs import dotenv
 from gate.report.result import Result
 from gate.report.style import Style
@@ -66,36 +66,11 @@ _RENDER: dict[Format, Callable[[Result], str]] = {
 def write_report(form: Format, path: Path, result: Result) -> str | None:
     """Write the document to `path` as UTF-8; return a warning where that fails, and never raise.
 
-    A file appears whole or not at all: a reader never sees half a document. A pipe or a device,
-    /dev/stdout among them, is written to as it is.
+    What becomes of the file is told by `put`.
     """
     try:
-        data = rendered(form, result).encode("utf-8", "replace")
-        if is_stream(path):
-            with path.open("ab") as stream:
-                stream.write(data)
-        else:
-            _replace(path.resolve(), data)
+        put(path, rendered(form, result).encode("utf-8", "replace"))
     except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
         why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         return f"the report {form}={path} could not be written: {why}"
     return None
-
-
-def is_stream(path: Path) -> bool:
-    """Tell whether `path` is to be written to as it is.
-
-    Links below /dev and /proc name open files: a new file must not take their place.
-    """
-    named = path.absolute().parts[1:2] in (("dev",), ("proc",))
-    return named or (path.exists() and not path.is_file())
-
-
-def _replace(target: Path, data: bytes) -> None:
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        scratch.write_bytes(data)
-        scratch.replace(target)
-    except OSError:
-        scratch.unlink(missing_ok=True)
-        raise

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, images
+from tests.bed.bed import Bed
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    images,
+    warned,
+)
 from tests.bed.scene import Scene, quota, secret, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.played.bed import PlayedUsers
 
 CRASH = "crash=0.1"
+DAY_SECONDS = 86_400.0
 
 
 @pytest.mark.contract("B26", "B136")
@@ -48,6 +57,26 @@ def test_a_failure_can_be_kept(scene: Scene) -> None:
     assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
     assert result.document["rollback"] is None
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B138")
+@pytest.mark.sandbox_only("two days of waiting")
+@pytest.mark.parametrize(("days", "goes_back"), [("1", False), ("3", True)])
+def test_a_failure_returns_to_no_version_of_long_ago(
+    scene: Scene, bed: Bed, days: str, goes_back: bool
+) -> None:
+    """It is kept then, and said before the first write."""
+    assert isinstance(bed.users, PlayedUsers)
+    scene.serve(web())
+    bed.users.played.clock.wait(2 * DAY_SECONDS)
+    flags = ("--rollback-max-age-days", days)
+    result = scene.apply(web(2, behaviour=CRASH), flags=flags)
+    if goes_back:
+        assert_rolled_back(result, "CrashLoop")
+    else:
+        assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+        assert result.document["rollback"] is None
+    assert warned(result, "2 days old, and the limit is 1") != goes_back
 
 
 @pytest.mark.contract("B26", "B135")

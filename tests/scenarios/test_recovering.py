@@ -90,6 +90,37 @@ def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> Non
     assert_runs(scene.objects, "shop/web:3", revision=4)
 
 
+@pytest.mark.contract("B546")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_refusal_after_a_recovery_tells_of_it(
+    scene: Scene, program: PlayedGate, output: str
+) -> None:
+    """The rollback was written, and of the version that is refused nothing."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    invalid = web(3) | {"spec": web(3)["spec"] | {"replicas": -1}}
+    result = program("apply", "-f", scene.manifest(invalid), "--output", output)
+    assert result.exit_code == 3, str(result)
+    said = "nothing was written beside the end of what an earlier attempt had left"
+    assert f"refused (exit 3, Rejected): {said}" in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B546")
+def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate) -> None:
+    """It came before the first write of its own attempt."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
+        running.wait_for_line("recovered", 120.0)
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert result.exit_code == 143, str(result)
+    message = "SIGTERM ended it before anything of its own was written"
+    assert result.document["message"] == message
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
 @pytest.mark.contract("B532")
 def test_side_by_side(scene: Scene, program: PlayedGate) -> None:
     """Of two at once one finishes, and the other finds nothing left."""

@@ -43,9 +43,11 @@ def test_reads_that_become_forbidden_are_lost_contact(
         [binding] = scene.objects.list_all("rolebindings")
         scene.objects.delete("rolebindings", binding["metadata"]["name"])
         result = running.wait()
-    ended = (result.exit_code, result.document["outcome"])
-    assert ended == (9, "lost-contact"), str(result)
+    assert_ended(result, 9, "lost-contact", "Forbidden", running="unknown")
     assert "is forbidden" in result.document["message"]
+    lines = [line["message"] for line in result.document["timeline"] if line["event"] == "contact"]
+    assert lines
+    assert all(line.startswith("the API server refuses us: ") for line in lines)
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 

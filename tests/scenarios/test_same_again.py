@@ -31,17 +31,17 @@ def played(folder: Path, behaviour: str, flags: tuple[str, ...]) -> tuple[str, l
         ]
     for manifest in folder.iterdir():
         manifest.unlink()
-    return ATTEMPT.sub("", result.stdout) + result.stderr, requests
+    return ATTEMPT.sub("", result.stdout + result.stderr), requests
 
 
 @pytest.mark.contract("B312")
 @pytest.mark.parametrize(
     ("behaviour", "flags"),
     [
-        ("ready=1.5", ()),
+        pytest.param("ready=1.5", (), marks=pytest.mark.long),
         ("crash=0.1", ()),
         ("never-ready", ("--timeout", "1h", "--log-format", "json", "--log-level", "debug")),
-        ("image-pull;only=2", ("--tolerate", "2")),
+        pytest.param("image-pull;only=2", ("--tolerate", "2"), marks=pytest.mark.long),
     ],
 )
 def test_the_same_run_is_the_same_again(

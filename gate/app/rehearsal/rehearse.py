@@ -36,8 +36,13 @@ DEFAULT_NAMESPACE = "default"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"
-_AS_REHEARSED = {"output": "json", "report": (), "prometheus_url": "http://rehearsal.invalid"}
-"""No Prometheus is asked, so none has to be named."""
+_AS_REHEARSED = {
+    "output": "json",
+    "report": (),
+    "prometheus_url": "http://rehearsal.invalid",
+    "plain": True,
+}
+"""No Prometheus is asked, so none has to be named; what lasts no moment is no picture."""
 
 
 @dataclass(frozen=True, slots=True)

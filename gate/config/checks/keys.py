@@ -80,7 +80,7 @@ class CompareKeys(Keys):
 class HttpQuestionKeys(Keys):
     """A request, and what a good reply is."""
 
-    url: values.Url = Field(description="what is asked for")
+    url: values.ServiceUrl = Field(description="what is asked for")
     method: values.Method = key("how")
     status: values.Status = key("a good status, or a range of them")
     max_latency: values.LimitIfSaid = key("how long a good reply may take")

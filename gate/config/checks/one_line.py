@@ -58,7 +58,7 @@ def by_query(text: str, interval_seconds: float) -> Check:
 
 def by_url(text: str, interval_seconds: float) -> Check:
     """Read a URL whose reply has to be 2xx; the check is named by host and path."""
-    url = scalars.url(text.strip())
+    url = scalars.service_url(text.strip())
     parts = urlsplit(url)
     name = _named(f"{parts.netloc}{parts.path}")
     return _sound(Check(name, Http(HttpQuestion(url)), Schedule(interval_seconds)))

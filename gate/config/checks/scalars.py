@@ -17,18 +17,15 @@ from gate.core import json_path
 from gate.core.check_faults import NAME
 from gate.core.checks import SHORTEST_INTERVAL_SECONDS
 from gate.core.json_path import JsonPath
+from gate.core.objects import SUBDOMAIN
 from gate.errors import UsageError
 from gate.manifests.source import shown
-from gate.sources.address import Address
+from gate.sources.address import SERVICE, Address
 
 MOST_COUNT: Final = 1_000_000
 MOST_REDIRECTS: Final = 10
 NAME_HINT: Final = "up to 63 letters, digits, spaces and . _ -, a letter or digit at both ends"
 STATUS: Final = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", re.ASCII)
-SUBDOMAIN: Final = re.compile(
-    r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
-)
-"""The name of a Deployment (RFC 1123)."""
 
 Member = TypeVar("Member", bound=enum.StrEnum)
 
@@ -166,6 +163,11 @@ def deployment(value: object) -> str:
 def url(value: object) -> str:
     """Take an address; whether it may be link-local is known once all options are."""
     return Address.parse(parse_text(value), allow_link_local=True).url
+
+
+def service_url(value: object) -> str:
+    """Take the address of a service under test, as `url` does."""
+    return Address.parse(parse_text(value), allow_link_local=True, example=SERVICE).url
 
 
 def status(value: object) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from gate.config.taking import DURATION_PATTERN, schema_of, taken_by
 from gate.core.check_faults import NAME
 from gate.core.checks import SHORTEST_INTERVAL_SECONDS, During, Reduce
 from gate.core.json_path import JsonPath
+from gate.core.objects import SUBDOMAIN
 from gate.core.query_values import BUILT_IN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
@@ -60,6 +61,7 @@ NameIfSaid = Annotated[
 QueryText = Annotated[str, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
 TextIfSaid = Annotated[str | None, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
 Url = Annotated[str, by(scalars.url), schema_of("string", pattern=_URL)]
+ServiceUrl = Annotated[str, by(scalars.service_url), schema_of("string", pattern=_URL)]
 
 Number = Annotated[float | None, by(scalars.number), schema_of("number")]
 Least = Annotated[float, by(scalars.positive), schema_of("number", exclusiveMinimum=0)]
@@ -125,7 +127,7 @@ Words = Annotated[
 DeploymentName = Annotated[
     str | None,
     by(scalars.deployment),
-    schema_of("string", pattern=_whole(scalars.SUBDOMAIN.pattern)),
+    schema_of("string", pattern=_whole(SUBDOMAIN.pattern)),
 ]
 ReadyMadeName = Annotated[str, by(scalars.one_of(names())), schema_of("string", enum=list(names()))]
 MetricsKind = Annotated[

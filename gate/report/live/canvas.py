@@ -64,7 +64,7 @@ class Canvas:
         return f"{on}{start}{unwrapped}{lines}{wrapped}{off}"
 
     def forget(self) -> None:
-        """Leave the picture where it is: somebody else wrote below it meanwhile; re-entrant."""
+        """Leave the picture where it is: somebody else wrote below it meanwhile; any thread may."""
         self._left_behind = True
 
     def _to_the_top(self, columns: int, rows: int) -> str:

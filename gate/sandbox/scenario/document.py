@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import yaml
 
-from gate.errors import UsageError
+from gate.errors import UsageError, UsageErrors
 
 T = TypeVar("T")
 
@@ -27,15 +27,11 @@ class _Mark(Protocol):
     def column(self) -> int: ...
 
 
-class ScenarioError(UsageError):
+class ScenarioError(UsageErrors):
     """A scenario file asks for what does not exist; `problems` has a line for each. Exit 2.
 
     Each line begins with `FILE:LINE:COLUMN`.
     """
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems))
 
 
 @dataclass(slots=True)
@@ -55,7 +51,7 @@ class Report:
         if self._problems:
             told = sorted(set(self._problems))
             raise ScenarioError(
-                [f"{self.file}:{line}:{column}: {what}" for line, column, what in told]
+                [(f"{self.file}:{line}:{column}: {what}", "") for line, column, what in told]
             )
 
 

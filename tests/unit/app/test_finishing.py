@@ -196,7 +196,7 @@ def test_stderr_can_be_json_to_the_last_line(
     assert lines[1]["level"] == "warning"
     last = lines[-1]
     assert (last["level"], last["reason"], last["exit_code"]) == ("error", "Paused", 3)
-    assert last["event"] == "deployment/web is paused"
+    assert (last["event"], last["text"]) == ("refused", "deployment/web is paused")
 
 
 # -- bugs in adapters ------------------------------------------------------------------------------
@@ -271,14 +271,19 @@ def test_a_pipe_gets_neither_colour_nor_width_of_its_own() -> None:
     assert style_of(io.StringIO(), Settings()) == Style()
 
 
+@pytest.mark.contract("B656")
 def test_a_terminal_gets_colour_and_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless NO_COLOR or --plain ask for none; one that tells no width has 80 columns."""
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    """Unless it is a CI host's, or somebody asks for none; one that tells no width has 80."""
+    for name in ("NO_COLOR", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((132, 40)))
     assert style_of(Terminal(), Settings()) == Style(color=True, width=132)
     assert not style_of(Terminal(), Settings(plain=True)).color
-    monkeypatch.setenv("NO_COLOR", "")
-    assert not style_of(Terminal(), Settings()).color
+    for name, value in (("NO_COLOR", ""), ("CI", "true"), ("TERM", "dumb")):
+        with monkeypatch.context() as once:
+            once.setenv(name, value)
+            assert not style_of(Terminal(), Settings()).color, name
 
     def unknown(_: int) -> os.terminal_size:
         raise OSError("not a terminal")

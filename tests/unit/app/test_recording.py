@@ -141,6 +141,19 @@ def test_a_file_that_cannot_be_written_is_found_first(
     assert server.seen == []
 
 
+@pytest.mark.contract("B651")
+def test_that_nothing_can_be_recorded_is_said_before_anything_is_written(
+    gate: Gate, server: ApiServer, manifest: Manifest, trace: str
+) -> None:
+    """Whoever wants the recording can still end it; what an earlier run left stays as it is."""
+    Path(trace).write_text("of another run", encoding="utf-8")
+    ended = gate("apply", file=[manifest(service(), settings())], record=trace)
+    assert ended.code == 0
+    first = ended.err.splitlines()[0]
+    assert "a recording is of Deployments, the manifest has none" in first
+    assert Path(trace).read_text(encoding="utf-8") == "of another run"
+
+
 @pytest.mark.parametrize("kind", ["no Deployment", "refused"])
 def test_a_recording_of_nothing_is_warned_of(
     gate: Gate, server: ApiServer, manifest: Manifest, trace: str, kind: str

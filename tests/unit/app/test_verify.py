@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from tests.unit.app.bodies import marked, web
 from tests.unit.app.conftest import Gate
@@ -30,6 +31,38 @@ def test_what_helm_rolled_out_is_judged(gate: Gate, server: ApiServer) -> None:
     document = assert_ended(gate("verify", ("web",)), 0, "verified", "Complete")
     (deployment,) = document["deployments"]
     assert (deployment["running"], deployment["changed"]) == ("new", False)
+
+
+@pytest.mark.contract("B654")
+def test_what_is_there_is_said_before_anything_changes(gate: Gate, server: ApiServer) -> None:
+    """Revision, ReplicaSet, images and pods, as `apply` says them; once, where nothing changes."""
+    server.put(web())
+    lines = gate("verify", ("web",)).err.splitlines()
+    told = [line.split(maxsplit=1)[1].split(maxsplit=1) for line in lines]
+    (following,) = [said for event, said in told if event == "replicaset"]
+    assert following.startswith("deployment/web: following replicaset/web-")
+    assert following.endswith(" (shop/web:1), revision 1")
+    assert [said for event, said in told if event == "progress"] == [
+        "deployment/web: 2 of 2 new pods available, 2 updated, 2 in all"
+    ]
+
+
+@pytest.mark.contract("B655")
+@pytest.mark.parametrize("lock", [True, False])
+def test_the_role_for_it_reads_and_holds_its_lock(
+    gate: Gate, server: ApiServer, lock: bool
+) -> None:
+    """`verify --rbac` prints it, and judges nothing; without a lock it only reads."""
+    server.rules = []
+    ended = gate("verify", ("web",), rbac=True, lock=lock)
+    assert ended.code == 0
+    role, _ = yaml.safe_load_all(ended.out)
+    assert role["metadata"]["name"] == "rollout-gate-verify"
+    verbs = {kind: set(rule["verbs"]) for rule in role["rules"] for kind in rule["resources"]}
+    leases = verbs.pop("leases", set())
+    assert leases == ({"get", "create", "patch"} if lock else set())
+    assert set(verbs) == {"deployments", "replicasets", "pods", "pods/log", "events"}
+    assert set().union(*verbs.values()) == {"get", "list", "watch"}
 
 
 def when_it_is_confirmed(server: ApiServer, change: Callable[[], object]) -> None:

@@ -80,8 +80,38 @@ def test_each_problem_of_the_settings_is_a_line(
     assert capsys.readouterr().err.splitlines() == [
         'error: rollout-gate.yaml:2: unknown key "timeuot" (did you mean "timeout"?)',
         "error: --timeout: not a duration: 'abc'",
+        "hint: durations are seconds (600, 1.5) or like 90s, 10m, 1h30m",
         "error: --tolerate: 'x' is neither a count (3) nor a share (25%)",
     ]
+
+
+@pytest.mark.contract("B652")
+def test_each_problem_has_its_own_hint_below_it(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What several in a row have in common is said once, below the last of them."""
+    told = ["--http-check", "web", "--timeout", "abc", "--bake", "x", "--prometheus-url", "y"]
+    assert run([*APPLY, *told]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in lines].count("hint") == 3
+    hints = {line: lines[at + 1] for at, line in enumerate(lines[:-1])}
+    url = "a URL has to begin with http:// or https://"
+    assert hints[f"error: --http-check: {url}"] == "hint: as in https://web.example/healthz"
+    assert hints[f"error: --prometheus-url: {url}"] == "hint: as in https://prometheus.example:9090"
+    assert sum(line.startswith("hint: durations are") for line in lines) == 1
+
+
+@pytest.mark.contract("B652")
+def test_each_line_of_a_log_has_the_hint_of_its_problem(
+    app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipeline reads them as it reads all else."""
+    told = ["--http-check", "web", "--timeout", "abc", "--log-format", "json"]
+    assert run([*APPLY, *told]) == 2
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    hints = {line["text"].partition(":")[0]: line["hint"] for line in lines}
+    assert hints["--http-check"].startswith("as in ")
+    assert hints["--timeout"].startswith("durations are ")
 
 
 @pytest.mark.contract("B181")

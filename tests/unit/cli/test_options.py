@@ -32,6 +32,7 @@ SAMPLES = {
     "CODE": "one-replica",
     "CHECK": "errors: up <= 1",
     "URL": "https://web.example/healthz",
+    "ADDR:PORT": "127.0.0.1:9464",
     "COMMAND": "smoke --fast",
     "": "true",
 }
@@ -157,7 +158,7 @@ def test_the_schema_has_a_key_for_each_option() -> None:
     """
     assert set(schema()["properties"]) == {item.key for item in IN_FILES}
     of_one_run = {"with_", "all_", "scenario", "port", "speed", "explain", "show", "metrics"}
-    of_one_run |= {"release", "yes", "format_"}
+    of_one_run |= {"rbac", "release", "yes", "format_"}
     parts = {item.name for item in SETTINGS if item.option.file_key}
     assert parts == {item.name for item in SETTINGS if item.name.startswith("prometheus_")}
     left_out = {item.name for item in SETTINGS} - {item.name for item in IN_FILES}

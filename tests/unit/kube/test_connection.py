@@ -63,15 +63,23 @@ def test_a_token_of_the_kubeconfig_is_sent(server: ScriptedServer, kubeconfig: K
     assert connection.insecure
 
 
+@pytest.mark.contract("B250")
 def test_a_token_of_a_plugin_is_sent(
     server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
 ) -> None:
-    """A plugin's token is sent, and the plugin is named."""
-    user = _exec_user(tmp_path, _printing("from-plugin"))
-    connection = connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
-    _get(connection)
+    """A plugin's token is sent, and the plugin is named before it runs."""
+    ran = tmp_path / "ran"
+    text = f"open({str(ran)!r}, 'w').close()\n{_printing('from-plugin')}"
+    named: list[tuple[str, bool]] = []
+    options = Options(
+        str(kubeconfig(server.url, _exec_user(tmp_path, text))),
+        allow_insecure=True,
+        plugin_named=lambda plugin: named.append((plugin, ran.exists())),
+    )
+    _get(connect(options))
     assert server.seen[0].header("Authorization") == "Bearer from-plugin"
-    assert connection.plugin == str(tmp_path / "plugin")
+    assert named == [(str(tmp_path / "plugin"), False)]
+    assert ran.exists()
 
 
 @pytest.mark.contract("B242")

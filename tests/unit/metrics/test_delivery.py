@@ -20,7 +20,7 @@ from gate.metrics.endpoint import listening
 from gate.metrics.families import LAST_DURATION, Sample
 from gate.metrics.pushgateway import NotTaken
 from gate.metrics.sending import Sender
-from gate.metrics.textfile import write_textfile
+from gate.report.files import put
 from gate.sources.access import Access, SecretVariable
 from tests.unit.metrics.runs import parsed, values
 
@@ -46,7 +46,7 @@ def test_a_file_is_replaced_whole_and_can_be_read_by_others(tmp_path: Path) -> N
     before = os.umask(0o022)
     try:
         with path.open("rb") as reader:
-            write_textfile(path, b"new 2\n")
+            put(path, b"new 2\n")
             assert reader.read() == b"old 1\n"
     finally:
         os.umask(before)
@@ -59,10 +59,10 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     """A folder stands in its place, or there is none to put it into."""
     (tmp_path / "gate.prom").mkdir()
     with pytest.raises(OSError, match="directory"):
-        write_textfile(tmp_path / "gate.prom", b"new 2\n")
+        put(tmp_path / "gate.prom", b"new 2\n")
     assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
     with pytest.raises(FileNotFoundError):
-        write_textfile(tmp_path / "nowhere" / "gate.prom", b"new 2\n")
+        put(tmp_path / "nowhere" / "gate.prom", b"new 2\n")
 
 
 # -- an endpoint -----------------------------------------------------------------------------------

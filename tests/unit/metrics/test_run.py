@@ -14,6 +14,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.query import Query
 from gate.core.questions import HttpQuestion
 from gate.metrics.families import FAMILIES, LAST_OUTCOME, PREFIX, VERBS, Type
+from gate.metrics.run import About, RunMetrics
 from gate.metrics.samples import samples_of
 from gate.report.document import document
 from gate.virtual_time import VirtualClock
@@ -114,6 +115,27 @@ def test_measurements_are_counted_by_kind_and_verdict() -> None:
         ("http", "error"): 1.0,
         ("command", "pass"): 1.0,
     }
+
+
+@pytest.mark.contract("B610")
+def test_a_scrape_while_an_attempt_ends_counts_it_once() -> None:
+    """It reads in a thread of its own, at any moment: a counter never goes down."""
+    check = Check("up", Http(HttpQuestion("https://web.example")))
+    checks = FrozenMap({"up": CheckRun(check, 0.0, Tally(passes=3))})
+    attempt = replace(ENDINGS["verified"]().attempt, checks=checks)
+
+    class Scraped(RunMetrics):
+        """Is scraped before and after each thing that it is told."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, value)
+            if name in ("latest", "_before") and hasattr(self, "phases"):
+                passes.append(sum(count for _, verdict, count in self.measurements() if verdict))
+
+    passes: list[int] = []
+    run = Scraped(About("apply", "1.0"), VirtualClock(100.0))
+    run.moved(attempt)
+    assert passes == [3, 3, 3]
 
 
 def test_while_nobody_knows_what_it_is_about_nothing_is_said() -> None:

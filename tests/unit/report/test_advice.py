@@ -99,6 +99,32 @@ def test_the_state_of_the_cluster_comes_first(outcome: Outcome, command: str) ->
     assert command in words(result_of(deployment(outcome, Reason.CRASH_LOOP)))
 
 
+@pytest.mark.contract("B653")
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
+def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
+    """Whoever pastes it at night may have another context chosen: undoing there is worse."""
+    told = deployment(Outcome.FAILED, reason)
+    told["evidence"] = [
+        {"kind": "log", "pod": "web-p0", "container": "web", "text": "panic", "at": ""}
+    ]
+    told["causes"][0]["message"] = "exceeded quota: q"
+    there = {"context": "prod eu", "kubeconfig": "/etc/k; x"}
+    results = [result_of(told), minimal(Outcome.REFUSED, 3, reason, "said", RUN)]
+    for result in results:
+        steps = next_steps({**result, **there})  # type: ignore[typeddict-item]
+        lines = [shlex.split(step.command) for step in steps]
+        for line in [line for line in lines if line and line[0] in (PROGRAM, "kubectl")]:
+            assert line[line.index("--context") + 1] == "prod eu"
+            assert line[line.index("--kubeconfig") + 1] == "/etc/k; x"
+
+
+def test_where_no_kubeconfig_was_named_none_is_repeated() -> None:
+    """In a Pod there is not even a context."""
+    told = words(result_of(deployment(Outcome.FAILED, Reason.TIMEOUT)))
+    assert "--kubeconfig" not in told
+    assert "--context" not in told
+
+
 def test_after_a_written_rollback_no_old_revision_is_named() -> None:
     """The controller has given the old version another number: --to-revision 3 would miss it."""
     result = result_of(deployment(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gate.core.outcome import Reason
-from gate.errors import RefusedError, UsageError
+from gate.errors import RefusedError, UsageError, UsageErrors
 from gate.report.refusal import refusal
 from gate.report.style import Style
 from gate.sandbox.scenario.document import ScenarioError
@@ -31,11 +33,28 @@ def test_a_usage_error_without_a_hint_is_one_line() -> None:
 
 def test_each_of_several_mistakes_has_a_line() -> None:
     """A file is mended at one go."""
-    error = ScenarioError(["day.yaml:2:7: no such event", "day.yaml:4:1: no such section"])
+    wrong = ("day.yaml:2:7: no such event", "day.yaml:4:1: no such section")
+    error = ScenarioError([(each, "") for each in wrong])
     assert refusal(error, Style()).splitlines() == [
         "error: day.yaml:2:7: no such event",
         "error: day.yaml:4:1: no such section",
     ]
+
+
+@pytest.mark.contract("B652")
+def test_each_of_several_mistakes_has_its_own_hint() -> None:
+    """A hint that the next mistake shares stands below the last of them."""
+    error = UsageErrors([("a", "be brief"), ("b", "be brief"), ("c", ""), ("d", "look:\n  x")])
+    assert refusal(error, Style()).splitlines() == [
+        "error: a",
+        "error: b",
+        "hint: be brief",
+        "error: c",
+        "error: d",
+        "hint: look:",
+        "  x",
+    ]
+    assert error.hint == "be brief\nlook:\n  x"
 
 
 def test_a_hint_keeps_its_lines_and_indentation() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.report import sinks
 from gate.report.document import document
+from gate.report.files import is_stream
 from gate.report.result import Result
 from gate.report.sinks import Format, json_text, write_report
 from tests.unit.report.endings import rolled_back
@@ -82,7 +82,7 @@ def test_a_stream_that_takes_nothing_is_a_warning(result: Result, tmp_path: Path
 @pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_open_files_are_written_to_as_they_are(path: str) -> None:
     """Whatever stdout is, a new file must not take its place."""
-    assert sinks.is_stream(Path(path))
+    assert is_stream(Path(path))
 
 
 @pytest.mark.contract("B177")

@@ -1,0 +1,242 @@
+"""A terminal that nobody waits for: text and pictures are sent to it by a thread of its own.
+
+A terminal takes what it likes, when it likes: stopped by Ctrl-S, or with a window that nobody
+reads, it takes nothing at all. What is written here waits in memory; at the end it is waited for
+only as long as the terminal still takes something.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Final, TextIO
+
+from gate.clock import Clock, SystemClock
+from gate.report.live.canvas import Canvas, Painted
+
+LEAST_SECONDS: Final = 0.1
+"""Between two changes of the screen."""
+MOST_SECONDS: Final = 1.0
+"""The same, where a picture of a thousand pods takes long to paint."""
+PATIENCE_SECONDS: Final = 1.0
+"""How long a terminal may take nothing at the end until it is given up."""
+USUAL_SIZE: Final = (80, 24)
+_DUTY: Final = 10.0
+"""At most a tenth of the time goes into painting."""
+_CHUNK_BYTES: Final = 1024
+
+Picture = Callable[[int, int], Sequence[Painted]]
+"""Returns what stands at a terminal's end, of less than so many columns and lines."""
+
+
+class Terminal:
+    """One terminal, from its first line to its last; `close` it in the end."""
+
+    def __init__(
+        self, descriptor: int, encoding: str, clock: Clock, *, reflows: bool, shows: bool
+    ) -> None:
+        """Begin its thread, on `clock`: a terminal lives in the machine's time.
+
+        `shows` is whether it can have pictures, `reflows` is told by `Canvas`.
+        """
+        self.descriptor = descriptor
+        self.encoding = encoding
+        self.shows = shows
+        self._clock = clock
+        self._canvas = Canvas(reflows=reflows)
+        self._texts: SimpleQueue[str] = SimpleQueue()
+        self._begun_line = ""
+        self._picture: Picture | None = None
+        self._sent_bytes = 0
+        self._broken = False
+        self._closing = threading.Event()
+        self._ended = clock.start(self._work, "terminal")
+
+    @property
+    def closed(self) -> bool:
+        """Whether everything was sent, and its thread has ended."""
+        return self._ended.is_set()
+
+    def write(self, text: str) -> None:
+        """Have text stand above the picture, for good; any thread may, and none waits."""
+        self._texts.put(text)
+
+    def show(self, picture: Picture | None) -> None:
+        """Keep a picture at the end from now on, None for none."""
+        self._picture = picture
+
+    def continued(self) -> None:
+        """Take note that the process was stopped (Ctrl-Z) and goes on: others wrote meanwhile.
+
+        Any thread may.
+        """
+        self._canvas.forget()
+
+    def close(self) -> None:
+        """Take the picture away and send what is left, for as long as the terminal takes it."""
+        self._picture = None
+        self._closing.set()
+        sent = -1
+        while not self._ended.is_set() and sent != self._sent_bytes:
+            sent = self._sent_bytes
+            self._clock.wait(PATIENCE_SECONDS, self._ended)
+
+    # -- its thread ----------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        pause = LEAST_SECONDS
+        while not self._rested(pause):
+            began = self._clock.now()
+            text = self._next(last=False)
+            pause = _DUTY * (self._clock.now() - began)
+            pause = min(MOST_SECONDS, max(LEAST_SECONDS, pause))
+            self._send(text)
+        self._send(self._next(last=True))
+
+    def _rested(self, seconds: float) -> bool:
+        """Wait that long; return whether the terminal is being closed.
+
+        Who wakes far too late may have been stopped with the process: `continued`, which goes on
+        at the same moment, has to be told so before anything is painted.
+        """
+        late_at = self._clock.now() + seconds + LEAST_SECONDS
+        closing = self._clock.wait(seconds, self._closing)
+        if closing or self._clock.now() < late_at:
+            return closing
+        return self._clock.wait(LEAST_SECONDS, self._closing)
+
+    def _next(self, *, last: bool) -> str:
+        columns, rows = size_of(self.descriptor)
+        picture = self._seen(columns, rows)
+        return self._canvas.painted(self._lines(last=last), picture, columns, rows)
+
+    def _seen(self, columns: int, rows: int) -> Sequence[Painted]:
+        """Return the picture; one that breaks is not shown again, and changes nothing else."""
+        picture = self._picture
+        if picture is None:
+            return ()
+        try:
+            return picture(columns - 1, height_for(rows))
+        except Exception as error:  # noqa: BLE001 - told as of any thread, and gone on without it
+            self._picture = None
+            told = (type(error), error, error.__traceback__, threading.current_thread())
+            threading.excepthook(threading.ExceptHookArgs(told))
+            return ()
+
+    def _lines(self, *, last: bool) -> str:
+        """Return the whole lines that have come; of one that is begun, the rest will come."""
+        texts = [self._begun_line]
+        with contextlib.suppress(Empty):
+            while True:
+                texts.append(self._texts.get_nowait())
+        whole, end, begun = "".join(texts).rpartition("\n")
+        self._begun_line = "" if last else begun
+        return whole + end + (begun if last else "")
+
+    def _send(self, text: str) -> None:
+        """Send text in pieces; to a terminal that is gone, nothing from then on."""
+        data = text.encode(self.encoding, "backslashreplace")
+        while data and not self._broken:
+            try:
+                sent = os.write(self.descriptor, data[:_CHUNK_BYTES])
+            except BlockingIOError:
+                # Somebody who shares the terminal has made it non-blocking.
+                select.select([], [self.descriptor], [], LEAST_SECONDS)
+            except OSError:
+                self._broken = True
+            else:
+                data = data[sent:]
+                self._sent_bytes += sent
+
+
+def size_of(descriptor: int) -> tuple[int, int]:
+    """Return a terminal's columns and rows; one that does not tell them has 80 and 24."""
+    try:
+        size = os.get_terminal_size(descriptor)
+    except OSError:
+        return USUAL_SIZE
+    return size.columns or USUAL_SIZE[0], size.lines or USUAL_SIZE[1]
+
+
+def height_for(rows: int) -> int:
+    """Return how many lines a picture may have: some of what was said stays in sight."""
+    return max(0, min(rows - 1, max(4, rows * 3 // 4)))
+
+
+class TerminalStream(io.TextIOBase):
+    """A text stream into a terminal that takes all at once, and fails nobody.
+
+    Once the terminal is closed, text goes straight to `stream`; not to one that was given up.
+    """
+
+    def __init__(self, terminal: Terminal, stream: TextIO) -> None:
+        self.terminal = terminal
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding that the stream has."""
+        return self.terminal.encoding
+
+    def isatty(self) -> bool:
+        """Return that people look at it."""
+        return True
+
+    def writable(self) -> bool:
+        """Return that it can be written to."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor, whose terminal can be asked for its size."""
+        return self.terminal.descriptor
+
+    def write(self, text: str, /) -> int:
+        """Hand text over."""
+        if self.terminal.closed:
+            self._stream.write(text)
+            self._stream.flush()
+        else:
+            self.terminal.write(text)
+        return len(text)
+
+
+@contextlib.contextmanager
+def continued(terminals: Sequence[Terminal]) -> Iterator[None]:
+    """Tell terminals in the block when the process goes on after a stop; in the main thread.
+
+    A handler in Python comes too late: it runs when the main thread does something again. The
+    interpreter leaves the signal's number in a pipe the very moment it comes.
+    """
+    if not terminals or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: None)
+    woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    clock = SystemClock()
+    ended = clock.start(partial(_hear, told, terminals), "continued")
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGCONT, before if before is not None else signal.SIG_DFL)
+        os.close(tell)
+        clock.wait(math.inf, ended)
+
+
+def _hear(told: int, terminals: Sequence[Terminal]) -> None:
+    """Read the numbers of signals until nobody is left who could write one."""
+    with os.fdopen(told, "rb", buffering=0) as numbers:
+        while came := numbers.read(_CHUNK_BYTES):
+            if signal.SIGCONT in came:
+                for terminal in terminals:
+                    terminal.continued()

@@ -1,0 +1,106 @@
+"""The options of a run's own metrics: where they are delivered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import BaseModel
+
+from gate.config.kinds import Text
+from gate.config.option import VARIABLE_PREFIX, Form, Group, Option
+from gate.config.parsing import parse_port, parse_text
+from gate.config.takers import LOCKING
+from gate.config.taking import schema_of, taken_if_set_by
+from gate.errors import UsageError
+from gate.sources.access import Access, SecretVariable
+from gate.sources.address import Address
+
+LOOPBACK: Final = "127.0.0.1"
+TOKEN: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_TOKEN"
+USER: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_USER"
+PASSWORD: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_PASSWORD"
+GATEWAY_VARIABLES: Final = (TOKEN, USER, PASSWORD)
+"""What the environment may hold to prove who pushes."""
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?\]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """Where an endpoint listens; port 0 is any that is free."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, value: object) -> ListenAddress:
+        """Read `HOST:PORT`, `:PORT` or `PORT`, loopback unless a host is named; UsageError."""
+        if isinstance(value, ListenAddress):
+            return value
+        host, _, port = str(value).strip().rpartition(":")
+        if host and not _HOST.fullmatch(host):
+            hint = "HOST:PORT or PORT, as in 127.0.0.1:9464 or [::1]:9464"
+            raise UsageError(f"not an address to listen on: {str(value)[:60]!a}", hint=hint)
+        return cls(host.strip("[]") or LOOPBACK, parse_port(port))
+
+
+def _gateway(value: object) -> str:
+    """Take a URL without credentials, query and fragment."""
+    url = Address.parse(parse_text(value)).url
+    if "?" in url or "#" in url:
+        raise UsageError("the URL of a Pushgateway has neither query nor fragment")
+    return url
+
+
+Listen = Annotated[
+    ListenAddress | None,
+    Form("ADDR:PORT"),
+    taken_if_set_by(ListenAddress.parse),
+    schema_of("string", "integer"),
+]
+Pushgateway = Annotated[
+    str | None,
+    Form("URL"),
+    taken_if_set_by(_gateway),
+    schema_of("string", pattern="^https?://"),
+]
+
+
+class MetricsSettings(BaseModel):
+    """Abstract: the part of the settings that is about metrics."""
+
+    pushgateway: Annotated[
+        Pushgateway,
+        Option(Group.METRICS, LOCKING, "push the metrics of the run there at its end"),
+    ] = None
+    metrics_textfile: Annotated[
+        Text,
+        Option(
+            Group.METRICS,
+            LOCKING,
+            "write the metrics of the run into this file at its end, for the node exporter",
+            "FILE",
+        ),
+    ] = None
+    metrics_listen: Annotated[
+        Listen,
+        Option(
+            Group.METRICS,
+            LOCKING,
+            "serve the metrics of the run while it goes on; on loopback unless an address is named",
+        ),
+    ] = None
+
+
+def gateway_access(environ: Mapping[str, str], *, allow_plain_http: bool = False) -> Access:
+    """Return how a Pushgateway is asked: a token, or a user with a password, or as nobody."""
+
+    def told(name: str) -> bool:
+        return bool(environ.get(name, "").strip())
+
+    token = SecretVariable(TOKEN, environ) if told(TOKEN) else None
+    pair = (SecretVariable(USER, environ), SecretVariable(PASSWORD, environ))
+    user = pair if told(USER) or told(PASSWORD) else None
+    return Access(token, user, allow_plain_http=allow_plain_http)

@@ -1,0 +1,8 @@
+"""Takes the live tree from a terminal into README.md."""
+
+from __future__ import annotations
+
+from tests.capture.tree import put, taken
+
+if __name__ == "__main__":
+    put(taken())

@@ -1,0 +1,258 @@
+"""The program on a terminal: what its screen shows, and how it leaves it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gate.report.style import Style
+from gate.report.text import verdict_text
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import Manifest, write_kubeconfig
+from tests.unit.app.controllers import by_image
+from tests.unit.app.server import ApiServer
+from tests.unit.app.terminals import LONGEST_SECONDS, Pty, ended
+from tests.unit.app.wire import OverHttp
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def pty() -> Iterator[Pty]:
+    """Return a terminal of 80 columns and 24 rows."""
+    pty = Pty()
+    yield pty
+    pty.close()
+
+
+@pytest.fixture
+def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
+    """Return what starts a command on a terminal, with the server on loopback."""
+    started: list[subprocess.Popen[bytes]] = []
+    listening = OverHttp(server)
+    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
+
+    def run(pty: Pty, command: str, *arguments: str, **environ: str) -> subprocess.Popen[bytes]:
+        given = (command, "--allow-insecure", *arguments)
+        about = {"KUBECONFIG": kubeconfig, **environ}
+        started.append(pty.start(*given, folder=tmp_path, environ=about))
+        return started[-1]
+
+    yield run
+    for process in started:
+        ended(process)
+    server.close()
+    listening.close()
+
+
+def has(words: str) -> Callable[[list[str]], bool]:
+    """Return what tells whether a screen shows words."""
+    return lambda lines: any(words in line for line in lines)
+
+
+def words(text: str) -> str:
+    """Return a text without its spaces, wherever it was wrapped."""
+    return "".join(text.split())
+
+
+@pytest.mark.contract("B630", "B636")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty, number: signal.Signals
+) -> None:
+    """The tree is gone, the lines and the verdict are there."""
+    server.put(web())
+    process = start(pty, "apply", "-f", manifest(web("pending")))
+    pty.read_until(has("in all"))
+    lines = pty.screen.lines
+    assert any(line.startswith("── rolling out ──") for line in lines)
+    assert any("deployment/web in shop: 0 of 2 new pods available" in line for line in lines)
+    assert any(line.startswith("no progress  ") for line in lines)
+    process.send_signal(number)
+    assert pty.read_to_the_end(process) == 128 + number
+    assert pty.screen.is_whole
+    shown = "\n".join(pty.screen.everything)
+    assert "INTERRUPTED" in shown
+    assert "──" not in shown
+    assert "\x1b[?1049" not in pty.sent, "the screen is the usual one all the time"
+    assert "\x1b[?25l" not in pty.sent, "and the cursor is visible all the time"
+
+
+@pytest.mark.contract("B636")
+def test_a_second_signal_leaves_nothing_to_be_put_right(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty
+) -> None:
+    """It ends at once, and the shell goes on below the tree."""
+    server.put(web())
+    process = start(pty, "apply", "-f", manifest(web("pending")))
+    pty.read_until(has("in all"))
+    process.kill()
+    pty.read_to_the_end(process)
+    assert pty.screen.is_whole
+    assert "in all" in pty.screen.lines[-1]
+
+
+@pytest.mark.contract("B636")
+def test_what_a_shell_wrote_while_it_was_stopped_stays(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty
+) -> None:
+    """Ctrl-Z leaves the tree where it is; after `fg` another one goes on below."""
+    server.put(web())
+    process = start(pty, "apply", "-f", manifest(web("pending")))
+    pty.read_until(has("in all"))
+    for number in range(3):
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        os.write(pty.theirs, b"$ fg %d\r\n" % number)
+        time.sleep(0.4)  # nobody is faster; another process takes no clock
+        process.send_signal(signal.SIGCONT)
+
+        def goes_on(_: list[str], said: str = f"$ fg {number}") -> bool:
+            shown = pty.screen.everything
+            return said in shown and has("in all")(shown[shown.index(said) :])
+
+        pty.read_until(goes_on)
+    process.send_signal(signal.SIGINT)
+    assert pty.read_to_the_end(process) == 130
+    assert pty.screen.is_whole
+    assert sum("rolling out" in line for line in pty.screen.everything) == 3, "each as it was left"
+
+
+@pytest.mark.contract("B633")
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
+def test_after_the_end_it_stands_there_as_off_a_terminal(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty, options: list[str]
+) -> None:
+    """Each line of the timeline in its order, then the verdict, and nothing of the tree."""
+    server.put(web())
+    crashing = Path(manifest(web("pending")))
+    report = crashing.with_name("report.json")
+    applying = ("apply", "-f", str(crashing), "--report", f"json={report}")
+    process = start(pty, *applying, *options)
+    pty.read_until(has("0 of 2 new pods available" if options else "in all"))
+    server.fate_of = lambda template: {"pending": "crash"}.get(by_image(template), "good")
+    server.change("Deployment", "web", {"metadata": {"labels": {"x": "y"}}})
+    assert pty.read_to_the_end(process) == 4
+    result = json.loads(report.read_text(encoding="utf-8"))
+    shown, place = words("".join(f"{line:80}" for line in pty.screen.everything)), 0
+    for line in result["timeline"]:
+        place = shown.index(words(f"{line['event']} {line['message']}"), place)
+    verdict = verdict_text(result, Style(width=80))
+    assert "\n".join(pty.screen.everything).endswith(f"\n{verdict.rstrip()}")
+    assert shown.index(words("ROLLED BACK (exit 4)")) > place
+    assert "──" not in shown
+
+
+@pytest.mark.contract("B634")
+@pytest.mark.parametrize(
+    ("options", "environ"),
+    [
+        (["--plain"], {}),
+        ([], {"NO_COLOR": "1"}),
+        ([], {"CI": "true"}),
+        ([], {"TERM": "dumb"}),
+        ([], {"TERM": ""}),
+    ],
+    ids=["plain", "no-color", "ci", "dumb", "no-term"],
+)
+def test_plain_lines_where_these_are_wanted(
+    start: Start,
+    server: ApiServer,
+    manifest: Manifest,
+    pty: Pty,
+    options: list[str],
+    environ: dict[str, str],
+) -> None:
+    """Not a control sequence but the verdict's colours."""
+    server.put(web())
+    process = start(pty, "apply", "-f", manifest(web("2")), *options, **environ)
+    assert pty.read_to_the_end(process) == 0
+    assert "──" not in pty.sent
+    assert set(re.findall(r"\x1b[^m]*m?", pty.sent)) <= {"\x1b[1;32m", "\x1b[2m", "\x1b[0m"}
+    assert "VERIFIED (exit 0)" in pty.sent
+
+
+@pytest.mark.contract("B635", "B631")
+def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty
+) -> None:
+    """At once, narrower, lower and wide again; of the old tree nothing is left."""
+    server.put(web())
+    process = start(pty, "apply", "-f", manifest(web("pending")))
+    pty.read_until(has("deployment/web in shop"))
+    for columns, rows in ((40, 24), (40, 8), (120, 30)):
+        pty.resize(columns, rows)
+        name = "deployment/web:" if columns < 64 else "deployment/web in shop:"
+        width = columns - 1
+
+        def fits(lines: list[str], name: str = name, width: int = width) -> bool:
+            headed = any(line.startswith("── ") and len(line) == width for line in lines)
+            return headed and has(name)(lines) and has("in all")(lines)
+
+        pty.read_until(fits)
+        tree = [line for line in pty.screen.lines if "──" in line or "deployment/web" in line]
+        assert sum(line.startswith("── ") for line in tree) == 1
+        assert len(pty.screen.lines) < rows
+    process.send_signal(signal.SIGINT)
+    assert pty.read_to_the_end(process) == 130
+    assert pty.screen.is_whole
+
+
+@pytest.mark.contract("B637")
+@pytest.mark.parametrize("how", ["stop", "fill"])
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
+def test_a_terminal_that_takes_nothing_delays_nothing(
+    start: Start,
+    server: ApiServer,
+    manifest: Manifest,
+    pty: Pty,
+    how: str,
+    options: list[str],
+) -> None:
+    """The version is rolled back, the reports are written, the process ends with its code."""
+    server.put(web())
+    getattr(pty, how)()
+    crashing = Path(manifest(web("crash")))
+    report = crashing.with_name("report.txt")
+    crashes = ("-f", str(crashing), "--report", f"text={report}")
+    process = start(pty, "apply", *crashes, *options)
+    assert process.wait(LONGEST_SECONDS) == 4
+    assert "ROLLED BACK (exit 4)" in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.contract("B637")
+def test_a_terminal_that_goes_on_gets_everything(
+    start: Start, server: ApiServer, manifest: Manifest, pty: Pty
+) -> None:
+    """Nothing of what was said meanwhile is lost."""
+    server.put(web())
+    pty.fill()
+    process = start(pty, "apply", "-f", manifest(web("crash")))
+    assert pty.read_to_the_end(process) == 4
+    shown = "\n".join(pty.screen.everything)
+    assert "applied     deployment/web changed" in shown
+    assert "ROLLED BACK (exit 4)" in shown
+
+
+@pytest.mark.contract("B639")
+def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer, pty: Pty) -> None:
+    """At the end the tree that `status` prints stays."""
+    server.put(web("pending"))
+    process = start(pty, "status", "web", "--watch")
+    pty.read_until(has("── progressing ──"))
+    server.fate_of = lambda _: "good"
+    server.change("Deployment", "web", {"metadata": {"labels": {"x": "y"}}})
+    assert pty.read_to_the_end(process) == 0
+    assert pty.screen.is_whole
+    shown = pty.screen.everything
+    assert not any("──" in line for line in shown)
+    assert [line for line in shown if line.startswith("complete:")]
+    assert sum(line.startswith("deployment/web in shop") for line in shown) == 1

@@ -28,10 +28,11 @@ from gate.duration import format_seconds
 from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
-from gate.kube.client import Client, Limits
+from gate.kube.client import Client
 from gate.kube.failures import ApiError, Forbidden, NotFound, ResourceVersionConflict
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Held, Holder, Leases
+from gate.kube.repetition import Limits
 from gate.kube.resources import LEASES
 
 POLL_SECONDS: Final = 5.0

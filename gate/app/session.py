@@ -15,10 +15,11 @@ from gate.app.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
-from gate.kube.client import Client, Heard, Limits
+from gate.kube.client import Client, Heard
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
 from gate.kube.lists import deployment_names
+from gate.kube.repetition import Limits
 from gate.kube.resources import Resources
 from gate.sources.source import Sources
 

@@ -1,4 +1,4 @@
-"""Requests to the API server: time limits, size limits, and the one retry layer.
+"""Requests to the API server, with limits of time and size.
 
 `DynamicClient.request` of the official client sends them, without its discovery (requests, and a
 cache file in the temporary folder) and with `serialize=False`: the typed models cost a second of
@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import tenacity
 import urllib3
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
@@ -24,9 +22,9 @@ from gate.kube.connection import Connection
 from gate.kube.contact import Contact
 from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
 from gate.kube.pace import Pace
+from gate.kube.repetition import Limits, Repetition
 
 Query = tuple[tuple[str, str], ...]
-Result = TypeVar("Result")
 
 JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
@@ -37,25 +35,6 @@ DRY_RUN = ("dryRun", "All")
 
 Heard = Callable[[str, str, Query, bytes], None]
 _CHUNK_BYTES = 1 << 16
-_LEAST_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one request.
-
-    `answer_seconds` holds for the whole answer of a read, `write_seconds` for that of a write:
-    admission webhooks may take 30 s. `retry_seconds` bounds a read with its repetitions, and says
-    for how long a write is repeated.
-    """
-
-    connect_seconds: float = 5.0
-    answer_seconds: float = 15.0
-    write_seconds: float = 35.0
-    retry_seconds: float = 30.0
-    first_pause_seconds: float = 0.2
-    longest_pause_seconds: float = 5.0
-    body_bytes: int = 64 << 20
 
 
 class Client:
@@ -111,7 +90,7 @@ class Client:
         def attempt(left_seconds: float) -> bytes:
             return self._exchange("GET", path, query, min(limit, left_seconds))
 
-        return attempt(limit) if once else self._persist(attempt, lambda e: e.transient)
+        return attempt(limit) if once else self._repeated(attempt, lambda e: e.transient)
 
     def review(self, path: str, body: Any) -> bytes:
         """POST something that changes nothing (an access review): repeated as reads are."""
@@ -120,7 +99,7 @@ class Client:
             limit = min(self.limits.answer_seconds, left_seconds)
             return self._exchange("POST", path, (), limit, body)
 
-        return self._persist(attempt, lambda e: e.transient)
+        return self._repeated(attempt, lambda e: e.transient)
 
     def write(
         self,
@@ -142,7 +121,7 @@ class Client:
                 method, path, query, self.limits.write_seconds, body, content_type
             )
 
-        return self._persist(attempt, lambda e: e.transient and (e.untouched or harmless))
+        return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
@@ -153,6 +132,11 @@ class Client:
         named = translation.from_transport(error, self.connection.server)
         self._unanswered(named)
         return named
+
+    def _repeated(
+        self, attempt: Callable[[float], bytes], again: Callable[[ApiError], bool]
+    ) -> bytes:
+        return Repetition(self._clock, self._stopping, self.limits, self.jitter).of(attempt, again)
 
     # -- one attempt ---------------------------------------------------------------------------
 
@@ -248,62 +232,6 @@ class Client:
         self.pace.troubled()
         if self.contact is not None:
             self.contact.failed(error.message)
-
-    # -- several attempts ----------------------------------------------------------------------
-
-    def _persist(
-        self, attempt: Callable[[float], Result], again: Callable[[ApiError], bool]
-    ) -> Result:
-        """Repeat what may be repeated until the budget would be overdrawn.
-
-        Each attempt is told what is left of it.
-        """
-        started = self._clock.now()
-
-        def attempted() -> Result:
-            left = self.limits.retry_seconds - (self._clock.now() - started)
-            return attempt(max(left, _LEAST_SECONDS))
-
-        def spent(state: tenacity.RetryCallState) -> bool:
-            elapsed = self._clock.now() - started
-            overdrawn = elapsed + state.upcoming_sleep > self.limits.retry_seconds
-            return overdrawn or self._stopping.is_set()
-
-        def pause(seconds: float) -> None:
-            self._clock.wait(seconds, self._stopping)
-
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda e: isinstance(e, ApiError) and again(e)),
-            wait=self._pause_seconds,
-            stop=spent,
-            sleep=pause,
-            reraise=True,
-        )
-        return retrying(attempted)
-
-    def _pause_seconds(self, state: tenacity.RetryCallState) -> float:
-        """Double the pause from try to try, and never come before the server's Retry-After."""
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after_seconds if isinstance(error, ApiError) else None
-        return backoff_seconds(
-            state.attempt_number - 1,
-            self.limits.first_pause_seconds,
-            self.limits.longest_pause_seconds,
-            self.jitter(),
-            asked,
-        )
-
-
-def backoff_seconds(
-    tries: int, first: float, longest: float, jitter: float, asked: float | None = None
-) -> float:
-    """Return a pause that doubles with each try: its upper half by chance, `asked` at the least.
-
-    `jitter` is 0 to 1; what the server asked for is exceeded by up to a tenth, so that not all
-    who were told the same come back at once.
-    """
-    pause = min(longest, first * 2.0 ** min(tries, 30)) * (1 + jitter) / 2
-    return pause if asked is None else max(pause, asked * (1 + jitter / 10))
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -18,9 +18,10 @@ from gate.clock import Clock
 from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.objects import Ref
 from gate.kube import translation
-from gate.kube.client import Client, Query, backoff_seconds, chunks
+from gate.kube.client import Client, Query, chunks
 from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, Unauthorized
 from gate.kube.lists import list_all
+from gate.kube.repetition import backoff_seconds
 from gate.kube.scope import RESOURCES, Scope, Selector, scopes_of
 from gate.wire import decode
 from gate.wire.frames import WatchType

@@ -22,7 +22,7 @@ from gate.core.events import (
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
 from gate.kube import client as http
-from gate.kube.client import Client, Query, backoff_seconds
+from gate.kube.client import Client, Query
 from gate.kube.failures import (
     ApiError,
     BadAnswer,
@@ -30,6 +30,7 @@ from gate.kube.failures import (
     NotFound,
     ResourceVersionConflict,
 )
+from gate.kube.repetition import backoff_seconds
 from gate.kube.resources import Resources
 from gate.wire import decode
 

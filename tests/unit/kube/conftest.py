@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from gate.clock import Clock
-from gate.kube.client import Client, Limits
+from gate.kube.client import Client
 from gate.kube.connection import Options, connect
 from gate.kube.contact import Contact
+from gate.kube.repetition import Limits
 from gate.kube.resources import Resources
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.scripted import ScriptedServer, serving

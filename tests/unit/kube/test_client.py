@@ -9,7 +9,7 @@ import pytest
 
 from gate.clock import SystemClock
 from gate.core.events import ContactLost, ContactRestored
-from gate.kube.client import APPLY_PATCH, DRY_RUN, Client, backoff_seconds
+from gate.kube.client import APPLY_PATCH, DRY_RUN, Client
 from gate.kube.contact import Contact
 from gate.kube.failures import (
     ApiError,
@@ -23,6 +23,7 @@ from gate.kube.failures import (
     Unauthorized,
     Unreachable,
 )
+from gate.kube.repetition import backoff_seconds
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (

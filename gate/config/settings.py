@@ -18,12 +18,10 @@ from gate.config.kinds import (
     Days,
     FailFastChanges,
     Images,
-    Port,
     Reports,
     Required,
     Revision,
     Silenced,
-    Speed,
     Text,
     Texts,
     Tolerated,
@@ -33,6 +31,7 @@ from gate.config.lock_settings import LockSettings
 from gate.config.metrics_settings import MetricsSettings
 from gate.config.option import Form, Group, Option, Setting
 from gate.config.parsing import AUTO
+from gate.config.sandbox_settings import SandboxSettings
 from gate.config.takers import (
     ALL,
     ANSWERING,
@@ -43,14 +42,11 @@ from gate.config.takers import (
     LOCKING,
     MANIFEST,
     PLANNED,
-    PLAYED,
     PREFLIGHT,
     REACTING,
     RECOVER,
-    REHEARSE,
     REPORT,
     RETREATING,
-    SANDBOX,
     STATUS,
     UNDO,
     VERIFY,
@@ -63,7 +59,7 @@ CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory where no other configuration is named."""
 
 
-class Settings(MetricsSettings, LockSettings, CheckSettings):
+class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     """What one command was told, whoever said it; durations are seconds.
 
     Options that the command does not take have their defaults.
@@ -187,48 +183,6 @@ class Settings(MetricsSettings, LockSettings, CheckSettings):
     dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
         False
     )
-    with_: Annotated[
-        Text,
-        Option(
-            Group.SANDBOX,
-            REHEARSE,
-            "what goes wrong, from second T of the rollout on",
-            "KIND[@T]",
-            in_file=False,
-        ),
-    ] = None
-    all_: Annotated[
-        bool,
-        Option(Group.SANDBOX, REHEARSE, "rehearse everything that can go wrong", in_file=False),
-    ] = False
-    scenario: Annotated[
-        Text,
-        Option(
-            Group.SANDBOX, PLAYED, "how pods behave and what else happens", "FILE", in_file=False
-        ),
-    ] = None
-    port: Annotated[
-        Port,
-        Option(
-            Group.SANDBOX,
-            SANDBOX,
-            "the port on loopback",
-            default="any that is free",
-            in_file=False,
-            # For a Service named rollout-gate the kubelet sets ROLLOUT_GATE_PORT in every pod.
-            in_environment=False,
-        ),
-    ] = 0
-    speed: Annotated[
-        Speed,
-        Option(
-            Group.SANDBOX,
-            SANDBOX,
-            "how fast the sandbox's time passes",
-            default="1",
-            in_file=False,
-        ),
-    ] = 1.0
     rbac: Annotated[
         bool,
         Option(

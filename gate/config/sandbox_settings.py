@@ -1,0 +1,58 @@
+"""The options of rehearsals and of the sandbox: what goes wrong, where it listens, how fast."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from gate.config.kinds import Port, Speed, Text
+from gate.config.option import Group, Option
+from gate.config.takers import PLAYED, REHEARSE, SANDBOX
+
+
+class SandboxSettings(BaseModel):
+    """Abstract: the part of the settings that is about a cluster in this process."""
+
+    with_: Annotated[
+        Text,
+        Option(
+            Group.SANDBOX,
+            REHEARSE,
+            "what goes wrong, from second T of the rollout on",
+            "KIND[@T]",
+            in_file=False,
+        ),
+    ] = None
+    all_: Annotated[
+        bool,
+        Option(Group.SANDBOX, REHEARSE, "rehearse everything that can go wrong", in_file=False),
+    ] = False
+    scenario: Annotated[
+        Text,
+        Option(
+            Group.SANDBOX, PLAYED, "how pods behave and what else happens", "FILE", in_file=False
+        ),
+    ] = None
+    port: Annotated[
+        Port,
+        Option(
+            Group.SANDBOX,
+            SANDBOX,
+            "the port on loopback",
+            default="any that is free",
+            in_file=False,
+            # For a Service named rollout-gate the kubelet sets ROLLOUT_GATE_PORT in every pod.
+            in_environment=False,
+        ),
+    ] = 0
+    speed: Annotated[
+        Speed,
+        Option(
+            Group.SANDBOX,
+            SANDBOX,
+            "how fast the sandbox's time passes",
+            default="1",
+            in_file=False,
+        ),
+    ] = 1.0

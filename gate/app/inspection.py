@@ -19,6 +19,7 @@ from gate.core.rollout import Rollout, VerdictKind
 from gate.report.history import Revision, history_table
 from gate.report.live.attempts import status_view
 from gate.report.tree import status_tree
+from gate.signals import Signalled
 
 EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
@@ -48,18 +49,22 @@ def _watched(
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
     watching.start()
     trees = _Trees(settings, console)
-    while True:
-        now = session.clock.now()
-        trees.show(rollout, now)
-        deployment = rollout.snapshot.live
-        kind = rollout.verdict(now).kind
-        if deployment is None or kind in EXIT_OF:
-            return rollout
-        if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
-            # Somebody rolls out another version: that is what there is to follow now.
-            rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
-        else:
-            rollout = watching.follow(rollout)
+    try:
+        while True:
+            now = session.clock.now()
+            trees.show(rollout, now)
+            deployment = rollout.snapshot.live
+            kind = rollout.verdict(now).kind
+            if deployment is None or kind in EXIT_OF:
+                return rollout
+            if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
+                # Somebody rolls out another version: that is what there is to follow now.
+                rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
+            else:
+                rollout = watching.follow(rollout)
+    except Signalled:
+        trees.leave(rollout, session.clock.now())
+        raise
 
 
 class _Trees:
@@ -81,6 +86,16 @@ class _Trees:
             if rollout.snapshot.live is not None and rollout.verdict(now).kind not in EXIT_OF:
                 return
             tree.end()
+        self._print(rollout, now)
+
+    def leave(self, rollout: Rollout, now: float) -> None:
+        """Let what was looked at stay on a terminal, when a signal ends it."""
+        tree = self._console.tree
+        if tree is not None and tree.shown:
+            tree.end()
+            self._print(rollout, now)
+
+    def _print(self, rollout: Rollout, now: float) -> None:
         text = status_tree(rollout, now, style_of(self._console.stdout, self._settings))
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from unittest.mock import create_autospec
 
 import pytest
 
 from gate import log
 from gate.app.console import Console, lines_on, write_safely
+from gate.app.live_tree import LiveTree
 from gate.config import Settings
 from gate.core.effects import Announce
 from gate.core.plan import Plan
@@ -47,6 +49,16 @@ def test_one_line_a_change() -> None:
     assert lines[0] == "   0.0s  cluster     https://10.0.0.1"
     assert lines[1].startswith("  31.5s  waiting     ")
     assert lines[2:] == ["  31.5s  warning     mind the gap"]
+
+
+@pytest.mark.parametrize(("shown", "lines"), [(False, 1), (True, 0)])
+def test_a_tree_that_moves_needs_no_sign_of_life(shown: bool, lines: int) -> None:
+    """Else a line says what is waited for."""
+    stream, clock = io.StringIO(), VirtualClock(100.0)
+    console = Console(clock, lines_on(stream, Settings()), "apply")
+    console.tree = create_autospec(LiveTree, shown=shown)
+    console.beat(begin(Plan("apply", (), (), (), Policy()), 100.0)[0])
+    assert len(stream.getvalue().splitlines()) == lines
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
@@ -19,6 +20,7 @@ from gate import log
 from gate.app import finishing
 from gate.app.console import Console
 from gate.app.finishing import Passed, concluded, style_of
+from gate.app.live_tree import LiveTree
 from gate.app.world import outside
 from gate.config import Settings
 from gate.core.outcome import Reason
@@ -70,6 +72,25 @@ def test_a_refusal_is_a_document_and_a_line(run: Run) -> None:
     assert "nobody is there" in ended.err
     assert "look elsewhere" in ended.err
     assert run(refuse, output="text").out == ""
+
+
+@pytest.mark.contract("B633")
+def test_the_tree_is_gone_before_anything_is_reported(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it ends; a report may take its time."""
+    tree = create_autospec(LiveTree)
+    monkeypatch.setattr(finishing, "live_tree", lambda *_: tree)
+    ended_before: list[bool] = []
+
+    def publish(*_: object) -> None:
+        ended_before.append(tree.end.called)
+        raise InterruptedError
+
+    monkeypatch.setattr(finishing, "_publish", publish)
+    with pytest.raises(InterruptedError):
+        run(refuse)
+    assert ended_before == [True]
 
 
 @pytest.mark.contract("B21")

@@ -256,3 +256,17 @@ def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer,
     assert not any("──" in line for line in shown)
     assert [line for line in shown if line.startswith("complete:")]
     assert sum(line.startswith("deployment/web in shop") for line in shown) == 1
+
+
+@pytest.mark.contract("B639")
+def test_who_has_seen_enough_keeps_what_was_seen(start: Start, server: ApiServer, pty: Pty) -> None:
+    """Ctrl-C ends `status --watch`, and the tree stays as `status` prints it."""
+    server.put(web("pending"))
+    process = start(pty, "status", "web", "--watch")
+    pty.read_until(has("── progressing ──"))
+    process.send_signal(signal.SIGINT)
+    assert pty.read_to_the_end(process) == 130
+    shown = pty.screen.everything
+    assert not any("──" in line for line in shown)
+    assert sum(line.startswith("deployment/web in shop") for line in shown) == 1
+    assert any(line.startswith("progressing:") for line in shown)

@@ -113,6 +113,24 @@ def test_a_terminal_that_is_gone_fails_nobody(played: Played) -> None:
     assert played.terminal.closed
 
 
+@pytest.mark.contract("B637")
+def test_a_terminal_that_somebody_made_non_blocking_gets_everything(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is full for a moment, and not gone."""
+    write, full = os.write, [True]
+
+    def full_once(descriptor: int, data: bytes) -> int:
+        if full and full.pop():
+            raise BlockingIOError
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full_once)
+    played.terminal.write("line\n")
+    played.clock.wait(0.2)
+    assert (full, played.sent()) == ([], "line\r\n")
+
+
 def test_text_after_the_end_goes_straight_to_the_stream(played: Played) -> None:
     """As the complaint of a command that ended without a verdict."""
     stream = io.StringIO()
@@ -168,14 +186,15 @@ def test_who_was_stopped_hears_of_it_before_painting() -> None:
     played.terminal.show(lambda *_: latest)
     clock.wait(0.15)
     assert "tree" in played.sent()
-    clock.stops, latest = True, (Painted("tree 2", 6),)
-    clock.wait(5.1)
-    assert "\x1b[1A" in played.sent(), "painted once more before the stop"
-    latest = (Painted("tree 3", 6),)
+    clock.stops = True
+    clock.wait(1.0)
+    latest = (Painted("tree 2", 6),)
+    clock.wait(4.1)
+    assert played.sent() == "", "it goes on at 5.2 s"
     played.terminal.continued()
     clock.wait(0.2)
     sent = played.sent()
-    assert "tree 3" in sent
+    assert "tree 2" in sent
     assert "A" not in sent, "nothing goes up"
     clock.end()
     played.pty.close()

@@ -16,7 +16,7 @@ from gate.sandbox.kubelet.states import PULL_FAILED, Terminated, Waiting
 
 ANNOTATION: Final = "sandbox.rollout-gate.dev/logs"
 LONG_LINES: Final = 10_000
-LONG_LINE_BYTES: Final = 1_000_000
+LONG_LINE_BYTES: Final = 10_000_000
 
 HOSTILE: Final = (
     "\x1b[2J\x1b[31mred and cleared\x1b[0m",

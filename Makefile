@@ -6,6 +6,9 @@
 #   make test PYTEST_ARGS="-k ownership -x"      more for pytest
 #   KUBEBUILDER_ASSETS=/opt/kcp/bin make e2e     a control plane that is there already
 
+# Where this is set, every worker of the tests compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:

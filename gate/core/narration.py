@@ -170,10 +170,12 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
 
 
 def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterator[tuple[str, str]]:
-    if before is None or before.snapshot is after.snapshot:
+    if before is None:
+        # The watches may have told of the new ReplicaSet before the answer to its write came.
+        yield from standing(ref, after.snapshot) if after.followed_uid else ()
         return
     live = after.snapshot.live
-    if live is None:
+    if live is None or before.snapshot is after.snapshot:
         return
     if before.followed_uid != after.followed_uid:
         yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"

@@ -156,10 +156,10 @@ class _Painter:
     def clocks(self, clocks: Iterable[ClockView]) -> Table:
         """Return a bar for each clock; without one where there is no room for it."""
         grid = Table.grid(padding=(0, 2), expand=self._width >= _BARS_FROM)
-        grid.add_column(no_wrap=True, style=_QUIET)
+        grid.add_column(no_wrap=True, overflow=self._overflow, style=_QUIET)
         if self._width >= _BARS_FROM:
             grid.add_column(ratio=1)
-        grid.add_column(no_wrap=True, justify="right")
+        grid.add_column(no_wrap=True, overflow=self._overflow, justify="right")
         for clock in clocks:
             bar = _Bar(clock.share, _color(clock), self._style)
             of = f"{_seconds(clock.seconds)} of {_seconds(clock.limit_seconds)}"

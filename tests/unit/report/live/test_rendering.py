@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -57,6 +57,7 @@ def test_a_rollout_as_a_terminal_shows_it() -> None:
     CHECKS,
     st.builds(Look, st.integers(1, 120), st.integers(0, 40), st.sampled_from(["utf-8", "ascii"])),
 )
+@example([], [], Look(2, 2, "ascii"))
 def test_it_keeps_within_its_room(
     deployments: list[DeploymentView], checks: list[CheckView], look: Look
 ) -> None:

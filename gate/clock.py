@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 Message = TypeVar("Message")
 
@@ -37,6 +37,10 @@ class Clock(Protocol):
         """Begin a daemon thread; return the event that its end sets."""
 
 
+LONGEST_WAIT_SECONDS: Final = 0.2
+"""How late a signal may be handled."""
+
+
 class SystemClock:
     """The machine's clocks and threads."""
 
@@ -55,11 +59,19 @@ class SystemClock:
     def receive(
         self, inbox: queue.SimpleQueue[Message], seconds: float = math.inf
     ) -> Message | None:
-        """Wait on the queue itself, so that a message is had the moment it comes."""
-        try:
-            return inbox.get(timeout=_timeout(seconds))
-        except queue.Empty:
-            return None
+        """Wait on the queue itself, so that a message is had the moment it comes.
+
+        A signal that comes right before a wait begins does not end it: Python runs its handler
+        when the main thread goes on, so that no single wait may be long.
+        """
+        ends_at = self.now() + seconds
+        while True:
+            left = ends_at - self.now()
+            try:
+                return inbox.get(timeout=max(0.0, min(left, LONGEST_WAIT_SECONDS)))
+            except queue.Empty:
+                if left <= LONGEST_WAIT_SECONDS:
+                    return None
 
     def start(self, work: Callable[[], None], name: str) -> threading.Event:
         """Begin a daemon thread; what it raises goes to `threading.excepthook`."""

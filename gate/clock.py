@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Final, Protocol, TypeVar
 
@@ -54,24 +55,27 @@ class SystemClock:
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
         """Sleep, ended early by the event."""
-        return (until or threading.Event()).wait(_timeout(seconds))
+        event = until or threading.Event()
+        return any(event.wait(part_seconds) for part_seconds in self._parts(seconds))
 
     def receive(
         self, inbox: queue.SimpleQueue[Message], seconds: float = math.inf
     ) -> Message | None:
-        """Wait on the queue itself, so that a message is had the moment it comes.
+        """Wait on the queue itself, so that a message is had the moment it comes."""
+        for part_seconds in self._parts(seconds):
+            with contextlib.suppress(queue.Empty):
+                return inbox.get(timeout=part_seconds)
+        return None
 
-        A signal that comes right before a wait begins does not end it: Python runs its handler
-        when the main thread goes on, so that no single wait may be long.
+    def _parts(self, seconds: float) -> Iterator[float]:
+        """Part a wait: a signal that comes right before one begins does not end it.
+
+        Python runs the handler when the main thread goes on.
         """
         ends_at = self.now() + seconds
-        while True:
-            left = ends_at - self.now()
-            try:
-                return inbox.get(timeout=max(0.0, min(left, LONGEST_WAIT_SECONDS)))
-            except queue.Empty:
-                if left <= LONGEST_WAIT_SECONDS:
-                    return None
+        while (left_seconds := ends_at - self.now()) > LONGEST_WAIT_SECONDS:
+            yield LONGEST_WAIT_SECONDS
+        yield max(0.0, left_seconds)
 
     def start(self, work: Callable[[], None], name: str) -> threading.Event:
         """Begin a daemon thread; what it raises goes to `threading.excepthook`."""
@@ -85,8 +89,3 @@ class SystemClock:
 
         threading.Thread(target=run, name=name, daemon=True).start()
         return ended
-
-
-def _timeout(seconds: float) -> float | None:
-    """Return seconds as the standard library takes them: None for ever."""
-    return None if math.isinf(seconds) else max(0.0, seconds)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from typing import cast
 
 import pytest
 
-from gate.clock import Clock, SystemClock
+from gate.clock import LONGEST_WAIT_SECONDS, Clock, SystemClock
 from gate.virtual_time import VirtualClock
 
 EVER = 3600.0
@@ -45,6 +47,34 @@ def test_the_system_clock_has_a_message_the_moment_it_comes() -> None:
     sender.start()
     assert SystemClock().receive(inbox, EVER) == "late"
     sender.join()
+
+
+class Waited(threading.Event):
+    """An event that is set by the third look at it, and notes how long each one lasts at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return at once."""
+        self.seconds.append(timeout)
+        return len(self.seconds) == 3
+
+    def get(self, *, timeout: float | None) -> str:
+        """Do the same as a queue."""
+        if not self.wait(timeout):
+            raise Empty
+        return "late"
+
+
+@pytest.mark.contract("B153")
+def test_no_wait_is_too_long_for_a_signal() -> None:
+    """One that comes right before a wait is handled after it: every wait is a row of short ones."""
+    clock, until, inbox = SystemClock(), Waited(), Waited()
+    assert clock.wait(EVER, until)
+    assert clock.receive(cast("SimpleQueue[str]", inbox), math.inf) == "late"
+    assert until.seconds == inbox.seconds == [LONGEST_WAIT_SECONDS] * 3
 
 
 def test_the_system_clock_is_monotonic() -> None:

@@ -7,9 +7,14 @@ is left out: who starts one has the time.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.bed.fixtures import SANDBOX
+
+longer = partial(pytest.param, marks=pytest.mark.long)
+"""A case of a parametrized test that waits, as `pytest.param` is one that does not."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,6 +19,7 @@ from tests.conformance.sandbox_bed import SandboxBed
 from tests.conformance.scenarios import ALL, BY_NAME, Scenario
 from tests.conformance.settled import settled
 from tests.conformance.summary import counted, said, story
+from tests.long import longer
 
 LEAST_RECORDINGS = 5
 MICROSECONDS = (0, 350_000, 700_000)
@@ -28,10 +29,7 @@ SAMPLE = 350_000
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)
 each_moment = pytest.mark.parametrize(
     "microsecond",
-    [
-        pytest.param(moment, marks=[] if moment == SAMPLE else [pytest.mark.long])
-        for moment in MICROSECONDS
-    ],
+    [moment if moment == SAMPLE else longer(moment) for moment in MICROSECONDS],
 )
 
 

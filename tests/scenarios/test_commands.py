@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 
 import pytest
 
@@ -162,6 +163,20 @@ def test_status_follows_to_the_end(scene: Scene) -> None:
     result = scene.gate("status", "web", "--watch")
     assert result.exit_code == 0, str(result)
     assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B29", "B639")
+def test_a_watch_ends_where_somebody_has_seen_enough(scene: Scene) -> None:
+    """Ctrl-C leaves what was seen, and no word of a failure or of writing."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="never-ready"))
+    with scene.gate.start("status", "web", "--watch") as running:
+        running.wait_for_line("progressing")
+        running.send(signal.SIGINT)
+        result = running.wait()
+    assert result.exit_code == 130, str(result)
+    assert "deployment/web in" in result.stdout
+    assert not result.stderr
 
 
 @pytest.mark.contract("B188")

@@ -24,6 +24,7 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_complete
+from tests.long import longer
 from tests.played.bed import sandbox_bed, scene_through
 
 pytestmark = pytest.mark.sandbox_only("hundreds of runs")
@@ -58,12 +59,10 @@ WALKS = {
 }
 
 
-SAMPLE = [("good", False), ("bad", True)]
+SAMPLE = ("bad", True)
 STEPS = [
-    pytest.param(
-        *step,
-        id=f"{step[0]}-{'after' if step[1] else 'before'}",
-        marks=[] if step in SAMPLE else [pytest.mark.long],
+    (pytest.param if step == SAMPLE else longer)(
+        *step, id=f"{step[0]}-{'after' if step[1] else 'before'}"
     )
     for step in itertools.product(WALKS, (False, True))
 ]

@@ -22,6 +22,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
+from tests.long import longer
 from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_rights import READING, rules
@@ -51,8 +52,8 @@ def lease(scene: Scene) -> JSON:
 
 
 @pytest.mark.contract("B520", "B521")
-@pytest.mark.parametrize("words", [("restart",), ("undo",), ("resume",), ("verify",)])
-def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("command", ["restart", longer("undo"), longer("resume"), "verify"])
+def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) -> None:
     """Who comes second waits as long as it was told, says for whom, and is refused."""
     scene.serve(web(), web(2))
     ci = {"GITHUB_ACTIONS": "true", "GITHUB_RUN_ID": "7", "GITHUB_REPOSITORY": "shop/web"}
@@ -60,7 +61,7 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, words: tuple[s
     path = scene.manifest(web(3, behaviour=SLOW))
     with program.start("apply", "-f", path, env=ci) as first:
         first.wait_for_line(UNDER_WAY)
-        second = program(*words, "web", "--lock-wait", "10s")
+        second = program(command, "web", "--lock-wait", "10s")
         assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
         assert "https://github.com/shop/web/actions/runs/7" in second.stderr
         assert 10 <= second.duration_seconds < 15
@@ -99,7 +100,7 @@ def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
 @pytest.mark.parametrize(
     "claimed",
     [
-        pytest.param("1999-01-01T00:00:00.000000Z", marks=pytest.mark.long),
+        longer("1999-01-01T00:00:00.000000Z"),
         "2099-01-01T00:00:00.000000Z",
     ],
 )

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.bed.expectations import assert_refused, assert_rolled_back, assert_verified, warned
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
+from tests.long import longer
 
 TEXTFILE = ("--metrics-textfile", "gate.prom")
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -109,7 +110,7 @@ def test_a_refusal_is_measured(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B610")
-@pytest.mark.parametrize("command", ["verify", "restart", "undo"])
+@pytest.mark.parametrize("command", ["verify", longer("restart"), longer("undo")])
 def test_other_attempts_are_measured(scene: Scene, command: str) -> None:
     """By the name of their command."""
     scene.serve(web())
@@ -129,6 +130,24 @@ def test_what_is_no_attempt_delivers_nothing(scene: Scene, command: str) -> None
     dry = ("--dry-run",) if command == "apply" else ()
     assert scene.gate(command, *manifest, *dry, "=".join(TEXTFILE)).exit_code == 0
     assert (scene.folder / "gate.prom").read_text() == "last 1\n"
+
+
+@pytest.mark.contract("B618")
+@pytest.mark.parametrize("command", [["preflight"], ["apply", "--dry-run"]])
+def test_what_is_no_attempt_meets_no_metrics(scene: Scene, command: list[str]) -> None:
+    """Options for `apply` do no harm: nobody is pushed to, and nothing listens."""
+    scene.serve(web())
+    with socket.create_server(("127.0.0.1", 0)) as gateway:
+        gateway.setblocking(False)
+        port = gateway.getsockname()[1]
+        flags = ["--pushgateway", f"http://127.0.0.1:{port}", "--metrics-listen", str(port)]
+        words = (*command, "-f", scene.manifest(web(2)), *flags)
+        with scene.gate.start(*words, env={"NO_PROXY": "127.0.0.1"}) as running:
+            result = running.wait()
+        with pytest.raises(BlockingIOError):
+            gateway.accept()
+    assert result.exit_code == 0, str(result)
+    assert "metrics" not in result.stderr
 
 
 # -- nothing of it decides -------------------------------------------------------------------------
@@ -209,7 +228,8 @@ def test_after_a_signal_metrics_are_delivered_in_what_is_left(scene: Scene) -> N
     assert ended(scene) == {("web", "interrupted", "Interrupted")}
 
 
-@pytest.mark.contract("B181")
+@pytest.mark.contract("B181", "B624")
+@pytest.mark.parametrize("command", ["apply", "preflight"])
 @pytest.mark.parametrize(
     ("flag", "value"),
     [
@@ -220,16 +240,49 @@ def test_after_a_signal_metrics_are_delivered_in_what_is_left(scene: Scene) -> N
         ("--pushgateway", "http://user:sesame@gateway"),
         ("--pushgateway", "http://gateway?x=y"),
         ("--pushgateway", "http://169.254.169.254"),
+        ("--pushgateway", "http://gateway/metrics/job/deploys/cluster"),
+        ("--pushgateway", "http://gateway/metrics/job/deploys/my-cluster/eu"),
+        ("--pushgateway", "http://gateway/metrics/job/deploys/outcome/good"),
     ],
 )
 def test_an_address_that_is_none_is_told_before_anything_is_sent(
-    scene: Scene, flag: str, value: str
+    scene: Scene, command: str, flag: str, value: str
 ) -> None:
-    """Exit 2, the option named, no password shown."""
-    result = scene.gate("apply", "-f", scene.manifest(web()), flag, value)
+    """Exit 2, the option named, one line and its hint, no password shown."""
+    result = scene.gate(command, "-f", scene.manifest(web()), flag, value)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {flag}: ")
+    assert result.stderr.count("\n") <= 2
     assert "sesame" not in result.stderr
+    assert scene.objects.find("deployments", "web") is None
+
+
+@pytest.mark.contract("B623", "B624")
+@pytest.mark.parametrize("command", ["apply", "preflight"])
+@pytest.mark.parametrize(
+    ("url", "secrets", "wrong"),
+    [
+        ("http://gateway", {"TOKEN": "sesame"}, "credentials would go to http://gateway in plain"),
+        ("https://gateway", {"USER": "gate"}, "ROLLOUT_GATE_PUSHGATEWAY_PASSWORD is empty"),
+        (
+            "https://gateway",
+            {"TOKEN": "sesame", "USER": "gate", "PASSWORD": "sesame"},
+            "either a bearer token or a user and a password",
+        ),
+    ],
+)
+def test_credentials_that_cannot_be_used_are_told_before_anything_is_sent(
+    scene: Scene, command: str, url: str, secrets: Mapping[str, str], wrong: str
+) -> None:
+    """Exit 2, as with an address that is none."""
+    env = {f"ROLLOUT_GATE_PUSHGATEWAY_{name}": value for name, value in secrets.items()}
+    words = (command, "-f", scene.manifest(web()), "--pushgateway", url)
+    with scene.gate.start(*words, env=env) as running:
+        result = running.wait()
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: --pushgateway: {wrong}")
+    assert "sesame" not in result.stderr
+    assert scene.objects.find("deployments", "web") is None
 
 
 # -- logs ------------------------------------------------------------------------------------------

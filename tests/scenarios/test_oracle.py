@@ -16,6 +16,7 @@ from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import container
+from tests.long import longer
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _VOLATILE = ("creationTimestamp", "generation", "namespace", "resourceVersion", "uid")
@@ -114,9 +115,9 @@ def hands(scene: Scene) -> Hands:
     ("v1_by", "v2_by"),
     [
         ("gate", "gate"),
-        ("kubectl", "gate"),
-        pytest.param("gate", "kubectl", marks=pytest.mark.long),
-        pytest.param("kubectl", "kubectl", marks=pytest.mark.long),
+        longer("kubectl", "gate"),
+        longer("gate", "kubectl"),
+        longer("kubectl", "kubectl"),
     ],
 )
 def test_a_failed_version_in_between_leaves_no_trace(hands: Hands, v1_by: str, v2_by: str) -> None:
@@ -132,7 +133,7 @@ def test_a_failed_version_in_between_leaves_no_trace(hands: Hands, v1_by: str, v
 
 
 @pytest.mark.contract("B128", "B130")
-@pytest.mark.parametrize("v1_by", ["gate", "kubectl"])
+@pytest.mark.parametrize("v1_by", ["gate", longer("kubectl")])
 def test_a_rollback_restores_the_whole_object(hands: Hands, v1_by: str) -> None:
     """Right after the rollback, spec, labels, annotations and last-applied are those of v1."""
     before = remains(hands.run([(v1_by, FIRST)]))

@@ -60,6 +60,7 @@ def test_two_hours_are_the_longest_budget(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("5 minutes of real time")
 @pytest.mark.contract("B90")
 def test_a_registry_that_does_not_recover(scene: Scene) -> None:
@@ -92,6 +93,7 @@ def test_an_image_that_nobody_has(scene: Scene) -> None:
     assert 30 <= seconds_until(result, "failed") <= 60
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("2 minutes of real time")
 @pytest.mark.contract("B95")
 def test_a_quota_that_stays_full(scene: Scene) -> None:
@@ -128,6 +130,7 @@ def test_a_secret_that_is_missing(scene: Scene) -> None:
     assert 2 * MINUTE <= seconds_until(result, "failed") <= 3 * MINUTE
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("a minute of real time")
 @pytest.mark.contract("B83")
 def test_a_crash_loop_at_the_pace_of_a_node(scene: Scene) -> None:
@@ -164,6 +167,7 @@ def test_a_version_that_breaks_while_it_is_watched_for_long(scene: Scene) -> Non
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("10 minutes of real time")
 @pytest.mark.contract("B46")
 def test_a_long_minimum_of_readiness(scene: Scene) -> None:
@@ -206,6 +210,7 @@ def test_a_way_back_that_takes_its_time(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("10 minutes of real time")
 @pytest.mark.contract("B106", "B108")
 def test_a_budget_as_long_as_the_deadline(scene: Scene) -> None:

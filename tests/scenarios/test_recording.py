@@ -10,6 +10,7 @@ from tests.bed.expectations import assert_verified
 from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, web
 from tests.cluster.kubelet.api import JSON
+from tests.long import longer
 
 RECORD = ("--record", "run.jsonl")
 
@@ -20,8 +21,8 @@ RECORD = ("--record", "run.jsonl")
     [
         ("ready=0.5", (), "complete", "Complete"),
         ("crash=0.1", (), "failed", "CrashLoop"),
-        ("image-pull", ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
-        ("never-ready", (), "failed", "ProgressDeadlineExceeded"),
+        longer("image-pull", ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
+        longer("never-ready", (), "failed", "ProgressDeadlineExceeded"),
     ],
 )
 def test_a_recording_is_judged_as_the_run_was(

@@ -9,6 +9,7 @@ import pytest
 
 from tests.bed.scene import settings, web
 from tests.cluster.audit import Trail
+from tests.long import longer
 from tests.played.bed import sandbox_bed, scene_through
 
 pytestmark = pytest.mark.sandbox_only("real time is never the same twice")
@@ -38,10 +39,10 @@ def played(folder: Path, behaviour: str, flags: tuple[str, ...]) -> tuple[str, l
 @pytest.mark.parametrize(
     ("behaviour", "flags"),
     [
-        pytest.param("ready=1.5", (), marks=pytest.mark.long),
+        longer("ready=1.5", ()),
         ("crash=0.1", ()),
-        ("never-ready", ("--timeout", "1h", "--log-format", "json", "--log-level", "debug")),
-        pytest.param("image-pull;only=2", ("--tolerate", "2"), marks=pytest.mark.long),
+        longer("never-ready", ("--timeout", "1h", "--log-format", "json", "--log-level", "debug")),
+        longer("image-pull;only=2", ("--tolerate", "2")),
     ],
 )
 def test_the_same_run_is_the_same_again(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
@@ -20,22 +19,18 @@ from tests.contract import (
     shown_by_tests,
     shown_in,
 )
+from tests.long import longer
 
 PAGE = CONTRACT.read_text(encoding="utf-8")
-shown = functools.cache(shown_by_tests)
 
 
-def test_every_row_is_shown_by_a_test() -> None:
-    """A promise without a test is not made."""
-    behaviours = dict(rows(PAGE))
-    missing = in_order(behaviours.keys() - shown().keys())
+def test_every_row_is_shown_by_a_test_and_every_mark_names_a_row() -> None:
+    """A promise without a test is not made; the end-to-end tests' marks are checked here too."""
+    behaviours, shown = dict(rows(PAGE)), shown_by_tests()
+    missing = in_order(behaviours.keys() - shown.keys())
     listing = "\n".join(f"  {row} {behaviours[row]}" for row in missing)
     assert not missing, f"{len(missing)} of {len(behaviours)} rows are shown by no test:\n{listing}"
-
-
-def test_every_mark_names_a_row() -> None:
-    """The end-to-end tests' marks are checked by the fast tier too."""
-    unknown = {row: where for row, where in shown().items() if row not in dict(rows(PAGE))}
+    unknown = {row: where for row, where in shown.items() if row not in behaviours}
     assert not unknown
 
 
@@ -91,7 +86,7 @@ def test_a_mark_that_cannot_be_read_is_an_error(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "ends_with"), [('contract("B1")', 0), ('contract("B0")', 4), ("contract()", 4)]
+    ("mark", "ends_with"), [('contract("B1")', 0), ('contract("B0")', 4), longer("contract()", 4)]
 )
 def test_an_unknown_row_ends_the_collection(tmp_path: Path, mark: str, ends_with: int) -> None:
     """Running the tests ends at a mark whose row the page does not have."""

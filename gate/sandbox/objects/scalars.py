@@ -10,7 +10,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from gate.sandbox.json import copied
 from gate.sandbox.objects.quantity import QuantityError, canonical, canonical_resource
 from gate.sandbox.schema.spelling import json_type
 
@@ -164,7 +163,7 @@ def _moment(text: str) -> datetime:
 
 
 def _read_untyped(value: Any) -> Any:
-    return copied(value)
+    return value
 
 
 SCALAR_READERS: dict[str, Callable[[Any], Any]] = {

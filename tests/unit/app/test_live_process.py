@@ -15,6 +15,7 @@ import pytest
 
 from gate.report.style import Style
 from gate.report.text import verdict_text
+from tests.long import longer
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Manifest, write_kubeconfig
 from tests.unit.app.controllers import by_image
@@ -69,7 +70,7 @@ def words(text: str) -> str:
 
 
 @pytest.mark.contract("B630", "B636")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, longer(signal.SIGTERM)])
 def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty, number: signal.Signals
 ) -> None:
@@ -91,6 +92,7 @@ def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
     assert "\x1b[?25l" not in pty.sent, "and the cursor is visible all the time"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B636")
 def test_a_second_signal_leaves_nothing_to_be_put_right(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -105,6 +107,7 @@ def test_a_second_signal_leaves_nothing_to_be_put_right(
     assert "in all" in pty.screen.lines[-1]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B636")
 def test_what_a_shell_wrote_while_it_was_stopped_stays(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -131,6 +134,7 @@ def test_what_a_shell_wrote_while_it_was_stopped_stays(
     assert sum("rolling out" in line for line in pty.screen.everything) == 3, "each as it was left"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B633")
 @pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
 def test_after_the_end_it_stands_there_as_off_a_terminal(
@@ -160,13 +164,12 @@ def test_after_the_end_it_stands_there_as_off_a_terminal(
 @pytest.mark.parametrize(
     ("options", "environ"),
     [
-        (["--plain"], {}),
-        ([], {"NO_COLOR": "1"}),
-        ([], {"CI": "true"}),
-        ([], {"TERM": "dumb"}),
-        ([], {"TERM": ""}),
+        pytest.param(["--plain"], {}, id="plain"),
+        longer([], {"NO_COLOR": "1"}, id="no-color"),
+        longer([], {"CI": "true"}, id="ci"),
+        longer([], {"TERM": "dumb"}, id="dumb"),
+        longer([], {"TERM": ""}, id="no-term"),
     ],
-    ids=["plain", "no-color", "ci", "dumb", "no-term"],
 )
 def test_plain_lines_where_these_are_wanted(
     start: Start,
@@ -185,6 +188,7 @@ def test_plain_lines_where_these_are_wanted(
     assert "VERIFIED (exit 0)" in pty.sent
 
 
+@pytest.mark.long
 @pytest.mark.contract("B635", "B631")
 def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -212,8 +216,8 @@ def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
 
 
 @pytest.mark.contract("B637")
-@pytest.mark.parametrize("how", ["stop", "fill"])
-@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
+@pytest.mark.parametrize("how", ["stop", longer("fill")])
+@pytest.mark.parametrize("options", [pytest.param([], id="tree"), longer(["--plain"], id="plain")])
 def test_a_terminal_that_takes_nothing_delays_nothing(
     start: Start,
     server: ApiServer,
@@ -233,6 +237,7 @@ def test_a_terminal_that_takes_nothing_delays_nothing(
     assert "ROLLED BACK (exit 4)" in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B637")
 def test_a_terminal_that_goes_on_gets_everything(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -247,6 +252,7 @@ def test_a_terminal_that_goes_on_gets_everything(
     assert "ROLLED BACK (exit 4)" in shown
 
 
+@pytest.mark.long
 @pytest.mark.contract("B639")
 def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer, pty: Pty) -> None:
     """At the end the tree that `status` prints stays."""
@@ -263,6 +269,7 @@ def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer,
     assert sum(line.startswith("deployment/web in shop") for line in shown) == 1
 
 
+@pytest.mark.long
 @pytest.mark.contract("B639")
 def test_who_has_seen_enough_keeps_what_was_seen(start: Start, server: ApiServer, pty: Pty) -> None:
     """Ctrl-C ends `status --watch`, and the tree stays as `status` prints it."""
@@ -275,3 +282,4 @@ def test_who_has_seen_enough_keeps_what_was_seen(start: Start, server: ApiServer
     assert not any("──" in line for line in shown)
     assert sum(line.startswith("deployment/web in shop") for line in shown) == 1
     assert any(line.startswith("progressing:") for line in shown)
+    assert not any("written" in line or "error" in line for line in shown)

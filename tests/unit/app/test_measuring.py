@@ -146,6 +146,7 @@ def test_only_what_is_checked_is_made(options: dict[str, Any], question: Questio
     assert said.trouble is Trouble.ADDRESS
 
 
+@pytest.mark.long
 @pytest.mark.contract("B462")
 @pytest.mark.parametrize("options", [{"prometheus_url": BASE}, {"smoke_test": ["true"]}])
 def test_a_run_without_requests_does_not_load_them(options: dict[str, Any]) -> None:

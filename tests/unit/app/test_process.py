@@ -101,6 +101,7 @@ def test_it_ends_with_its_verdict_though_its_watches_still_run(
     assert all(str(seen.header("User-Agent")).startswith("rollout-gate/") for seen in server.seen)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B29", "B150", "B155")
 def test_a_signal_in_preflight_ends_it(start: Start, server: ApiServer, manifest: Manifest) -> None:
     """Also where the parent had it ignored, in the middle of a question to the server."""
@@ -114,6 +115,7 @@ def test_a_signal_in_preflight_ends_it(start: Start, server: ApiServer, manifest
     assert "SIGINT ended it before anything was written" in err
 
 
+@pytest.mark.long
 @pytest.mark.contract("B29", "B151", "B153")
 def test_a_signal_in_mid_flight_leaves_the_rollout(
     start: Start, server: ApiServer, manifest: Manifest

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.catalog import COMMANDS
+from tests.long import longer
 
 ROOT = Path(__file__).resolve().parents[3]
 GATE = [sys.executable, "-m", "gate"]
@@ -56,13 +57,13 @@ STARTING = ("main", "call", "catalog", "streams")
 @pytest.mark.parametrize(
     ("script", "code"),
     [
-        pytest.param("$GATE version >&-", 0, id="stdout closed"),
-        pytest.param("$GATE version 2>&-", 0, id="stderr closed"),
+        longer("$GATE version >&-", 0, id="stdout closed"),
+        longer("$GATE version 2>&-", 0, id="stderr closed"),
         pytest.param("$GATE version <&- >&- 2>&-", 0, id="all closed"),
-        pytest.param("$GATE version >/dev/full", 0, id="stdout full"),
-        pytest.param("$GATE zzz 2>/dev/full", 2, id="stderr full"),
+        longer("$GATE version >/dev/full", 0, id="stdout full"),
+        longer("$GATE zzz 2>/dev/full", 2, id="stderr full"),
         pytest.param("$GATE zzz 2>&-", 2, id="stderr closed, usage error"),
-        pytest.param("$GATE status -o json >&-", 2, id="stdout closed, document"),
+        longer("$GATE status -o json >&-", 2, id="stdout closed, document"),
         pytest.param(
             "{ sleep 0.2; $GATE schema config; echo $? >&2; } | true", 0, id="reader gone"
         ),

@@ -17,6 +17,7 @@ from gate.core.comparing import MannWhitney, Ratio
 from gate.core.outcome import Reason
 from gate.core.query_values import Subject, Version
 from gate.core.questions import HttpQuestion
+from tests.long import longer
 from tests.unit.core.checks_world import (
     SUBJECT,
     a_check,
@@ -317,7 +318,7 @@ def test_before_the_end_only_the_clearest_difference_fails() -> None:
 
 
 @pytest.mark.contract("B422")
-@pytest.mark.parametrize("rounds", [150, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [150, longer(600)])
 def test_looking_at_every_tick_does_not_reject_by_chance(rounds: int) -> None:
     """Of equal versions about as few are rejected as alpha says, although looked at 30 times."""
     source = random.Random(5)

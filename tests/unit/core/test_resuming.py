@@ -24,6 +24,7 @@ from gate.core.policy import OnFailure, Policy
 from gate.core.record import History, Kept, Record
 from gate.core.resuming import resume
 from gate.core.standing import Standing, standing
+from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
 from tests.unit.core.player import Player, ends, planned, target
@@ -104,9 +105,7 @@ VERSION_2 = (config("b"), manifest("v2"), manifest("v2", "api"))
 
 
 @pytest.mark.contract("B530", "B531")
-@pytest.mark.parametrize(
-    "behaviour", ["good", "crash", pytest.param("stuck", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("behaviour", ["good", "crash", longer("stuck")])
 def test_a_death_at_every_effect(behaviour: str) -> None:
     """The end is the new version complete or the old one restored, whole, and never a mixture."""
     ended = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.long import longer
 from tests.model.scenes import scene
 from tests.model.search import Bounds, search
 from tests.model.world import Scene
@@ -11,31 +12,28 @@ from tests.unit.model import mutants
 from tests.unit.model.mutants import Plant
 
 MUTANTS = [
-    pytest.param(mutants.live_template_unchecked, "good", "S1", 1, id="S1-live-template"),
-    pytest.param(
+    longer(mutants.live_template_unchecked, "good", "S1", 1, id="S1-live-template"),
+    longer(
         mutants.live_unchecked_before_the_rollback,
         *("crashing", "S2", 1),
         id="S2-live-unchecked",
-        marks=pytest.mark.long,
     ),
     pytest.param(mutants.journal_after_the_write, "good", "L2", 0, id="L2-journal-too-late"),
     pytest.param(mutants.verdict_on_an_old_generation, "good", "S1", 1, id="S1-old-generation"),
     pytest.param(mutants.no_preconditions, "good", "S2", 1, id="S2-no-preconditions"),
     pytest.param(mutants.lost_lock_ignored, "good", "S2", 1, id="S2-lost-lock"),
     pytest.param(mutants.no_confirming_read, "good", "S1", 0, id="S1-no-confirming-read"),
-    pytest.param(mutants.lost_answer_taken_for_a_refusal, "good", "S1", 1, id="S1-lost-answer"),
+    longer(mutants.lost_answer_taken_for_a_refusal, "good", "S1", 1, id="S1-lost-answer"),
     pytest.param(mutants.own_rollback_not_known_again, "crashing", "S1", 1, id="S1-own-rollback"),
-    pytest.param(
+    longer(
         mutants.record_without_a_baseline,
         *("crashing", "S1", 1),
         id="S1-record-without-a-baseline",
-        marks=pytest.mark.long,
     ),
-    pytest.param(
+    longer(
         mutants.recovery_takes_all_for_ours,
         *("good", "S1", 1),
         id="S1-recovery-takes-all-for-ours",
-        marks=pytest.mark.long,
     ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     pytest.param(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),

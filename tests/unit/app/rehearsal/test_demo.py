@@ -14,14 +14,15 @@ import pytest
 from gate.app.rehearsal.demo import demo
 from gate.app.rehearsal.stage import Stage
 from gate.config import load
+from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 SCENARIOS = [
     ("", 4),
     ("good", 0),
-    pytest.param("crash", 4, marks=pytest.mark.long),
-    pytest.param("image-pull", 4, marks=pytest.mark.long),
-    pytest.param("never-ready", 4, marks=pytest.mark.long),
+    longer("crash", 4),
+    longer("image-pull", 4),
+    longer("never-ready", 4),
     ("superseded", 8),
     ("stale-deadline", 0),
     ("first-deployment", 6),

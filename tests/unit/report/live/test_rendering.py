@@ -108,6 +108,7 @@ def test_names_are_short_where_there_is_little_room() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B634")
 def test_rich_is_loaded_where_a_tree_is_shown_alone() -> None:
     """Everything that a command needs comes without it."""

@@ -13,6 +13,7 @@ import pytest
 from gate.sandbox.json import JSON, copied
 from gate.sandbox.kinds import RESOURCES, Resource
 from gate.sandbox.serving.request import Answer, Stream
+from tests.long import longer
 from tests.unit.sandbox.objects.cases import all_cases
 from tests.unit.sandbox.serving.client import Client
 
@@ -124,9 +125,7 @@ def _paths(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
             yield from _paths(part, (*above, key))
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))]
-)
+@pytest.mark.parametrize("seed", [0, *(longer(seed) for seed in range(1, 6))])
 def test_any_request_is_answered(client: Client, seed: int) -> None:
     """No request raises, at once or in what it sets going; good ones are among them."""
     sender = Sender(client, seed)

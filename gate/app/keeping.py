@@ -12,20 +12,19 @@ from queue import SimpleQueue
 from typing import Final
 
 from gate.app.held_locks import HeldLocks, Lost
+from gate.app.secrets_beside import SecretsBeside
 from gate.clock import Clock
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
 from gate.core.objects import Ref
-from gate.core.record import Closed, History, Kept, Record
+from gate.core.record import Closed, History, Record
 from gate.engine import Broken, Inbox
-from gate.kube.failures import ApiError, Forbidden
+from gate.kube.failures import ApiError
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
-from gate.wire.decode import DecodeError
-from gate.wire.kept import kept_text, read_kept
-from gate.wire.record import fitting, history_text, read_record, secrets_of, without_secrets
+from gate.wire.record import fitting, history_text, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
@@ -72,7 +71,7 @@ class Keeper:
         """
         self._clock = clock
         self._leases = leases
-        self._secrets = secrets
+        self._secrets = SecretsBeside(secrets, warn, from_the_dead)
         self._held = HeldLocks(clock, leases, held)
         self._holder = held[0].holder
         self._found = held
@@ -81,7 +80,6 @@ class Keeper:
         self._inbox: Inbox | None = None
         self._lost: str = ""
         self._left = False
-        self._secrets_in = set(from_the_dead)
         self._recorded: set[Lock] = set()
         self._renew_at = clock.now() + RENEWAL_SECONDS
 
@@ -107,17 +105,8 @@ class Keeper:
 
     def record(self, lock: Lock) -> Record:
         """Read a record with the Secrets that were kept beside it; DecodeError for what is none."""
-        record = read_record(next(one.record for one in self._found if one.lock == lock))
-        missing = {one.ref for one in record.objects if one.ref.kind == "Secret"}
-        try:
-            kept = self._secrets.read(lock, record.attempt_id) if missing else ""
-            self._secrets_in |= {lock} if kept else set()
-            found = {one.ref: one for one in read_kept(kept)} if kept else dict[Ref, Kept]()
-        except (ApiError, DecodeError) as error:
-            self._warn(f"what Secrets were before cannot be read: {error}")
-            return record
-        objects = tuple(found.get(one.ref, one) for one in record.objects)
-        return replace(record, objects=objects)
+        text = next(one.record for one in self._found if one.lock == lock)
+        return self._secrets.put_into(read_record(text), lock)
 
     # -- what the attempt asks ---------------------------------------------------------------------
 
@@ -234,14 +223,8 @@ class Keeper:
 
     def _text(self, lock: Lock, record: Record) -> str:
         """Return a record's text, after what Secrets were is kept beside it."""
-        secrets = secrets_of(record)
-        if secrets and record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
-            try:
-                self._secrets.write(self._held.get(lock), record.attempt_id, kept_text(secrets))
-                self._secrets_in.add(lock)
-            except ApiError as error:
-                names = ", ".join(str(one.ref) for one in secrets)
-                self._warn(f"recover could not restore {names}: {error.message}")
+        if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
+            self._secrets.keep(record, self._held.get(lock))
         return fitting(without_secrets(record))[0]
 
     def _close(self, task: _Task, closed: Closed) -> None:
@@ -266,23 +249,11 @@ class Keeper:
             else:
                 self._held.insist(lock, lambda held: leases.release(held, annotations, wall))
             if RECORD in annotations or not self._held.get(lock).record:
-                self._forget_secrets(lock)
+                self._secrets.forget(lock)
         except Lost as lost:
             self._lost = str(lost)
         except ApiError as error:
             self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
-
-    def _forget_secrets(self, lock: Lock) -> None:
-        """Delete what Secrets were: nobody needs it any more."""
-        if lock not in self._secrets_in:
-            return
-        self._secrets_in.discard(lock)
-        try:
-            self._secrets.delete(lock)
-        except Forbidden:
-            pass  # who may not delete it could not have made it
-        except ApiError as error:
-            self._warn(f"secret/{lock.name} is left: {error.message}")
 
     def _give_back(self) -> None:
         """Give the locks back as they are, an open record with them."""

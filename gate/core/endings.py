@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core import checking, fields
-from gate.core.attempt import Attempt, Ending, Purpose, Rejection
+from gate.core.attempt import Attempt, Ending
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
 from gate.core.checks import OnInconclusive
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
-from gate.core.fact import Known
 from gate.core.machine import Leg, Trigger
 from gate.core.objects import CleanText, Deployment, Ref
 from gate.core.outcome import Outcome, Reason, worst
-from gate.core.policy import OnFailure
+from gate.core.rollback_ending import failure_behind, refusal_cause, rollback_ending
 from gate.core.rollout import Rollout
 from gate.core.verdict import Verdict, VerdictKind
 
@@ -49,7 +48,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     outcome = worst(ending.outcome for ending in endings.values())
     found = next(ending for ending in endings.values() if ending.outcome is outcome)
     if attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED:
-        found = replace(_failure(attempt, None), outcome=Outcome.ROLLED_BACK)
+        found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
     return _with_refusals(attempt, found)
 
 
@@ -64,14 +63,14 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
         if against is not None:
             return Ending(Outcome.FAILED, against.reason, against.message)
         return _unless_in_doubt(attempt, None, Reason.COMPLETE, CleanText("applied"))
-    return replace(_failure(attempt, None), outcome=Outcome.ROLLED_BACK)
+    return replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
 
 
 def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
     """An object that could not be restored leaves a mixture, whatever its Deployments show."""
     if not attempt.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
-    causes = tuple(_refusal(refused) for refused in attempt.refusals.values())
+    causes = tuple(refusal_cause(refused) for refused in attempt.refusals.values())
     return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
 
 
@@ -85,11 +84,11 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return _before_any_write(attempt, attempt.lock_lost)
     if trigger not in (Trigger.CONFIRMED, Trigger.DEPARTED):
         return _alike(attempt, trigger, ref)
-    rollout = attempt.rollouts.get(ref)
     if attempt.leg is Leg.BACK:
-        return _back(attempt, ref, rollout.verdict(attempt.now) if rollout is not None else None)
+        return rollback_ending(attempt, ref)
+    rollout = attempt.rollouts.get(ref)
     if rollout is None:
-        return _failure(attempt, ref)
+        return failure_behind(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
 
 
@@ -103,7 +102,7 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     reason = attempt.contact_refused or Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, reason, why)
-    failure = _failure(attempt, ref)
+    failure = failure_behind(attempt, ref)
     if attempt.leg is Leg.FORWARD:
         return Ending(Outcome.LOST_CONTACT, reason, why)
     if attempt.contact_lost is None:
@@ -121,7 +120,7 @@ def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
 def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     causes: tuple[Cause, ...] = ()
     if attempt.leg is Leg.BACK:
-        causes = _failure(attempt, ref).causes
+        causes = failure_behind(attempt, ref).causes
         text = "the rollback was written, not verified"
         if attempt.queue:
             text = "the rollback was not written in time, wholly or in part"
@@ -136,7 +135,7 @@ def _rejected(attempt: Attempt) -> Ending:
     rejection = attempt.rejection
     if rejection is None:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
-    cause = _refusal(rejection)
+    cause = refusal_cause(rejection)
     if any(written.changed for written in attempt.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     message = cause.message
@@ -157,10 +156,6 @@ def _taken_over(attempt: Attempt, ref: Ref) -> bool:
     return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
 
 
-def _refusal(rejection: Rejection) -> Cause:
-    return Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))
-
-
 def _departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
     departure = attempt.departures[ref]
@@ -174,7 +169,7 @@ def _departed(attempt: Attempt, ref: Ref) -> Ending:
         return replace(departure, message=CleanText(f"{departure.message}{by}"))
     who = writer or "somebody else"
     message = CleanText(f"the failed version came back after the rollback: {who} applies it")
-    causes = _failure(attempt, ref).causes
+    causes = failure_behind(attempt, ref).causes
     return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
 
 
@@ -231,72 +226,3 @@ def _beside_failure(attempt: Attempt, verdict: Verdict) -> Ending:
             text = CleanText(f"{ref} failed: {ruled.message}")
             return Ending(Outcome.FAILED, ruled.reason, text, verdict.causes)
     return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
-
-
-# -- after the way back ----------------------------------------------------------------------------
-
-
-def _back(attempt: Attempt, ref: Ref, verdict: Verdict | None) -> Ending:
-    if ref in attempt.refusals:
-        return _refused_back(attempt, ref, attempt.refusals[ref])
-    if verdict is None:
-        return _not_followed(attempt, ref)
-    failure = _failure(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS:
-        untouched = ref not in attempt.restored and ref not in attempt.failures
-        if untouched:
-            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
-        return replace(failure, outcome=Outcome.ROLLED_BACK)
-    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
-    causes = failure.causes + verdict.causes
-    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
-
-
-def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
-    """End where the server would not take the way back; a pause was none."""
-    failure = _failure(attempt, ref)
-    outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
-    return replace(failure, outcome=outcome, causes=(*failure.causes, _refusal(refused)))
-
-
-def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
-    """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
-    failure, written = _failure(attempt, ref), attempt.written.get(ref)
-    if written is None and attempt.plan.resumed is not None:
-        return _as_found(attempt, ref, failure)
-    if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
-        return replace(failure, outcome=Outcome.ROLLED_BACK)
-    stood = attempt.followed_before.get(ref)
-    ruled = stood.ruling(attempt.leg_at) if stood is not None else None
-    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
-    if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
-        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
-    return failure
-
-
-def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """End what a gate that died had taken back, as it was found: nothing there is no version."""
-    if isinstance(attempt.plan.target(ref).baseline, Known):
-        return replace(failure, outcome=Outcome.ROLLED_BACK)
-    snapshot = attempt.snapshots.get(ref)
-    if snapshot is None or snapshot.live is None:
-        return failure
-    message = CleanText("somebody else made it anew since the gate ended")
-    return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
-
-
-def _returns(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a failure was to take `ref` back to what it was."""
-    baseline = attempt.plan.target(ref).baseline
-    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
-
-
-def _failure(attempt: Attempt, ref: Ref | None) -> Ending:
-    """Return why the attempt went back: this Deployment's own failure, else what else did."""
-    if ref is not None and ref in attempt.failures:
-        return attempt.failures[ref]
-    for other, failure in attempt.failures.items():
-        return replace(failure, message=CleanText(f"{other} failed: {failure.message}"))
-    if attempt.why_back is not None:
-        return attempt.why_back
-    return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))

@@ -1,0 +1,87 @@
+"""How an attempt that went back ended for one Deployment: what serves again, and why it went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt import Attempt, Ending, Purpose, Rejection
+from gate.core.causes import Cause
+from gate.core.fact import Known
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Outcome, Reason
+from gate.core.policy import OnFailure
+from gate.core.verdict import VerdictKind
+
+
+def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
+    """End a Deployment after the way back, by what stands of it."""
+    if ref in attempt.refusals:
+        return _refused_back(attempt, ref, attempt.refusals[ref])
+    rollout = attempt.rollouts.get(ref)
+    if rollout is None:
+        return _not_followed(attempt, ref)
+    verdict = rollout.verdict(attempt.now)
+    failure = failure_behind(attempt, ref)
+    if verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS:
+        untouched = ref not in attempt.restored and ref not in attempt.failures
+        if untouched:
+            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
+    causes = failure.causes + verdict.causes
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
+    """End where the server would not take the way back; a pause was none."""
+    failure = failure_behind(attempt, ref)
+    outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
+    return replace(failure, outcome=outcome, causes=(*failure.causes, refusal_cause(refused)))
+
+
+def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
+    """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
+    failure, written = failure_behind(attempt, ref), attempt.written.get(ref)
+    if written is None and attempt.plan.resumed is not None:
+        return _as_found(attempt, ref, failure)
+    if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    stood = attempt.followed_before.get(ref)
+    ruled = stood.ruling(attempt.leg_at) if stood is not None else None
+    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
+    if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
+def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """End what a gate that died had taken back, as it was found: nothing there is no version."""
+    if isinstance(attempt.plan.target(ref).baseline, Known):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    snapshot = attempt.snapshots.get(ref)
+    if snapshot is None or snapshot.live is None:
+        return failure
+    message = CleanText("somebody else made it anew since the gate ended")
+    return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
+
+
+def _returns(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a failure was to take `ref` back to what it was."""
+    baseline = attempt.plan.target(ref).baseline
+    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
+
+
+def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
+    """Return why the attempt went back: this Deployment's own failure, else what else did."""
+    if ref is not None and ref in attempt.failures:
+        return attempt.failures[ref]
+    for other, failure in attempt.failures.items():
+        return replace(failure, message=CleanText(f"{other} failed: {failure.message}"))
+    if attempt.why_back is not None:
+        return attempt.why_back
+    return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
+
+
+def refusal_cause(rejection: Rejection) -> Cause:
+    """Return what the server would not take, as a cause."""
+    return Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))

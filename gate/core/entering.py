@@ -25,6 +25,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import writes_back
 from gate.core.resuming import why_resumed
+from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
 from gate.core.verdict import VerdictKind
 from gate.core.writing import next_write
@@ -119,7 +120,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
             return None
         return Ending(Outcome.FAILED, against.reason, against.message)
     causes = [rollout.causes(attempt.now) for rollout in attempt.rollouts.values()]
-    text = CleanText(f"ended by signal {attempt.signal_number}")
+    text = CleanText(f"ended by {signal_name(attempt.signal_number)}")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
 
 

@@ -14,6 +14,7 @@ from gate.core.measurement import Kind, Measurement, failed, no_data, passed
 from gate.core.measuring_metrics import measure_metric
 from gate.core.objects import CleanText
 from gate.core.questions import Answers, Exit, HttpReply, NoReply, Samples
+from gate.core.signal_names import signal_name
 
 TEMPORARY_FAILURE: Final = 75
 """EX_TEMPFAIL of sysexits.h: the command could not tell, and asks to be tried again."""
@@ -77,5 +78,5 @@ def _exit(ended: Exit) -> Measurement:
     if ended.code == 0:
         return passed(f"exit 0{said}", 0.0)
     kind = Kind.ERROR if ended.code == TEMPORARY_FAILURE else Kind.FAIL
-    how = f"exit {ended.code}" if ended.code > 0 else f"ended by signal {-ended.code}"
+    how = f"exit {ended.code}" if ended.code > 0 else f"ended by {signal_name(-ended.code)}"
     return Measurement(kind, CleanText(f"{how}{said}"), float(ended.code))

@@ -15,6 +15,7 @@ from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
 from gate.core.rollout import Rollout
+from gate.core.signal_names import signal_name
 from gate.core.snapshot import Snapshot
 from gate.core.triggers import Rulings
 from gate.core.verdict import VerdictKind
@@ -100,7 +101,7 @@ def _return_to(attempt: Attempt, ref: Ref) -> str:
 
 def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     if after.signal_number is not None and before.signal_number is None:
-        yield "signal", f"signal {after.signal_number} received"
+        yield "signal", f"{signal_name(after.signal_number)} received"
     yield from _contact(before, after)
     for ref, departure in after.departures.items():
         if ref not in before.departures:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-
 from gate.core.outcome import Outcome, Reason
+from gate.core.signal_names import signal_name
 from gate.report.refusal import NOTHING, NOTHING_NEW
 from gate.report.result import DeploymentResult, Result, Version
 from gate.report.style import Style, Symbol, Tone
@@ -51,7 +50,7 @@ def _sentence(result: Result) -> str:
         case Outcome.OBSERVED:
             return result["message"].partition(" because ")[0]
         case Outcome.INTERRUPTED:
-            return f"by {_signal(result['exit_code'])}; {result['message']}"
+            return f"by {signal_name(result['exit_code'] - _SIGNAL_BASE)}; {result['message']}"
         case Outcome.LOST_CONTACT:
             return "the API server could not be reached any more; what runs is unknown"
         case Outcome.INTERNAL_ERROR:
@@ -65,13 +64,6 @@ def _sentence(result: Result) -> str:
 def _after_recovery(result: Result) -> bool:
     """Tell whether what an earlier attempt had left was finished first."""
     return any(entry["event"] == RECOVERED for entry in result["timeline"])
-
-
-def _signal(exit_code: int) -> str:
-    try:
-        return signal.Signals(exit_code - _SIGNAL_BASE).name
-    except ValueError:
-        return f"signal {exit_code - _SIGNAL_BASE}"
 
 
 def _of_deployments(result: Result) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 
 from gate.core.attempt import Attempt
@@ -10,6 +9,7 @@ from gate.core.fact import Known
 from gate.core.machine import Leg, State
 from gate.core.objects import Ref
 from gate.core.rollout import Rollout, VerdictKind
+from gate.core.signal_names import signal_name
 from gate.core.snapshot import Snapshot
 from gate.report.live.checks import check_views
 from gate.report.live.clocks import attempt_clocks, rollout_clocks
@@ -67,7 +67,7 @@ def status_view(rollout: Rollout, now: float, started_at: float) -> View:
 def _phase(attempt: Attempt) -> str:
     doing = _DOING[attempt.leg][attempt.state]
     if attempt.signal_number is not None:
-        doing = f"{signal.Signals(attempt.signal_number).name}: {doing}"
+        doing = f"{signal_name(attempt.signal_number)}: {doing}"
     if attempt.contact_lost is not None:
         doing = f"no contact with the API server: {attempt.contact_lost}"
     return doing

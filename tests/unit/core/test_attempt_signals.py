@@ -85,6 +85,8 @@ def test_while_following_it_goes_back_by_policy_and_evidence(
     assert attempt.ending is not None
     assert (attempt.leg is Leg.BACK) is back
     assert bool(attempt.ending.causes) is back
+    why = attempt.why_back.message if attempt.why_back is not None else None
+    assert why == ("ended by SIGTERM" if back else None)
 
 
 @pytest.mark.contract("B151")

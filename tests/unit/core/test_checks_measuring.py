@@ -371,7 +371,7 @@ def test_a_body_is_judged_by_text_and_number(
         (0, Kind.PASS, "exit 0: done"),
         (1, Kind.FAIL, "exit 1: done"),
         (75, Kind.ERROR, "exit 75: done"),
-        (-9, Kind.FAIL, "ended by signal 9: done"),
+        (-9, Kind.FAIL, "ended by SIGKILL: done"),
         (None, Kind.FAIL, "did not end in time: done"),
     ],
 )

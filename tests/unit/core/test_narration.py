@@ -101,6 +101,7 @@ def test_a_denial_is_told_with_the_servers_words() -> None:
     ]
 
 
+@pytest.mark.contract("B29")
 def test_contact_and_signals_are_told() -> None:
     """Lost once, back once, and which signal it was."""
     player = rolling()
@@ -119,7 +120,7 @@ def test_contact_and_signals_are_told() -> None:
         "no contact with the API server: refused",
         "the API server answers again",
     ]
-    assert lines(player, "signal") == ["signal 15 received"]
+    assert lines(player, "signal") == ["SIGTERM received"]
 
 
 def test_writes_that_are_decided_again_are_told_with_their_reason() -> None:

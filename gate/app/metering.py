@@ -20,8 +20,9 @@ from gate.config import Settings
 from gate.config.metrics_settings import gateway_access
 from gate.core.attempt import Attempt
 from gate.core.outcome import Reason
-from gate.errors import GateError, UsageError, place_of
+from gate.errors import GateError, place_of
 from gate.metrics.families import Sample
+from gate.metrics.gateway_url import GatewayUrl
 from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
 from gate.metrics.run import About, Place, RunMetrics
 from gate.metrics.samples import samples_of
@@ -166,18 +167,12 @@ class _Delivery:
             why = error.strerror or error
             self._console.warn(f"the metrics {path} could not be written: {why}")
 
-    def _push(self, url: str) -> None:
-        from gate.metrics.gateway_url import GatewayUrl
+    def _push(self, where: GatewayUrl) -> None:
         from gate.metrics.pushgateway import Pushgateway
         from gate.metrics.sending import Sender
 
         access = gateway_access(self._environ, allow_plain_http=self._settings.allow_insecure)
-        try:
-            where = GatewayUrl.parse(url)
-            sender = Sender(url, access, self._clock)
-        except (UsageError, ValueError) as error:
-            self._tell(Pushed(str(error)))
-            return
+        sender = Sender(where.base, access, self._clock)
         gateway = Pushgateway(where, sender, self._clock)
         try:
             self._tell(gateway.push(Groups(self._texts(), self._existing), self._seconds()))

@@ -10,7 +10,10 @@ from gate.config import Settings
 
 @command()
 def preflight(world: World, settings: Settings) -> int:
-    """It takes the options of apply, so that a pipeline changes one word."""
+    """It takes the options of apply, so that a pipeline changes one word.
+
+    Of metrics it checks the options, and pushes, writes and serves nothing: it is no attempt.
+    """
     require_manifests(settings, "preflight")
     from gate.app import commands
 

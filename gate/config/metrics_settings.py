@@ -15,6 +15,7 @@ from gate.config.parsing import parse_port, parse_text
 from gate.config.takers import LOCKING
 from gate.config.taking import schema_of, taken_if_set_by
 from gate.errors import UsageError
+from gate.metrics.gateway_url import EXAMPLE, GatewayUrl
 from gate.sources.access import Access, SecretVariable
 from gate.sources.address import Address
 
@@ -46,12 +47,14 @@ class ListenAddress:
         return cls(host.strip("[]") or LOOPBACK, parse_port(port))
 
 
-def _gateway(value: object) -> str:
+def _gateway(value: object) -> GatewayUrl:
     """Take a URL without credentials, query and fragment."""
-    url = Address.parse(parse_text(value)).url
+    if isinstance(value, GatewayUrl):
+        return value
+    url = Address.parse(parse_text(value), example=EXAMPLE).url
     if "?" in url or "#" in url:
         raise UsageError("the URL of a Pushgateway has neither query nor fragment")
-    return url
+    return GatewayUrl.parse(url)
 
 
 Listen = Annotated[
@@ -61,7 +64,7 @@ Listen = Annotated[
     schema_of("string", "integer"),
 ]
 Pushgateway = Annotated[
-    str | None,
+    GatewayUrl | None,
     Form("URL"),
     taken_if_set_by(_gateway),
     schema_of("string", pattern="^https?://"),

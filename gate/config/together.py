@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gate.config.limits import all_checks
+from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
 from gate.core.checks import Check, Http, Metric
 from gate.errors import UsageError
@@ -39,6 +40,7 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
     if settings.show is None and any(isinstance(check.probe, Metric) for check in checks):
         yield from _prometheus(settings, environ)
     yield from _services(settings, environ)
+    yield from _pushgateway(settings, environ)
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:
@@ -84,6 +86,14 @@ def _services(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
             wrong = [] if str(address) in seen else [*_unusable(address, access)]
             seen.add(str(address))
             yield from (Conflict(("services",), each.message, each.hint) for each in wrong)
+
+
+def _pushgateway(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+    if settings.pushgateway is None:
+        return
+    access = gateway_access(environ, allow_plain_http=settings.allow_insecure)
+    for wrong in _unusable(Address.parse(settings.pushgateway.base), access):
+        yield Conflict(("pushgateway",), wrong.message, wrong.hint)
 
 
 def _address(url: str, access: Access) -> Address:

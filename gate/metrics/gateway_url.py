@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from gate.metrics.families import PLACE
-from gate.metrics.run import Place
+from gate.errors import UsageError
+from gate.metrics.families import FAMILIES, PLACE
+
+if TYPE_CHECKING:
+    from gate.metrics.run import Place  # what is measured: options can be read without it
 
 JOB: Final = "rollout-gate"
+EXAMPLE: Final = "https://pushgateway.example"
 _KEY: Final = "/metrics/job/"
+_LABEL: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*(?:@base64)?", re.ASCII)
+"""What a Pushgateway takes for a label's name in a URL (`handler/push.go`, `splitLabels`)."""
+_OWN: Final = frozenset(name for family in FAMILIES for name in family.label_names)
+"""The key of a group overwrites labels of its metrics that have the same name."""
+_HINT: Final = f"as in {EXAMPLE}{_KEY}{JOB}/cluster/production"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +37,13 @@ class GatewayUrl:
 
     @classmethod
     def parse(cls, url: str) -> GatewayUrl:
-        """Read it; ValueError for labels that have no value, or that are those of each group."""
+        """Read it; UsageError for labels that no Pushgateway takes, or that the metrics have."""
         parts = urlsplit(url)
-        path, key, rest = parts.path.partition(_KEY)
-        words = ["job", *map(unquote, rest.strip("/").split("/"))] if key else ["job", JOB]
-        labels = dict(zip(words[::2], words[1::2], strict=False))
-        if len(words) != 2 * len(labels) or not all(words) or labels.keys() & set(PLACE):
-            own = " and ".join(PLACE)
-            raise ValueError(
-                f"the URL needs a name behind {_KEY}, then labels each with a value, "
-                f"none of them {own}, which are of each group"
-            )
+        path, key, rest = f"{parts.path.rstrip('/')}/".partition(_KEY)
+        # A Pushgateway decodes a path before it splits it: %2F in a value divides it, too.
+        words = ["job", *unquote(rest).removesuffix("/").split("/")] if key else ["job", JOB]
         base = urlunsplit((parts.scheme, parts.netloc, path.rstrip("/"), "", ""))
-        return cls(base, labels)
+        return cls(base, _labels(words))
 
     def group(self, place: Place) -> str:
         """Return the URL of a group; a manifest without a Deployment has its namespace's."""
@@ -50,6 +55,23 @@ class GatewayUrl:
     def groups(self) -> str:
         """The URL that lists all groups there are (Pushgateway, API v1)."""
         return f"{self.base}/api/v1/metrics"
+
+
+def _labels(words: Sequence[str]) -> dict[str, str]:
+    """Return names with their values, which stand one after another."""
+    labels: dict[str, str] = {}
+    for name, value in zip(words[::2], [*words[1::2], ""], strict=False):
+        shown = f"{name[:60]!a}"
+        if not _LABEL.fullmatch(name):
+            raise UsageError(f"not the name of a label: {shown}", hint=_HINT)
+        if not value:
+            raise UsageError(f"the label {shown} has no value in the URL", hint=_HINT)
+        if name in labels:
+            raise UsageError(f"the label {shown} stands twice in the URL", hint=_HINT)
+        if name.removesuffix("@base64") in _OWN:
+            raise UsageError(f"the metrics have the label {shown} themselves", hint=_HINT)
+        labels[name] = value
+    return labels
 
 
 def _quoted(word: str) -> str:

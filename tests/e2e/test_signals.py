@@ -76,7 +76,7 @@ def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> N
         running.wait_for_line(CRASHED)
         with plane.api_server.suspended():
             running.send(signal.SIGINT)
-            running.wait_for_line("signal 2 received")
+            running.wait_for_line("SIGINT received")
             running.send(signal.SIGINT)
             code = running.wait_for_end(30.0)
         result = running.wait()

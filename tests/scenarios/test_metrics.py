@@ -141,7 +141,7 @@ def test_what_is_no_attempt_meets_no_metrics(scene: Scene, command: list[str]) -
         gateway.setblocking(False)
         port = gateway.getsockname()[1]
         flags = ["--pushgateway", f"http://127.0.0.1:{port}", "--metrics-listen", str(port)]
-        words = (*command, "-f", scene.manifest(web(2)), *flags)
+        words = [*command, "-f", str(scene.manifest(web(2))), *flags]
         with scene.gate.start(*words, env={"NO_PROXY": "127.0.0.1"}) as running:
             result = running.wait()
         with pytest.raises(BlockingIOError):

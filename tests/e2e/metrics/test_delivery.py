@@ -189,7 +189,10 @@ def test_clusters_that_push_to_one_place_are_told_apart_by_the_url(
 
 @pytest.mark.contract("B623")
 def test_a_pushgateway_may_ask_for_credentials(scene: Scene, tmp_path: Path) -> None:
-    """They come from the environment, and over plain HTTP with leave alone; no output has them."""
+    """They come from the environment, and over plain HTTP with leave alone; no output has them.
+
+    Without leave it is told before anything is sent.
+    """
     users = yaml.safe_dump({"basic_auth_users": {NAME: HASH}})
     variables = "ROLLOUT_GATE_PUSHGATEWAY_USER", "ROLLOUT_GATE_PUSHGATEWAY_PASSWORD"
     env = dict(zip(variables, (NAME, PASSWORD), strict=True))
@@ -198,10 +201,10 @@ def test_a_pushgateway_may_ask_for_credentials(scene: Scene, tmp_path: Path) -> 
         without = applied(scene, web(), flags=flags)
         assert "answered 401" in without.stderr
         kept = applied(scene, web(), flags=flags, **env)
-        assert "credentials would go to" in kept.stderr
+        assert "--pushgateway: credentials would go to" in kept.stderr
         pushed = applied(scene, web(), flags=(*flags, "--allow-insecure"), **env)
-    for result in (without, kept, pushed):
-        assert result.exit_code == 0, str(result)
+    for result, code in ((without, 0), (kept, 2), (pushed, 0)):
+        assert result.exit_code == code, str(result)
         assert PASSWORD not in result.stdout + result.stderr
     assert "were not pushed" not in pushed.stderr
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gate.errors import UsageError
 from gate.metrics.gateway_url import GatewayUrl
 
 WEB = ("shop", "web")
@@ -44,15 +45,36 @@ def test_the_groups_are_listed_beside_them() -> None:
     assert url.groups == "http://gw/pushed/api/v1/metrics"
 
 
+@pytest.mark.contract("B624")
 @pytest.mark.parametrize(
-    "path",
-    ["job", "job/", "job/a/cluster", "job//cluster/b", "job/a/namespace/b", "job/a/c/d/c/e"],
+    ("path", "wrong"),
+    [
+        ("job", "the label 'job' has no value in the URL"),
+        ("job/", "the label 'job' has no value in the URL"),
+        ("job/a/cluster", "the label 'cluster' has no value in the URL"),
+        ("job/a/cluster/", "the label 'cluster' has no value in the URL"),
+        ("job//cluster/b", "the label 'job' has no value in the URL"),
+        ("job/a/cluster/eu%2Fwest", "the label 'west' has no value in the URL"),
+        ("job/a//b", "not the name of a label: ''"),
+        ("job/a/my-cluster/b", "not the name of a label: 'my-cluster'"),
+        ("job/a/__c/b", "not the name of a label: '__c'"),
+        ("job/a/%C3%BC/b", "not the name of a label: '\\xfc'"),
+        ("job/a/c/d/c/e", "the label 'c' stands twice in the URL"),
+        ("job/a/namespace/b", "the metrics have the label 'namespace' themselves"),
+        ("job/a/deployment@base64/Yg", "the metrics have the label 'deployment@base64' themselves"),
+        ("job/a/outcome/b", "the metrics have the label 'outcome' themselves"),
+    ],
 )
-def test_labels_that_are_none_are_refused(path: str) -> None:
-    """A name without a value, and what the groups themselves say."""
-    url = f"http://gw/metrics/{path}"
-    if path == "job":
-        assert GatewayUrl.parse(url).labels == {"job": "rollout-gate"}
-        return
-    with pytest.raises(ValueError, match="behind /metrics/job/"):
-        GatewayUrl.parse(url)
+def test_labels_that_are_none_are_refused(path: str, wrong: str) -> None:
+    """What a Pushgateway does not take, and what it would write over the metrics' own."""
+    with pytest.raises(UsageError) as caught:
+        GatewayUrl.parse(f"http://gw/metrics/{path}")
+    assert caught.value.message == wrong
+    assert "/metrics/job/rollout-gate/cluster/production" in caught.value.hint
+
+
+@pytest.mark.contract("B614")
+def test_labels_are_kept_as_a_pushgateway_writes_them() -> None:
+    """A value that a path cannot hold is in base64."""
+    url = GatewayUrl.parse("http://gw/metrics/job/deploys/cluster@base64/ZXUvd2VzdA")
+    assert url.group(("shop", "")).startswith("http://gw/metrics/job/deploys/cluster%40base64/ZXU")

@@ -69,7 +69,7 @@ def prepare_attempt(
     _check_access(session, settings, manifest, found)
     items = preflight.prepared(settings, manifest, found)
     paused = remembering.paused_by_us(items, memory)
-    preflight.guard(settings, items, paused)
+    preflight.guard(session, settings, items, paused)
     watching = Watching(session, preflight.selectors(manifest, found), tap)
     watching.start()
     trials = preflight.rehearse_on_server(session, items, console.warn, _made_here(manifest))

@@ -47,7 +47,8 @@ def check_cluster(
         console.about({"cluster_uid": uid.value})
     _check_uid(uid, settings.expect_cluster_uid or "")
     for name in names:
-        _check_namespace(cluster.terminating(name), name, may_be_made=name in made_here)
+        making = session.connection.cluster.command("kubectl", "create", "namespace", name)
+        _check_namespace(cluster.terminating(name), name, "" if name in made_here else making)
 
 
 def _check_uid(uid: Fact[str], expected: str) -> None:
@@ -61,12 +62,13 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
     )
 
 
-def _check_namespace(terminating: Fact[bool], name: str, *, may_be_made: bool) -> None:
-    if isinstance(terminating, Absent) and not may_be_made:
+def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
+    """Refuse what is going away, and what is missing; `making` is "" where the run makes it."""
+    if isinstance(terminating, Absent) and making:
         raise RefusedError(
             f"namespace {name} does not exist",
             reason=Reason.NOT_FOUND,
-            hint=f"is the context right? otherwise: kubectl create namespace {name}",
+            hint=f"is the context right? otherwise: {making}",
         )
     if terminating == Known(value=True):
         raise RefusedError(

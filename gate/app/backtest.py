@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.app import recording
 from gate.app.console import Console
-from gate.app.finishing import concluded, style_of
+from gate.app.finishing import concluded
 from gate.app.replay import Judged, judge
 from gate.app.world import World
 from gate.config import Settings
@@ -84,5 +84,5 @@ def _print(console: Console, settings: Settings, told: Backtest) -> None:
     if settings.output == "json":
         console.write(json.dumps(told, indent=2) + "\n")
     else:
-        style = style_of(console.stdout, settings)
+        style = console.style(settings)
         console.write(backtest_text(told, style, whole=not console.stdout.isatty()))

@@ -24,7 +24,7 @@ from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Known
-from gate.core.objects import ReplicaSet, deployment_ref
+from gate.core.objects import Ref, ReplicaSet, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
 from gate.errors import RefusedError
@@ -52,7 +52,7 @@ def undo(
     ref = live.object.ref
     if live.deployment.paused:
         console.warn(f"{ref} is paused: it is resumed for the undo")
-    target = _version(live, settings.to_revision, claim.memory.history(ref).verified)
+    target = _version(session, live, settings.to_revision, claim.memory.history(ref).verified)
     images = ", ".join(target.template.images())
     console.note("undo", f"{ref} goes to revision {target.revision} ({images})")
     reader = Reader(session.client, session.resources, session.clock)
@@ -83,7 +83,8 @@ def restart(
     """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
     live = _found(session, settings, name)
     ref = live.object.ref
-    refuse_paused([live.object], hint=f"rollout-gate resume {ref.name} -n {ref.namespace}")
+    hint = f"when whoever paused it agrees, resume it: {_command(session, 'resume', ref)}"
+    refuse_paused([live.object], hint=hint)
     at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
     annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}
     body = {
@@ -148,7 +149,7 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
         raise
     arrival.check_access(session, name, needs)
     if not settings.allow_managed:
-        refuse_managed([live.object])
+        refuse_managed([live.object], session.connection.cluster)
     return live
 
 
@@ -180,7 +181,9 @@ def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: W
     return False
 
 
-def _version(live: Live, number: int | None, verified: Baseline | None) -> Baseline:
+def _version(
+    session: Session, live: Live, number: int | None, verified: Baseline | None
+) -> Baseline:
     """Return the version to go to: the one asked for, else the last that a gate verified.
 
     Where that is what runs, or none was verified, it is the newest revision before.
@@ -189,14 +192,14 @@ def _version(live: Live, number: int | None, verified: Baseline | None) -> Basel
     if number is None and verified is not None and verified.template.body != runs:
         known = (rs for rs in live.snapshot.owned() if rs.template.body == verified.template.body)
         return next(map(_as_version, known), verified)
-    return _as_version(_revision(live, number))
+    return _as_version(_revision(session, live, number))
 
 
 def _as_version(replica_set: ReplicaSet) -> Baseline:
     return Baseline(replica_set.name, replica_set.revision, replica_set.template)
 
 
-def _revision(live: Live, number: int | None) -> ReplicaSet:
+def _revision(session: Session, live: Live, number: int | None) -> ReplicaSet:
     """Return the revision to go to: the one asked for, else the newest before what runs."""
     if number is not None:
         found = live.revision(number)
@@ -221,9 +224,15 @@ def _revision(live: Live, number: int | None) -> ReplicaSet:
         raise RefusedError(
             f"{live.object.ref} has no earlier revision",
             reason=Reason.NO_BASELINE,
-            hint=f"rollout-gate history {live.object.ref.name} shows what there is",
+            hint=f"see what there is: {_command(session, 'history', live.object.ref)}",
         )
     return max(older, key=lambda rs: rs.revision or 0)
+
+
+def _command(session: Session, verb: str, ref: Ref) -> str:
+    """Return a command about a Deployment, ready to be pasted."""
+    words = ("rollout-gate", verb, ref.name)
+    return session.connection.cluster.command(*words, namespace=ref.namespace)
 
 
 def _restarters(live: LiveObject) -> tuple[str, ...]:

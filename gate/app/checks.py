@@ -19,7 +19,6 @@ from gate.app.check_subjects import (
     require_askable,
 )
 from gate.app.console import Console
-from gate.app.finishing import style_of
 from gate.app.live import Live, read_live
 from gate.app.session import Session, opened
 from gate.app.world import World
@@ -153,7 +152,7 @@ def _printed(settings: Settings, console: Console, asked: Sequence[AskedCheck]) 
     if settings.output == "json":
         console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:
-        style = style_of(console.stdout, settings)
+        style = console.style(settings)
         render = checks_explained if settings.explain else checks_table
         console.write(render(result, style))
     return result["exit_code"]

@@ -177,12 +177,13 @@ def replay(world: World, settings: Settings, file: str) -> int:
 def report(world: World, settings: Settings, file: str) -> int:
     """Render a result, or what a recording comes to."""
     from gate.app import rendering
+    from gate.app.live_tree import of_terminal
 
     def prepare(console: Console, _stack: ExitStack) -> int:
         return rendering.render(file, settings, console)
 
     # What is rendered ended long ago: neither its reports nor its host are told of this command.
-    quiet = replace(world, environ={})
+    quiet = replace(world, environ=of_terminal(world.environ))
     return concluded(quiet, "report", settings.model_copy(update={"report": ()}), prepare)
 
 

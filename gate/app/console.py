@@ -5,14 +5,16 @@ A stream that is closed or full never changes a verdict: writing simply stops.
 
 from __future__ import annotations
 
+import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TextIO
+from types import MappingProxyType
+from typing import Final, TextIO
 
 from gate import __version__, log
-from gate.app.live_tree import LiveTree
+from gate.app.live_tree import LiveTree, shows
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.attempt import Attempt
@@ -22,13 +24,18 @@ from gate.core.objects import Ref
 from gate.report.course import Course
 from gate.report.live.attempts import attempt_view
 from gate.report.run import Run
+from gate.report.style import Style
 from gate.report.timeline import timeline_line, waiting_for
 
 Show = Callable[[Announce, float], None]
 """Shows a line; the second argument is when the run started, on the clock of the line."""
 
+Environment = Mapping[str, str]
+NO_ENVIRONMENT: Final[Environment] = MappingProxyType({})
+
 WARNING = "warning"
 _SILENT_LEVELS = ("warning", "error")
+_USUAL_COLUMNS = 80
 
 
 class Console:
@@ -42,10 +49,12 @@ class Console:
         stdout: TextIO | None = None,
         *,
         run_url: str = "",
+        environ: Environment = NO_ENVIRONMENT,
     ) -> None:
         """Start the run's time; results go to `stdout`, that of the process unless told.
 
-        `tree` shows the states of the run, where people look on.
+        `tree` shows the states of the run, where people look on; `environ` tells what a terminal
+        can show.
         """
         self.tree: LiveTree | None = None
         self.clock = clock
@@ -53,6 +62,7 @@ class Console:
         self._show = show
         self._command = command
         self._run_url = run_url
+        self._environ = environ
         self._started_clock = clock.now()
         self._started_at = clock.wall().isoformat(timespec="milliseconds")
         self._attempt_id = uuid.uuid4().hex[:12]
@@ -95,6 +105,10 @@ class Console:
     def write(self, text: str) -> None:
         """Write a result."""
         write_safely(self.stdout, text)
+
+    def style(self, settings: Settings) -> Style:
+        """Return what the stream of the results can show now."""
+        return style_of(self.stdout, settings, self._environ)
 
     def note(self, event: str, message: str) -> None:
         """Say something of the run before or beside its attempt."""
@@ -166,3 +180,23 @@ def write_safely(stream: TextIO, text: str) -> None:
         stream.flush()
     except (OSError, ValueError):
         return
+
+
+def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:
+    """Return what a stream can show: colour where people look at a terminal, unless they decline.
+
+    A CI host may give a terminal to what it runs, and shows a log later.
+    """
+    encoding = stream.encoding or "utf-8"
+    if not stream.isatty():
+        return Style(encoding=encoding)
+    wanted = not settings.plain and shows(environ)
+    return Style(color=wanted, encoding=encoding, width=_columns(stream))
+
+
+def _columns(stream: TextIO) -> int:
+    """Return a terminal's width; one that does not tell it, as some of CI hosts, has 80."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS

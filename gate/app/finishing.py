@@ -6,25 +6,24 @@ decides, and nothing that goes wrong with a report changes what it decided.
 
 from __future__ import annotations
 
-import os
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from gate import log, signals
-from gate.app.console import Console, lines_on, write_safely
+from gate.app.console import Console, lines_on, style_of, write_safely
 from gate.app.hosting import Hosting
-from gate.app.live_tree import live_tree, shows
+from gate.app.live_tree import live_tree
 from gate.app.metering import measured, refused
 from gate.app.world import World
 from gate.ci.host import pipeline_run
 from gate.ci.sink import Written
 from gate.ci.tracing import trace_context
 from gate.config import Settings
+from gate.config.takers import CLUSTER_CHANGING
 from gate.core.attempt import Attempt
 from gate.core.outcome import Outcome, Reason
 from gate.errors import Bug, GateError, place_of
@@ -32,11 +31,8 @@ from gate.report.document import document, minimal
 from gate.report.refusal import refusal
 from gate.report.result import Result
 from gate.report.sinks import Format, json_text, write_report
-from gate.report.style import Style
 from gate.report.text import verdict_text
 from gate.signals import Delivery
-
-_USUAL_COLUMNS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,15 @@ the command goes on the stack."""
 
 
 class Stopped(GateError):
-    """A signal ended the command before anything was written. Exit 128 and its number."""
+    """A signal ended `command` before anything was written. Exit 128 and its number."""
 
     outcome = Outcome.INTERRUPTED
 
-    def __init__(self, signalled: signals.Signalled) -> None:
+    def __init__(self, signalled: signals.Signalled, command: str) -> None:
         what = "anything of its own" if signalled.after_recovery else "anything"
-        message = f"{signalled} ended it before {what} was written"
-        super().__init__(message, reason=Reason.INTERRUPTED)
+        # Of a command that only looks nobody expects that it writes.
+        when = f" before {what} was written" if command in CLUSTER_CHANGING else ""
+        super().__init__(f"{signalled} ended it{when}", reason=Reason.INTERRUPTED)
         self.number = signalled.number
 
     @property
@@ -77,7 +74,9 @@ def concluded(world: World, command: str, settings: Settings, prepare: Prepare) 
     """Prepare a command, run its attempt, report it; return the exit code."""
     show = lines_on(world.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
-    console = Console(world.clock, show, command, world.stdout, run_url=pipeline.url)
+    console = Console(
+        world.clock, show, command, world.stdout, run_url=pipeline.url, environ=world.environ
+    )
     console.tree = live_tree(world.stderr, settings, world.clock)
     console.about({"traceparent": trace.traceparent})
     named = log.bound(
@@ -96,7 +95,7 @@ def concluded(world: World, command: str, settings: Settings, prepare: Prepare) 
         try:
             ended = _ended(world, prepare, console)
         except signals.Signalled as signalled:
-            return _refused(world, settings, console, Stopped(signalled))
+            return _refused(world, settings, console, Stopped(signalled, command))
         except GateError as error:
             return _refused(world, settings, console, error)
         except Exception as error:  # noqa: BLE001 - each end has its code and its report
@@ -126,7 +125,7 @@ def _refused(world: World, settings: Settings, console: Console, error: GateErro
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.outcome.value, text=error.message, **facts)
     else:
-        text = refusal(error, style_of(world.stderr, settings))
+        text = refusal(error, style_of(world.stderr, settings, world.environ))
         write_safely(world.stderr, hosting.framed(text))
     hosting.remark()
     return error.exit_code
@@ -145,7 +144,7 @@ def _judged(world: World, settings: Settings, console: Console, attempt: Attempt
         result = document(attempt, console.run())
         hosting = _publish(world, settings, console, result)
         if settings.output != "json":
-            text = verdict_text(result, style_of(console.stdout, settings))
+            text = verdict_text(result, console.style(settings))
             console.write(hosting.framed(text))
         hosting.remark()
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
@@ -188,23 +187,3 @@ def _threads_watched(console: Console) -> Iterator[None]:
         yield
     finally:
         threading.excepthook = before
-
-
-def style_of(stream: TextIO, settings: Settings) -> Style:
-    """Return what a stream can show: colour where people look at a terminal, unless they decline.
-
-    A CI host may give a terminal to what it runs, and shows a log later.
-    """
-    encoding = stream.encoding or "utf-8"
-    if not stream.isatty():
-        return Style(encoding=encoding)
-    wanted = not settings.plain and shows(os.environ)
-    return Style(color=wanted, encoding=encoding, width=_columns(stream))
-
-
-def _columns(stream: TextIO) -> int:
-    """Return a terminal's width; one that does not tell it, as some of CI hosts, has 80."""
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
-    except OSError:
-        return _USUAL_COLUMNS

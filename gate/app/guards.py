@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.app.applying import Prepared
 from gate.app.management import signs_of_management
+from gate.cluster_name import ClusterName
 from gate.core.events import LiveObject
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
@@ -16,16 +17,18 @@ from gate.kube.failures import FieldConflict
 _RESUME = "somebody paused it for a reason; go on with --resume"
 
 
-def refuse_managed(lives: Iterable[LiveObject]) -> None:
-    """Refuse Deployments that Helm, Argo CD or Flux would put back."""
+def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+    """Refuse Deployments that Helm, Argo CD or Flux would put back; they are in `cluster`."""
     for live in lives:
         signs = signs_of_management(live)
         if signs:
+            words = ("rollout-gate", "verify", live.ref.name)
+            verify = cluster.command(*words, namespace=live.ref.namespace)
             raise RefusedError(
                 f"{live.ref} is managed by something else ({'; '.join(signs)})",
                 reason=Reason.GITOPS_MANAGED,
-                hint=f"let it roll out and judge it: rollout-gate verify {live.ref.name} "
-                f"-n {live.ref.namespace}; or go on all the same with --allow-managed",
+                hint="go on all the same with --allow-managed; "
+                f"or let it roll out and judge it: {verify}",
             )
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from gate.app.console import Console
-from gate.app.finishing import style_of
 from gate.app.live import Live, read_live, selector_of, standing
 from gate.app.session import Session
 from gate.app.watching import Watching
@@ -19,7 +18,7 @@ from gate.core.rollout import Rollout, VerdictKind
 from gate.report.history import Revision, history_table
 from gate.report.live.attempts import status_view
 from gate.report.tree import status_tree
-from gate.signals import Signalled
+from gate.signals import SIGNAL_BASE, Signalled
 
 EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
@@ -29,42 +28,49 @@ EXIT_OF = {
 
 
 def status(session: Session, settings: Settings, name: str, console: Console) -> int:
-    """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused."""
+    """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused.
+
+    A signal is how watching ends for who has seen enough: the last state stands, nothing is said.
+    """
     live = read_live(session, name)
     rollout = standing(live, session.clock.now())
+    stopped = 0
     if settings.watch:
-        rollout = _watched(session, settings, live, rollout, console)
+        rollout, stopped = _watched(session, settings, live, rollout, console)
     now = session.clock.now()
     if settings.output == "json":
         console.write(json.dumps(_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
-        console.write(status_tree(rollout, now, style_of(console.stdout, settings)))
-    return EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
+        console.write(status_tree(rollout, now, console.style(settings)))
+    return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
 def _watched(
     session: Session, settings: Settings, live: Live, rollout: Rollout, console: Console
-) -> Rollout:
-    """Follow until it is complete or failed, or gone; show the tree as often as it differs."""
+) -> tuple[Rollout, int]:
+    """Follow until it is complete or failed, or gone; show the tree as often as it differs.
+
+    Return the last state, and the exit code where a signal came before the end, 0 else.
+    """
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
-    watching.start()
     trees = _Trees(settings, console)
     try:
+        watching.start()
         while True:
             now = session.clock.now()
             trees.show(rollout, now)
             deployment = rollout.snapshot.live
             kind = rollout.verdict(now).kind
             if deployment is None or kind in EXIT_OF:
-                return rollout
+                return rollout, 0
             if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
                 # Somebody rolls out another version: that is what there is to follow now.
                 rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
             else:
                 rollout = watching.follow(rollout)
-    except Signalled:
+    except Signalled as signalled:
         trees.leave(rollout, session.clock.now())
-        raise
+        return rollout, SIGNAL_BASE + signalled.number
 
 
 class _Trees:
@@ -89,14 +95,16 @@ class _Trees:
         self._print(rollout, now)
 
     def leave(self, rollout: Rollout, now: float) -> None:
-        """Let what was looked at stay on a terminal, when a signal ends it."""
+        """Let what was looked at stay, when a signal ends it."""
         tree = self._console.tree
         if tree is not None and tree.shown:
             tree.end()
-            self._print(rollout, now)
+        elif self._shown or self._settings.output == "json":
+            return
+        self._print(rollout, now)
 
     def _print(self, rollout: Rollout, now: float) -> None:
-        text = status_tree(rollout, now, style_of(self._console.stdout, self._settings))
+        text = status_tree(rollout, now, self._console.style(self._settings))
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)
         self._shown = text
@@ -127,7 +135,7 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        text = history_table(rows, session.clock.wall(), style_of(console.stdout, settings))
+        text = history_table(rows, session.clock.wall(), console.style(settings))
     console.write(text)
     return 0
 

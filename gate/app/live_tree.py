@@ -84,6 +84,11 @@ def shows(environ: Mapping[str, str]) -> bool:
     return not dumb and not in_pipeline and "NO_COLOR" not in environ
 
 
+def of_terminal(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what `shows` goes by, and nothing of the pipeline or the machine."""
+    return {name: environ[name] for name in ("TERM", "CI", "NO_COLOR") if name in environ}
+
+
 def reflows(environ: Mapping[str, str]) -> bool:
     """Tell whether lines that get too long are broken anew; xterm cuts them, most others do."""
     if "TMUX" in environ:

@@ -19,6 +19,7 @@ from gate.app.remembering import Histories, secret_permissions
 from gate.app.session import Session
 from gate.ci.host import pipeline_run
 from gate.clock import Clock
+from gate.cluster_name import ClusterName
 from gate.config import Settings
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref
@@ -29,7 +30,7 @@ from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.client import Client
-from gate.kube.failures import ApiError, Forbidden, NotFound, ResourceVersionConflict
+from gate.kube.failures import ApiError, Forbidden, NotFound, ResourceVersionConflict, role_hint
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Held, Holder, Leases
 from gate.kube.repetition import Limits
@@ -46,12 +47,15 @@ Environment = Mapping[str, str]
 class Locked(RefusedError):
     """Somebody else works on it. Exit 3."""
 
-    def __init__(self, lock: Lock, holder: Holder, waited_seconds: float) -> None:
+    def __init__(
+        self, lock: Lock, holder: Holder, waited_seconds: float, cluster: ClusterName
+    ) -> None:
+        words = ("rollout-gate", "locks", "--release", str(lock))
+        release = cluster.command(*words, namespace=lock.namespace)
         super().__init__(
             f"{lock} is locked by {holder}; waited for {format_seconds(waited_seconds)}",
             reason=Reason.LOCKED,
-            hint="wait for that run, or longer: --lock-wait 30m; of one that hangs: "
-            f"rollout-gate locks -n {lock.namespace} --release {lock}",
+            hint=f"wait for that run, or longer: --lock-wait 30m; of one that hangs: {release}",
         )
 
 
@@ -230,7 +234,7 @@ def _waited(
         held, waited = found[busy[0]], clock.now() - started_at
         holder = held.holder if held is not None else Holder("somebody else")
         if waited >= seconds:
-            raise Locked(busy[0], holder, waited)
+            raise Locked(busy[0], holder, waited, waiting.leases.cluster)
         if holder.identity != told or clock.now() >= told_at + HEARTBEAT_SECONDS:
             told, told_at = holder.identity, clock.now()
             console.note("lock", f"{busy[0]} is locked by {holder}; waiting")
@@ -268,7 +272,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
         raise RefusedError(
             f"--require-lock: not allowed: {listed}",
             reason=Reason.FORBIDDEN,
-            hint="`rollout-gate preflight --rbac` prints the Role that is needed",
+            hint=role_hint(client.connection.cluster),
         )
 
 

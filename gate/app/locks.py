@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from gate.app import arrival
 from gate.app.console import Console, write_safely
-from gate.app.finishing import style_of
 from gate.app.locking import lock_client
 from gate.app.session import Session
 from gate.app.world import World
@@ -33,7 +32,7 @@ def locks(session: Session, settings: Settings, console: Console) -> int:
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        text = locks_table(rows, now, style_of(console.stdout, settings))
+        text = locks_table(rows, now, console.style(settings))
     console.write(text)
     return 0
 
@@ -69,10 +68,11 @@ def release(session: Session, settings: Settings, world: World, console: Console
     lock = _named(session.namespace, settings.release or "")
     held = leases.read(lock)
     if held is None:
+        listing = leases.cluster.command("rollout-gate", "locks", namespace=lock.namespace)
         raise RefusedError(
             f"there is no lock of {lock} in namespace {lock.namespace}",
             reason=Reason.NOT_FOUND,
-            hint="rollout-gate locks lists them",
+            hint=f"see which there are: {listing}",
         )
     if held.is_free:
         console.note("lock", f"nobody holds {lock}")

@@ -89,12 +89,15 @@ def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tup
 
 
 def guard(
-    settings: Settings, items: Iterable[Prepared], paused_by_us: Collection[Ref] = ()
+    session: Session,
+    settings: Settings,
+    items: Iterable[Prepared],
+    paused_by_us: Collection[Ref] = (),
 ) -> None:
     """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
     lives = [item.live for item in items if item.is_deployment and item.live is not None]
     if not settings.allow_managed:
-        refuse_managed(lives)
+        refuse_managed(lives, session.connection.cluster)
     if not settings.resume:
         refuse_paused(live for live in lives if live.ref not in paused_by_us)
 

@@ -218,6 +218,8 @@ class Client:
         if not error.status:  # TLS errors come without a status, as text
             return self.failure(urllib3.exceptions.SSLError(error.reason))
         named = translation.from_answer(error.status, error.body, error.headers or {})
+        if isinstance(named, failures.Forbidden):
+            named.hint = failures.role_hint(self.connection.cluster)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._unanswered(named)
         else:

@@ -22,6 +22,7 @@ from kubernetes.client.rest import RESTClientObject
 
 from gate import __version__
 from gate.clock import Clock, SystemClock
+from gate.cluster_name import ClusterName
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube import kubeconfig, tls
@@ -109,6 +110,11 @@ class Connection:
     insecure: bool = False
     kubeconfig: str = ""
     jitter: Callable[[], float] = random.random
+
+    @property
+    def cluster(self) -> ClusterName:
+        """How a command that is advised names the cluster."""
+        return ClusterName(self.context, self.kubeconfig)
 
     def renew(self, generation: int) -> bool:
         """Take fresh credentials after a 401; False where there are no others."""

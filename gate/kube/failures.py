@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gate.cluster_name import ClusterName
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
 
@@ -62,16 +63,24 @@ class Unauthorized(ApiError):
 
 
 class Forbidden(ApiError):
-    """403 of the authorizer: `verb` and `resource` are what is missing, "" where unsaid."""
+    """403 of the authorizer: `verb` and `resource` are what is missing, "" where unsaid.
+
+    Its hint is of who knows the cluster that refuses.
+    """
 
     answers_with = Reason.FORBIDDEN
-    advice = "`rollout-gate preflight --rbac` prints the Role that is needed"
 
     def __init__(self, message: str, *, verb: str = "", resource: str = "") -> None:
         """Take the verb and the `resource.group` that the server named."""
         super().__init__(message)
         self.verb = verb
         self.resource = resource
+
+
+def role_hint(cluster: ClusterName) -> str:
+    """Return how whoever may not do something finds out what to ask for."""
+    command = cluster.command("rollout-gate", "preflight", "--rbac", "-f", "PATH")
+    return f"print the Role that a manifest needs: {command}"
 
 
 class Rejected(ApiError):

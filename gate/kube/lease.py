@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from gate.cluster_name import ClusterName
 from gate.core.lock import PREFIX, Lock
 from gate.kube.client import MERGE_PATCH, Client, Query
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
@@ -86,6 +87,11 @@ class Leases:
     def __init__(self, client: Client) -> None:
         """Share the client's connections."""
         self._client = client
+
+    @property
+    def cluster(self) -> ClusterName:
+        """How a command that is advised names the cluster of the locks."""
+        return self._client.connection.cluster
 
     def read(self, lock: Lock) -> Held | None:
         """Return a lock as it is, None where it was never taken."""

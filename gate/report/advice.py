@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
 from gate.report.result import DeploymentResult, Result
 
@@ -49,17 +50,13 @@ def worst_deployment(result: Result) -> DeploymentResult | None:
     return next(iter(ranked), None)
 
 
-def cluster_flags(result: Result) -> list[str]:
-    """Return the flags that lead to the run's cluster, for kubectl and for us.
-
-    Whoever pastes a command may have another context chosen than the run had.
-    """
-    named = {"--context": result["context"], "--kubeconfig": result["kubeconfig"]}
-    return [word for flag, value in named.items() if value for word in (flag, value)]
+def cluster_of(result: Result) -> ClusterName:
+    """Return how a command names the run's cluster."""
+    return ClusterName(result["context"], result["kubeconfig"])
 
 
 def _place(result: Result, worst: DeploymentResult) -> list[str]:
-    return ["-n", worst["namespace"], *cluster_flags(result)]
+    return cluster_of(result).flags(worst["namespace"])
 
 
 def telling_reason(deployment: DeploymentResult) -> str:
@@ -74,7 +71,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
         yield Step("once the API server answers, apply again: it goes on from what runs")
         return
-    flags = shlex.join(cluster_flags(result))
+    flags = shlex.join(cluster_of(result).flags())
     for step in _ALONE.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
 
@@ -156,7 +153,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     elif reason in _STANDING:
         text, command = _STANDING[reason]
         name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
-        cluster = shlex.join(cluster_flags(result))
+        cluster = shlex.join(cluster_of(result).flags())
         yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.outcome import Outcome
 from gate.duration import format_seconds
-from gate.report.advice import Step, cluster_flags, worst_deployment
+from gate.report.advice import Step, cluster_of, worst_deployment
 from gate.report.grade import Grade, result_grade
 from gate.report.headline import headline, version_words
 from gate.report.result import DeploymentResult, EvidenceResult, ObjectResult, Result, Running
@@ -97,7 +97,7 @@ def look_further(result: Result) -> list[Step]:
 
 
 def _commands(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    place = ["-n", worst["namespace"], *cluster_flags(result)]
+    place = cluster_of(result).flags(worst["namespace"])
     name = worst["name"]
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
     yield _step("the revisions:", "rollout-gate history", name, *place)

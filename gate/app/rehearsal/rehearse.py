@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from gate.app.console import Console
-from gate.app.finishing import concluded, style_of
+from gate.app.finishing import concluded
 from gate.app.played import Played
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
@@ -178,7 +178,7 @@ def _print(console: Console, settings: Settings, told: Rehearsals) -> None:
     if settings.output == "json":
         console.write(json.dumps(told, indent=2) + "\n")
     else:
-        style = style_of(console.stdout, settings)
+        style = console.style(settings)
         console.write(rehearsals_text(told, style, whole=not console.stdout.isatty()))
 
 

@@ -17,12 +17,12 @@ from unittest.mock import create_autospec
 import pytest
 
 from gate import log
-from gate.app import finishing
-from gate.app.console import Console
-from gate.app.finishing import Passed, concluded, style_of
+from gate.app import commands, finishing
+from gate.app.console import Console, style_of
+from gate.app.finishing import Passed, concluded
 from gate.app.live_tree import LiveTree
 from gate.app.world import outside
-from gate.config import Settings
+from gate.config import Settings, load
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
@@ -48,6 +48,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ended(code, *capsys.readouterr())
 
     return conclude
+
+
+LOOKED_AT = {"TERM": "xterm-256color"}
+"""The environment of somebody before a terminal."""
 
 
 def refuse(_console: Console, _stack: ExitStack) -> int:
@@ -289,25 +293,36 @@ class Terminal(io.StringIO):
 
 def test_a_pipe_gets_neither_colour_nor_width_of_its_own() -> None:
     """What goes into a log is the same everywhere."""
-    assert style_of(io.StringIO(), Settings()) == Style()
+    assert style_of(io.StringIO(), Settings(), LOOKED_AT) == Style()
 
 
 @pytest.mark.contract("B656")
 def test_a_terminal_gets_colour_and_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless it is a CI host's, or somebody asks for none; one that tells no width has 80."""
-    for name in ("NO_COLOR", "CI"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((132, 40)))
-    assert style_of(Terminal(), Settings()) == Style(color=True, width=132)
-    assert not style_of(Terminal(), Settings(plain=True)).color
-    for name, value in (("NO_COLOR", ""), ("CI", "true"), ("TERM", "dumb")):
-        with monkeypatch.context() as once:
-            once.setenv(name, value)
-            assert not style_of(Terminal(), Settings()).color, name
+    assert style_of(Terminal(), Settings(), LOOKED_AT) == Style(color=True, width=132)
+    assert not style_of(Terminal(), Settings(plain=True), LOOKED_AT).color
+    for declined in ({"NO_COLOR": ""}, {"CI": "true"}, {"TERM": "dumb"}, {"TERM": ""}):
+        assert not style_of(Terminal(), Settings(), {**LOOKED_AT, **declined}).color, declined
 
     def unknown(_: int) -> os.terminal_size:
         raise OSError("not a terminal")
 
     monkeypatch.setattr(os, "get_terminal_size", unknown)
-    assert style_of(Terminal(), Settings()).width == 80
+    assert style_of(Terminal(), Settings(), LOOKED_AT).width == 80
+
+
+@pytest.mark.contract("B656")
+@pytest.mark.parametrize("declined", [{}, {"NO_COLOR": "1"}, {"CI": "true"}])
+@pytest.mark.parametrize("process", [{}, {"NO_COLOR": "1"}])
+def test_colour_goes_by_the_environment_that_is_handed_in(
+    monkeypatch: pytest.MonkeyPatch, declined: dict[str, str], process: dict[str, str]
+) -> None:
+    """Not by that of the process, also where a command is told nothing of its host."""
+    for name in ("NO_COLOR", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "environ", {**os.environ, **LOOKED_AT, **process})
+    shown = Terminal()
+    world = replace(outside(), stdout=Terminal(), stderr=shown, environ={**LOOKED_AT, **declined})
+    assert commands.report(world, load("report", {}, environ={}), "nowhere.json") == 2
+    assert ("\x1b[" in shown.getvalue()) is (not declined)

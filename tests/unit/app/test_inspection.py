@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import Any
 
 import pytest
 
 from tests.unit.app.bodies import marked, web
-from tests.unit.app.conftest import Gate
+from tests.unit.app.conftest import Ended, Gate
 from tests.unit.app.server import JSON, ApiServer
 from tests.unit.kube.scripted import Seen, as_status
 
@@ -183,6 +184,31 @@ def test_watching_ends_where_it_is_not_allowed(gate: Gate, server: ApiServer) ->
     server.on_request = forbid
     ended = gate("status", "web", watch=True)
     assert (ended.code, ended.document["reason"]) == (3, "Forbidden")
+
+
+@pytest.mark.contract("B29", "B639")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_who_has_seen_enough_keeps_the_last_state(
+    gate: Gate, server: ApiServer, output: str
+) -> None:
+    """It stands on stdout as `status` prints it, and nothing else is said: it was no failure."""
+    server.put(web("pending"))
+    once = gate("status", "web", output=output)
+    after_the_watch_began(server, lambda: signal.raise_signal(signal.SIGINT))
+    ended = gate("status", "web", watch=True, output=output)
+    assert once.code == 7
+    assert ended == Ended(128 + signal.SIGINT, once.out, "")
+
+
+@pytest.mark.contract("B29", "B150")
+def test_a_signal_before_there_is_anything_to_see_says_nothing_of_writing(
+    gate: Gate, server: ApiServer
+) -> None:
+    """Nobody expects it of a command that looks."""
+    server.put(web())
+    server.on_request = lambda _: signal.raise_signal(signal.SIGTERM)
+    ended = gate("status", "web", output="text")
+    assert ended == Ended(128 + signal.SIGTERM, "", "error: SIGTERM ended it\n")
 
 
 # -- history ---------------------------------------------------------------------------------------

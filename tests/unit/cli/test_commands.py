@@ -10,6 +10,8 @@ import pytest
 from gate import __version__
 from gate.cli.catalog import COMMANDS
 from gate.cli.main import run
+from gate.config.option import Group
+from gate.config.settings import taken_by
 from tests.unit.cli.listener import App
 
 LINES = {
@@ -109,3 +111,15 @@ def test_schema_and_version_read_no_configuration(app: App) -> None:
     Path("rollout-gate.yaml").write_text("[", encoding="utf-8")
     assert [run(["version"]), run(["schema", "config"])] == [0, 0]
     assert not app.calls
+
+
+@pytest.mark.contract("B618")
+def test_a_preflight_says_what_it_does_with_the_options_of_metrics(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It takes them all, as `apply` does, and its help says that they come to nothing."""
+    assert run(["preflight", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Of metrics it checks the options, and pushes, writes and serves nothing" in said
+    metrics = {item.name for item in taken_by("apply") if item.option.group is Group.METRICS}
+    assert metrics <= {item.name for item in taken_by("preflight")}

@@ -109,7 +109,7 @@ class Connection:
     user: str
     insecure: bool = False
     kubeconfig: str = ""
-    jitter: Callable[[], float] = random.random
+    jitter: Callable[[], float] = random.Random().random  # noqa: S311 - guards nothing
 
     @property
     def cluster(self) -> ClusterName:

@@ -26,6 +26,7 @@ from gate.core.query import Query
 from gate.core.query_values import BUILT_IN
 from gate.core.questions import HttpQuestion
 from gate.sources.ready_made import READY_MADE, ReadyMade
+from tests.table import each
 from tests.unit.config.folder import Folder, listed
 
 VALIDATOR = Draft202012Validator(schema())
@@ -368,7 +369,7 @@ WRONG: list[tuple[str, str, bool]] = [
 
 
 @pytest.mark.contract("B434", "B436", "B438")
-@pytest.mark.parametrize(("text", "problem", "seen"), WRONG, ids=[text for text, _, _ in WRONG])
+@each(("text", "problem", "seen"), WRONG)
 def test_what_is_wrong_is_refused_and_the_schema_agrees(
     folder: Folder, text: str, problem: str, seen: bool
 ) -> None:
@@ -403,7 +404,7 @@ RIGHT = [
 
 
 @pytest.mark.contract("B438")
-@pytest.mark.parametrize("text", RIGHT)
+@each("text", RIGHT)
 def test_what_is_right_is_taken_and_the_schema_agrees(folder: Folder, text: str) -> None:
     """An editor marks nothing that the gate takes."""
     folder.check(text)

@@ -27,6 +27,7 @@ from gate.core.questions import (
     Series,
     Trouble,
 )
+from tests.table import each
 from tests.unit.core.checks_world import (
     a_check,
     answer,
@@ -48,7 +49,7 @@ def kind(check: Check, answers: Answers) -> Kind:
 
 
 @pytest.mark.contract("B400")
-@pytest.mark.parametrize(
+@each(
     ("least", "most", "value", "wanted"),
     [
         (None, 0.5, 0.5, Kind.PASS),
@@ -75,7 +76,7 @@ def test_a_scalar_is_one_number() -> None:
 
 
 @pytest.mark.contract("B401")
-@pytest.mark.parametrize(
+@each(
     ("least", "most", "value", "wanted"),
     [
         (None, 0.5, INF, Kind.FAIL),
@@ -108,7 +109,7 @@ def test_several_series_are_an_error_that_names_them() -> None:
 
 
 @pytest.mark.contract("B403")
-@pytest.mark.parametrize(
+@each(
     ("reduce", "numbers", "value"),
     [
         (Reduce.MAX, (1.0, 3.0, NAN), 3.0),
@@ -131,7 +132,7 @@ def test_series_are_reduced_as_promql_would(
 
 
 @pytest.mark.contract("B403")
-@pytest.mark.parametrize(
+@each(
     ("reduce", "numbers", "wanted"),
     [
         (Reduce.ALL, (0.1, 0.2), Kind.PASS),
@@ -168,9 +169,7 @@ def test_what_is_no_number_is_an_error(form: Form, role: str) -> None:
 
 
 @pytest.mark.contract("B405")
-@pytest.mark.parametrize(
-    ("value", "wanted"), [(0.1, Kind.NO_DATA), (0.9, Kind.FAIL), (NAN, Kind.NO_DATA)]
-)
+@each(("value", "wanted"), [(0.1, Kind.NO_DATA), (0.9, Kind.FAIL), (NAN, Kind.NO_DATA)])
 def test_a_partial_answer_proves_no_health(value: float, wanted: Kind) -> None:
     """A pass becomes no data, a fail stays."""
     answers = Answers(vector(value, remarks=("store-2 is unreachable",)))
@@ -189,7 +188,7 @@ def test_what_stands_behind_a_value_has_to_be_whole_too(role: str) -> None:
 
 
 @pytest.mark.contract("B406")
-@pytest.mark.parametrize(
+@each(
     ("ages", "wanted"),
     [((30.0,), Kind.PASS), ((30.1,), Kind.NO_DATA), ((NAN,), Kind.NO_DATA), ((), Kind.NO_DATA),
      ((1.0, 2.0), Kind.ERROR)],
@@ -217,7 +216,7 @@ def test_freshness_asks_for_the_age_of_the_newest_sample() -> None:
 
 
 @pytest.mark.contract("B407")
-@pytest.mark.parametrize(
+@each(
     ("counts", "wanted"),
     [((10.0,), Kind.FAIL), ((9.9,), Kind.NO_DATA), ((NAN,), Kind.NO_DATA), ((), Kind.NO_DATA),
      ((50.0, 50.0), Kind.ERROR)],
@@ -258,7 +257,7 @@ def test_an_answer_of_another_kind_is_a_mistake() -> None:
 
 
 @pytest.mark.contract("B420")
-@pytest.mark.parametrize(
+@each(
     ("new", "old", "wanted"),
     [
         (0.30, 0.20, Kind.PASS),
@@ -326,7 +325,7 @@ def test_samples_are_compared_by_their_ranks_whatever_the_scale(scale: float) ->
 
 
 @pytest.mark.contract("B424")
-@pytest.mark.parametrize(
+@each(
     ("reply", "wanted"),
     [
         (HttpReply(200, 0.1), Kind.PASS),
@@ -344,7 +343,7 @@ def test_a_reply_is_judged_by_status_and_latency(reply: HttpReply | NoReply, wan
 
 
 @pytest.mark.contract("B424")
-@pytest.mark.parametrize(
+@each(
     ("found", "number", "wanted"),
     [
         (True, 3.0, Kind.PASS),
@@ -365,7 +364,7 @@ def test_a_body_is_judged_by_text_and_number(
 
 
 @pytest.mark.contract("B425")
-@pytest.mark.parametrize(
+@each(
     ("code", "wanted", "message"),
     [
         (0, Kind.PASS, "exit 0: done"),
@@ -396,7 +395,7 @@ def test_a_command_is_told_what_it_judges() -> None:
     assert questions.value == CommandQuestion(("t", "--fast"), tuple(wanted.items()), 5.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "path"),
     [
         ("$.items[0].ready", ("items", 0, "ready")),
@@ -410,14 +409,14 @@ def test_json_paths_are_keys_and_indexes(text: str, path: tuple[str | int, ...])
     assert parse(text) == path
 
 
-@pytest.mark.parametrize("text", ["", "$", "$.", "$..a", "a b", "$[*]", "$[-1]", "$a", "a[0]b"])
+@each("text", ["", "$", "$.", "$..a", "a b", "$[*]", "$[-1]", "$a", "a[0]b"])
 def test_what_is_no_json_path_is_refused(text: str) -> None:
     """No wildcards, no filters: one value, or none."""
     with pytest.raises(ValueError, match="JSON path"):
         parse(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "number"),
     [({"a": [1, 2.5]}, 2.5), ({"a": [1, True]}, 1.0), ({"a": [1, "2"]}, None), ({"a": [1]}, None),
      ({"a": {"1": 2}}, None), ([], None), ({"a": [1, 10**400]}, None)],

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gate.manifests.scalars import Value, json_value, key_text, resolve
+from tests.table import each
 
 BIG = 18446744073709551615
 
@@ -85,7 +86,7 @@ KEYS: list[tuple[str, str]] = [
 
 
 @pytest.mark.contract("B217")
-@pytest.mark.parametrize(("text", "value"), SCALARS)
+@each(("text", "value"), SCALARS)
 def test_values_mean_what_kubectl_takes_them_for(text: str, value: Value) -> None:
     """Booleans of YAML 1.1, dates as text, numbers as Go reads them."""
     read = json_value(resolve(text))
@@ -93,7 +94,7 @@ def test_values_mean_what_kubectl_takes_them_for(text: str, value: Value) -> Non
 
 
 @pytest.mark.contract("B217")
-@pytest.mark.parametrize(("text", "key"), KEYS)
+@each(("text", "key"), KEYS)
 def test_keys_become_the_text_that_kubectl_makes_of_them(text: str, key: str) -> None:
     """A key of JSON is text: numbers and booleans are written out as Go does."""
     assert key_text(resolve(text)) == key

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gate.report.document import document
 from gate.report.style import Style
 from gate.report.text import verdict_text
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.stage import run_of
+from tests.unit.report.results import told
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def rendered(name: str) -> str:
     """Return the verdict block of an ending."""
-    stage = ENDINGS[name]()
-    return verdict_text(document(stage.attempt, run_of(stage)), Style())
+    return verdict_text(told(name), Style())
 
 
 if __name__ == "__main__":

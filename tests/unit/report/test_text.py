@@ -7,24 +7,19 @@ import re
 import pytest
 
 from gate.core.outcome import Outcome, Reason
-from gate.report.document import document, minimal
+from gate.report.document import minimal
 from gate.report.headline import headline
 from gate.report.result import DeploymentResult, EvidenceResult, ObjectResult, Result
 from gate.report.run import Run
 from gate.report.style import Style, columns
 from gate.report.text import MOST_LINES, verdict_text
+from tests.table import each
 from tests.unit.report.endings import ENDINGS
+from tests.unit.report.results import told
 from tests.unit.report.rewrite import GOLDEN, rendered
-from tests.unit.report.stage import run_of
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u202c \r\n::error::owned \x07\x9b2J 火火火 \ud800"
 RUN = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
-
-
-def told(name: str) -> Result:
-    """Return the document of an ending."""
-    stage = ENDINGS[name]()
-    return document(stage.attempt, run_of(stage))
 
 
 @pytest.mark.contract("B172")
@@ -50,7 +45,7 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     assert text.count("exit code 1 (") == 1
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@each("name", ENDINGS)
 def test_the_first_line_says_outcome_and_code(name: str) -> None:
     """Whoever reads one line knows how it ended."""
     result = told(name)
@@ -60,7 +55,7 @@ def test_the_first_line_says_outcome_and_code(name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
-@pytest.mark.parametrize("name", ENDINGS)
+@each("name", ENDINGS)
 def test_it_fits_a_screen(name: str, width: int) -> None:
     """At most 40 lines, none wider than the stream, but for commands, which are never cut."""
     lines = verdict_text(told(name), Style(width=width)).splitlines()
@@ -68,7 +63,7 @@ def test_it_fits_a_screen(name: str, width: int) -> None:
     assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@each("name", ENDINGS)
 def test_it_degrades_to_ascii(name: str) -> None:
     """A stream that has no box drawing gets plain signs, and every line of it."""
     style = Style(encoding="ascii")

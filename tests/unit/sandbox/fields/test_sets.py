@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.sandbox.fields.sets import (
@@ -43,14 +43,12 @@ def members(fields: FieldSet) -> frozenset[Path]:
     return frozenset(paths(fields))
 
 
-@settings(max_examples=60)
 @given(MEMBERS)
 def test_a_set_holds_its_members(some: frozenset[Path]) -> None:
     """Paths in, the same paths out."""
     assert members(tree(some)) == some
 
 
-@settings(max_examples=60)
 @given(MEMBERS, MEMBERS)
 def test_the_algebra_is_that_of_sets(one: frozenset[Path], other: frozenset[Path]) -> None:
     """Union, difference and intersection are those of the paths, in canonical form."""
@@ -59,7 +57,6 @@ def test_the_algebra_is_that_of_sets(one: frozenset[Path], other: frozenset[Path
     assert intersection(tree(one), tree(other)) == tree(one & other)
 
 
-@settings(max_examples=60)
 @given(MEMBERS, MEMBERS)
 def test_results_are_in_order(one: frozenset[Path], other: frozenset[Path]) -> None:
     """Equal sets are equal to the letter, however they came about."""
@@ -67,7 +64,6 @@ def test_results_are_in_order(one: frozenset[Path], other: frozenset[Path]) -> N
     assert str(difference(tree(one), tree(other))) == str(tree(one - other))
 
 
-@settings(max_examples=60)
 @given(MEMBERS, MEMBERS)
 def test_trees_go_with_all_below(one: frozenset[Path], roots: frozenset[Path]) -> None:
     """Whatever begins with a root is gone."""
@@ -75,7 +71,6 @@ def test_trees_go_with_all_below(one: frozenset[Path], roots: frozenset[Path]) -
     assert members(without_trees(tree(one), tree(roots))) == left
 
 
-@settings(max_examples=60)
 @given(MEMBERS, MEMBERS)
 def test_nothing_given_is_changed(one: frozenset[Path], other: frozenset[Path]) -> None:
     """Sets are values."""
@@ -87,7 +82,6 @@ def test_nothing_given_is_changed(one: frozenset[Path], other: frozenset[Path]) 
     assert (first, second) == (tree(one), tree(other))
 
 
-@settings(max_examples=60)
 @given(MEMBERS)
 def test_without_a_difference_the_set_is_the_same_object(some: frozenset[Path]) -> None:
     """What does not change is not copied."""

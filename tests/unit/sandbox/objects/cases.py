@@ -43,20 +43,19 @@ class Case:
         return changed(stored, self.update or {}, self.update_drop)
 
 
-def all_cases() -> list[Case]:
-    """Return every case, in the order of the file."""
-    rows = yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
-    return [_case(row) for row in rows]
+@cache
+def all_cases() -> Sequence[Case]:
+    """Return every case, in the order of the file; all who ask share their bodies."""
+    return tuple(_case(row) for row in _file("cases.yaml"))
 
 
 @cache
-def _bases() -> Mapping[str, JSON]:
-    found: dict[str, JSON] = yaml.safe_load((FOLDER / "bases.yaml").read_text(encoding="utf-8"))
-    return found
+def _file(name: str) -> Any:
+    return yaml.load((FOLDER / name).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
 def _case(row: JSON) -> Case:
-    base = _bases()[row["base"]]
+    base = _file("bases.yaml")[row["base"]]
     body = changed(base, row.get("set", {}), row.get("drop", ()))
     for name, count in (("big", 300_000), ("huge", 1_100_000)):
         if name in row:

@@ -9,6 +9,7 @@ from gate.sandbox.json import JSON, copied
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.objects import defaulted, prepared_for_create, prepared_for_update
 from gate.sandbox.objects.prepare.pods import quality_class
+from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
 
 SERVICE = BY_KEY["services"]
@@ -42,7 +43,7 @@ def test_an_update_allocates_beside_what_is_taken() -> None:
     assert new["spec"]["ports"][0]["nodePort"] == 30001
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+@each("case", all_cases(), ids=lambda case: case.name)
 def test_preparing_changes_nothing_in_place(case: Case) -> None:
     """What is given to it stays as it is, so that stored objects may be given."""
     try:

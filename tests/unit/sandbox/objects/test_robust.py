@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,21 +20,30 @@ from gate.sandbox.objects import (
     validate_update,
     warnings_of,
 )
+from tests.long import longer
 from tests.unit.sandbox.objects.cases import NAMESPACE, Case, all_cases
 
 JUNK: tuple[Any, ...] = (None, "", "!", 0, -1, 1.5, True, [], {}, [{}], {"a": 1})
-BASES = {
-    (case.base, case.name): case for case in all_cases() if case.name in {case.base, "pod-full"}
-}
+BASES = {case.name: case for case in all_cases() if case.name in {case.base, "pod-full"}}
+LARGEST = BASES.pop("pod-full")
 
 
-@pytest.mark.parametrize("case", BASES.values(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*BASES.values(), longer(LARGEST)], ids=lambda case: case.name)
 def test_junk_at_any_place_is_answered(case: Case) -> None:
     """Every value of a good object is replaced by every kind of junk, one at a time."""
     whole = defaulted(case.resource, case.body)
     for path in _paths(whole, ()):
         for junk in JUNK:
             _ask(case.resource, _replaced(whole, path, junk), whole)
+
+
+def test_junk_at_any_place_of_a_full_pod_is_answered() -> None:
+    """Of the largest object, each value is replaced by two kinds of junk, all kinds in turn."""
+    whole = defaulted(LARGEST.resource, LARGEST.body)
+    kinds = itertools.cycle(JUNK)
+    for path in _paths(whole, ()):
+        for junk in itertools.islice(kinds, 2):
+            _ask(LARGEST.resource, _replaced(whole, path, junk), whole)
 
 
 def _ask(resource: Resource, body: JSON, good: JSON) -> None:

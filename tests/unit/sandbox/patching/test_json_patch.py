@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gate.sandbox.json import JSON
@@ -115,10 +115,12 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=8,
 )
+NAMES = st.text("~/1-", max_size=3) | st.text(max_size=3)
+"""Among them what a pointer escapes, and what would be an index."""
 
 
-@settings(max_examples=60)
-@given(st.dictionaries(st.text(max_size=3), VALUES), st.text(max_size=3), VALUES)
+@given(st.dictionaries(NAMES, st.none() | st.text() | st.lists(st.integers())), NAMES, VALUES)
+@example({}, "~1", None)
 def test_what_was_added_is_there_and_can_be_removed(doc: JSON, name: str, value: Any) -> None:
     """Pointers reach any name, and no document that was given is changed."""
     before = copy.deepcopy(doc)

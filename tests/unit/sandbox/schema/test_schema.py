@@ -15,6 +15,7 @@ from gate.sandbox.schema import MISSING, Field, Shape, Type, schema_of
 from gate.sandbox.schema.definitions import definition_name, definitions, server_version
 from gate.sandbox.schema.reading import named_type
 from tests.cluster.schemas import text
+from tests.table import each
 
 DATA = files("gate.sandbox.schema").joinpath("openapi.json")
 POD_SPEC = named_type("io.k8s.api.core.v1.PodSpec")
@@ -30,7 +31,7 @@ def at(resource: str, *path: str) -> Field:
     return kind.fields[path[-1]]
 
 
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.key)
+@each("resource", RESOURCES, ids=lambda resource: resource.key)
 def test_every_served_kind_has_a_schema(resource: Resource) -> None:
     """No kind is served whose fields are not known, nor its list's."""
     found = schema_of(resource)
@@ -39,7 +40,7 @@ def test_every_served_kind_has_a_schema(resource: Resource) -> None:
     assert definition_name(resource.group, resource.version, f"{resource.kind}List")
 
 
-@pytest.mark.parametrize("name", definitions())
+@each("name", definitions())
 def test_every_definition_can_be_read(name: str) -> None:
     """All that a definition refers to is there, and none refers to itself."""
     assert named_type(name) is named_type(name)

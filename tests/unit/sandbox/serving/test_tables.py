@@ -16,9 +16,9 @@ from gate.sandbox.serving.tables.age import human, since
 from gate.sandbox.serving.tables.column import selector_text
 from gate.sandbox.serving.tables.pods import cells, row_conditions
 from gate.sandbox.serving.tables.table import LAYOUTS, layout_of, table, table_style
+from tests.table import each
 
 REAL: dict[str, JSON] = json.loads(Path(__file__).with_name("real_tables.json").read_text())
-ROWS = [(key, row) for key, kind in REAL.items() for row in kind["rows"]]
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
@@ -27,7 +27,7 @@ def test_every_kind_has_a_layout_of_its_own() -> None:
     assert {resource.key for resource in RESOURCES} == set(LAYOUTS) == set(REAL)
 
 
-@pytest.mark.parametrize("key", list(REAL))
+@each("key", REAL)
 def test_columns_are_the_real_ones(key: str) -> None:
     """Names, types, formats and priorities are a real server's, in its order."""
     columns = [column.definition() for column in layout_of(key).columns]
@@ -35,7 +35,11 @@ def test_columns_are_the_real_ones(key: str) -> None:
     assert shown == REAL[key]["columns"]
 
 
-@pytest.mark.parametrize(("key", "row"), ROWS, ids=[f"{k}-{r['cells'][0]}" for k, r in ROWS])
+@each(
+    ("key", "row"),
+    [(key, row) for key, kind in REAL.items() for row in kind["rows"]],
+    ids=lambda case: f"{case[0]}-{case[1]['cells'][0]}",
+)
 def test_cells_are_the_real_ones(key: str, row: JSON) -> None:
     """An object is shown as the real server showed it at that moment."""
     now = datetime.fromisoformat(row["at"])
@@ -44,7 +48,7 @@ def test_cells_are_the_real_ones(key: str, row: JSON) -> None:
         assert row_conditions(row["object"]) == row["conditions"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "shown"),
     [
         (-5, "<invalid>"),
@@ -98,7 +102,7 @@ def ended(code: int, **fields: Any) -> JSON:
     return {"terminated": {"exitCode": code, **fields}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "reason"),
     [
         ({}, "Pending"),

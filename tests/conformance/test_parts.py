@@ -126,6 +126,7 @@ def test_a_seed_gives_one_sequence() -> None:
     assert kinds == {*Operation.__args__}
 
 
+@pytest.mark.long
 def test_the_sandbox_is_the_same_twice() -> None:
     """A sequence ends the same, to the last field."""
     assert not unequal(on_sandbox(sequence(7)), on_sandbox(sequence(7)))

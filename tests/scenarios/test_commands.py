@@ -229,6 +229,7 @@ def test_undo_returns_to_the_version_before(scene: Scene) -> None:
     assert env == [{"name": "PASSWORD", "value": CANARY}]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B192", "B194")
 def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
     """Only the template goes back: replicas and deadline stay as they are applied now."""
@@ -283,6 +284,7 @@ def test_pause_and_resume(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B195")
 def test_a_resumed_rollout_may_fail(scene: Scene) -> None:
     """What `resume` starts is judged: a version that crashes ends with 6 or goes back."""

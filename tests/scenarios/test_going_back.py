@@ -193,6 +193,7 @@ def test_a_deployment_with_a_pod_missing_has_a_baseline(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", replicas=5, revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B121")
 def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
     """After good and a bad version that was kept, a failure does not return to the bad one."""
@@ -205,6 +206,7 @@ def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
 
 
+@pytest.mark.long
 @pytest.mark.fault(39)
 @pytest.mark.contract("B141")
 def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:

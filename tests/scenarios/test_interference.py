@@ -87,6 +87,7 @@ def test_a_reloader_does_not_disturb(scene: Scene) -> None:
     assert ended["new"]["revision"] == 3
 
 
+@pytest.mark.long
 @pytest.mark.contract("B58", "B120")
 def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
     """A rollout with a reloader's annotation stays ours, so it is rolled back where it fails."""
@@ -99,6 +100,7 @@ def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.long
 @pytest.mark.fault(33)
 @pytest.mark.contract("B52")
 def test_scaling_moves_the_goal(scene: Scene) -> None:

@@ -70,6 +70,7 @@ def _image(pod: JSON) -> str:
     return str(pod["spec"]["containers"][0]["image"])
 
 
+@pytest.mark.long
 @pytest.mark.contract("B30")
 def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
     """One is edited by somebody: the other is verified all the same; the worst decides, 8."""
@@ -77,6 +78,7 @@ def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B30")
 def test_a_failure_beside_a_superseded_one_still_goes_back(scene: Scene) -> None:
     """The bad one goes back, the edited one is left alone; 8 is worse than 4."""

@@ -78,6 +78,7 @@ def test_a_rollback_is_measured(scene: Scene) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.contract("B610")
 def test_each_deployment_has_its_own_end(scene: Scene) -> None:
     """One that was drawn in is told apart from the one that failed."""

@@ -71,6 +71,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
     assert scene.objects.get("secrets", "keys")["data"] == before
 
 
+@pytest.mark.long
 @pytest.mark.contract("B69")
 def test_a_manager_that_is_taken_over_owns_nothing_more(scene: Scene) -> None:
     """After --take-over, what that manager had added is removed like a field of ours."""
@@ -129,6 +130,7 @@ def test_the_first_run_after_kubectl_apply_takes_over(scene: Scene, audit: Trail
     assert moved[0].answer["metadata"]["generation"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.contract("B65")
 def test_kubectl_and_the_gate_take_turns(scene: Scene) -> None:
     """A later `kubectl apply` removes what it should, and the run after that takes over again."""

@@ -72,6 +72,7 @@ def test_a_registry_that_does_not_recover(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("4 minutes of real time")
 @pytest.mark.contract("B90")
 def test_a_registry_that_recovers_in_time(scene: Scene) -> None:
@@ -196,6 +197,7 @@ def test_a_pause_of_half_an_hour(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", replicas=4)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("20 minutes of real time")
 @pytest.mark.contract("B137")
 def test_a_way_back_that_takes_its_time(scene: Scene) -> None:

@@ -22,6 +22,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_locks import LEASE, LEASE_RULES, SLOW, UNDER_WAY, lease, program
 from tests.scenarios.test_rights import READING, rules
@@ -91,7 +92,7 @@ def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> Non
 
 
 @pytest.mark.contract("B546")
-@pytest.mark.parametrize("output", ["text", "json"])
+@pytest.mark.parametrize("output", ["text", longer("json")])
 def test_a_refusal_after_a_recovery_tells_of_it(
     scene: Scene, program: PlayedGate, output: str
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B546")
 def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate) -> None:
     """It came before the first write of its own attempt."""
@@ -166,6 +168,7 @@ def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
     assert result.duration_seconds < 5
 
 
+@pytest.mark.long
 @pytest.mark.contract("B536", "B538")
 def test_the_last_verified_version_is_gone_back_to(scene: Scene) -> None:
     """A bad version was kept; the next one that fails returns to what was verified before."""
@@ -179,6 +182,7 @@ def test_the_last_verified_version_is_gone_back_to(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B538")
 def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
     """After two bad versions that were kept, `undo` is not the bad one before."""
@@ -190,6 +194,7 @@ def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B537")
 def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
     """A template that was rolled back is known, with its cause and its run."""
@@ -203,6 +208,7 @@ def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
     assert not warned(good, "rolled back")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B541")
 def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
     """What `--on-failure pause` left paused is resumed by the next apply."""
@@ -217,6 +223,7 @@ def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
 MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B535")
 def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: MakeGate) -> None:
     """Warned of before the first write; `recover` restores the rest, and ends with 5."""

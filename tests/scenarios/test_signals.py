@@ -10,7 +10,6 @@ from tests.bed.expectations import assert_runs, assert_verified, images
 from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
-from tests.long import longer
 
 
 @pytest.mark.fault(17)
@@ -60,7 +59,8 @@ def test_a_policy_does_not_look_at_the_evidence(
     assert images(scene.objects.get("deployments", "web")) == [image]
 
 
-@pytest.mark.parametrize("behaviour", ["ready=30", longer("crash=0.1")])
+@pytest.mark.long
+@pytest.mark.parametrize("behaviour", ["ready=30", "crash=0.1"])
 def test_after_a_kill_the_next_run_begins_clean(scene: Scene, behaviour: str) -> None:
     """A gate that vanishes in mid-flight leaves its version as it is; the next one is judged."""
     scene.serve(web())

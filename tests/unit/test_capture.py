@@ -52,6 +52,7 @@ def trees(moments: list[tuple[Attempt, float]], parts: list[str]) -> Iterator[li
                 yield tree(attempt, attempt.now + moment / 32, started_at)
 
 
+@pytest.mark.long
 def test_readme_shows_a_tree_that_there_is(moments: list[tuple[Attempt, float]]) -> None:
     """All of it: heading, Deployment, cause, pods, clocks; `make capture` takes it anew."""
     shown = captured()

@@ -86,7 +86,8 @@ def test_a_mark_that_cannot_be_read_is_an_error(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "ends_with"), [('contract("B1")', 0), ('contract("B0")', 4), longer("contract()", 4)]
+    ("mark", "ends_with"),
+    [longer('contract("B1")', 0), ('contract("B0")', 4), longer("contract()", 4)],
 )
 def test_an_unknown_row_ends_the_collection(tmp_path: Path, mark: str, ends_with: int) -> None:
     """Running the tests ends at a mark whose row the page does not have."""

@@ -69,8 +69,9 @@ def words(text: str) -> str:
     return "".join(text.split())
 
 
+@pytest.mark.long
 @pytest.mark.contract("B630", "B636")
-@pytest.mark.parametrize("number", [signal.SIGINT, longer(signal.SIGTERM)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty, number: signal.Signals
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from gate.kube.resources import Resource
+from tests.long import longer
 from tests.unit.app.bodies import autoscaler, marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import ALL_RULES, JSON, ApiServer
@@ -568,7 +569,7 @@ def test_a_server_that_nobody_runs_is_unreachable(
     [
         (DEPLOYMENT, Drop(), "the connection to"),
         (PODS, Drop(), "did not list what runs within"),
-        (PODS, Hang(), "did not list what runs within"),
+        longer(PODS, Hang(), "did not list what runs within"),
     ],
 )
 def test_a_server_that_goes_away_before_the_first_write_is_unreachable(

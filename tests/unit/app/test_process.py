@@ -132,6 +132,7 @@ def test_a_signal_in_mid_flight_leaves_the_rollout(
     assert len(server.writes()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.contract("B153")
 def test_a_second_signal_ends_it_at_once(
     start: Start, server: ApiServer, manifest: Manifest
@@ -160,6 +161,7 @@ def test_a_second_signal_ends_it_at_once(
     assert (code, out) == (129, "")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B270")
 def test_a_replay_needs_no_kubernetes_client() -> None:
     """It loads none of the libraries that talk to a cluster."""

@@ -160,6 +160,7 @@ def test_a_run_that_was_verified_is_complete_again(record: Recording, again: Aga
     assert "errors: 0 is <= 0.1" in told
 
 
+@pytest.mark.long
 @pytest.mark.contract("B467", "B468")
 def test_a_run_that_could_not_tell_cannot_tell_again(record: Recording, again: Again) -> None:
     """Nor does a check that it never asked; a flag replaces the recorded check of its name."""
@@ -176,6 +177,7 @@ def test_a_run_that_could_not_tell_cannot_tell_again(record: Recording, again: A
     assert passing["verdict"] == "complete"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B468")
 def test_the_bake_window_is_that_of_the_run(record: Recording, again: Again) -> None:
     """What a longer one would ask nobody measured; without checks there is none."""

@@ -64,9 +64,7 @@ STARTING = ("main", "call", "catalog", "streams")
         longer("$GATE zzz 2>/dev/full", 2, id="stderr full"),
         pytest.param("$GATE zzz 2>&-", 2, id="stderr closed, usage error"),
         longer("$GATE status -o json >&-", 2, id="stdout closed, document"),
-        pytest.param(
-            "{ sleep 0.2; $GATE schema config; echo $? >&2; } | true", 0, id="reader gone"
-        ),
+        longer("{ sleep 0.2; $GATE schema config; echo $? >&2; } | true", 0, id="reader gone"),
     ],
 )
 def test_a_stream_that_is_closed_or_full_changes_no_code(script: str, code: int) -> None:
@@ -79,6 +77,7 @@ def test_a_stream_that_is_closed_or_full_changes_no_code(script: str, code: int)
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_text_that_the_encoding_does_not_have_is_replaced() -> None:
     """An ASCII terminal gets escapes, not an error."""
     done = shell("PYTHONIOENCODING=ascii $GATE apply --zzz-é")

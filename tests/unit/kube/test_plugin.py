@@ -122,6 +122,7 @@ def test_a_plugin_that_hangs_holds_no_signal_up(script: Script, tmp_path: Path) 
         os.kill(int(pid_file.read_text()), 0)
 
 
+@pytest.mark.long
 def test_a_child_that_keeps_standard_error_open_holds_nothing_up(script: Script) -> None:
     """What a plugin leaves running in the background, as an agent, is not waited for."""
     text = (

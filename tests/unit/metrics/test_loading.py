@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.long import longer
-
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = f"""
 import sys
@@ -31,11 +29,9 @@ print("prometheus_client" in sys.modules)
 """
 
 
+@pytest.mark.long
 @pytest.mark.contract("B619")
-@pytest.mark.parametrize(
-    ("told", "loaded"),
-    [([], False), longer(["metrics_textfile=a.prom"], True)],
-)
+@pytest.mark.parametrize(("told", "loaded"), [([], False), (["metrics_textfile=a.prom"], True)])
 def test_the_client_of_prometheus_is_loaded_where_it_is_asked_for(
     told: list[str], loaded: bool, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ def test_it_says_what_it_has_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.match(r"[\d,]+ states, 0 violations, \d+ s, at most \d+ MiB", last)
 
 
+@pytest.mark.long
 def test_it_goes_deeper_until_it_has_seen_enough(capsys: pytest.CaptureFixture[str]) -> None:
     """Bound after bound is searched whole, interleavings first."""
     arguments = ["--moves", "2", "--states", "60", "--scenes", "first", "--jobs", "1"]

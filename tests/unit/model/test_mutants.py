@@ -19,12 +19,12 @@ MUTANTS = [
         id="S2-live-unchecked",
     ),
     pytest.param(mutants.journal_after_the_write, "good", "L2", 0, id="L2-journal-too-late"),
-    pytest.param(mutants.verdict_on_an_old_generation, "good", "S1", 1, id="S1-old-generation"),
+    longer(mutants.verdict_on_an_old_generation, "good", "S1", 1, id="S1-old-generation"),
     pytest.param(mutants.no_preconditions, "good", "S2", 1, id="S2-no-preconditions"),
     pytest.param(mutants.lost_lock_ignored, "good", "S2", 1, id="S2-lost-lock"),
     pytest.param(mutants.no_confirming_read, "good", "S1", 0, id="S1-no-confirming-read"),
     longer(mutants.lost_answer_taken_for_a_refusal, "good", "S1", 1, id="S1-lost-answer"),
-    pytest.param(mutants.own_rollback_not_known_again, "crashing", "S1", 1, id="S1-own-rollback"),
+    longer(mutants.own_rollback_not_known_again, "crashing", "S1", 1, id="S1-own-rollback"),
     longer(
         mutants.record_without_a_baseline,
         *("crashing", "S1", 1),
@@ -36,7 +36,7 @@ MUTANTS = [
         id="S1-recovery-takes-all-for-ours",
     ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
-    pytest.param(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
+    longer(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
     pytest.param(mutants.never_gives_up, "good", "L1", 1, id="L1-never-gives-up"),
     pytest.param(mutants.forgotten_alarm, "good", "L1", 0, id="L1-forgotten-alarm"),
 ]

@@ -44,6 +44,7 @@ def test_a_recording_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert document["would_roll_back_to"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.contract("B555")
 def test_a_counterexample_is_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,7 @@ import pytest
 
 from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
+from tests.long import longer
 
 SHORT, LONG = 0.3, 30.0
 CANARY = "c4nary-s3cret"
@@ -56,7 +57,7 @@ def test_there_is_no_shell() -> None:
 
 
 @pytest.mark.contract("B425")
-@pytest.mark.parametrize("ignores", [False, True])
+@pytest.mark.parametrize("ignores", [False, longer(True)])
 def test_a_command_that_does_not_end_is_ended(ignores: bool) -> None:
     """Asked first, and then not asked any more; what it said until then is kept."""
     deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if ignores else ""
@@ -65,7 +66,7 @@ def test_a_command_that_does_not_end_is_ended(ignores: bool) -> None:
 
 
 @pytest.mark.contract("B425")
-@pytest.mark.parametrize("ending", ["", "time.sleep(60)"])
+@pytest.mark.parametrize("ending", ["", longer("time.sleep(60)")])
 def test_nothing_of_its_group_is_left(ending: str, tmp_path: Path) -> None:
     """Neither after its end nor after the end of its time."""
     pipe = tmp_path / "alive"

@@ -27,7 +27,7 @@ GOOD = Reply(
     body=json.dumps({"status": "success", "data": {"resultType": "vector", "result": []}}).encode(),
     headers={"Content-Type": "application/json"},
 )
-SHORT = Limits(answer_seconds=0.5)
+SHORT = Limits(answer_seconds=0.2)
 
 
 @pytest.fixture

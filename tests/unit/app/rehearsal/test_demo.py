@@ -18,7 +18,7 @@ from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 SCENARIOS = [
-    ("", 4),
+    longer("", 4),
     ("good", 0),
     longer("crash", 4),
     longer("image-pull", 4),
@@ -47,6 +47,7 @@ def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: 
     assert "rollout-gate apply -f" in said
 
 
+@pytest.mark.long
 def test_a_half_finished_rollout_is_not_called_nothing(played: Played) -> None:
     """Old pods serve beside a version that timed out: no version serves alone."""
     demo(played.world, load("demo", {}, environ={}), "stale-deadline")

@@ -21,6 +21,7 @@ from gate.config import load
 from gate.errors import UsageError
 from gate.report.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
+from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 Write = Callable[..., str]
@@ -90,7 +91,7 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
 
 
 @pytest.mark.contract("B305", "B306")
-@pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), ([], 0)])
+@pytest.mark.parametrize(("too_strict", "expected"), [longer(["crash=1"], 6), ([], 0)])
 def test_of_all_kinds_one_that_is_judged_wrongly_counts(
     played: Played,
     manifest: Write,
@@ -117,6 +118,7 @@ def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write)
     assert code == 6
 
 
+@pytest.mark.long
 @pytest.mark.contract("B307")
 def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manifest: Write) -> None:
     """The advice is what would have seen it, and it does."""
@@ -147,6 +149,7 @@ def test_inconsistent_limits_are_warned_of(played: Played, manifest: Write) -> N
     assert "timeout" in played.out.getvalue().partition("warning: ")[2]
 
 
+@pytest.mark.long
 def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_path: Any) -> None:
     """By image, from a second on."""
     scenario = tmp_path / "bad-day.yaml"
@@ -196,6 +199,7 @@ def test_a_manifest_without_a_deployment_has_nothing_to_rehearse(
     assert "nothing to rehearse" in played.err.getvalue()
 
 
+@pytest.mark.long
 def test_a_signal_ends_all_rehearsals(played: Played, manifest: Write) -> None:
     """Nothing of the rest is played, and no table tells of a half."""
     in_the_second = 4  # the command and its preparation listen, and then each run
@@ -279,6 +283,7 @@ spec:
 """
 
 
+@pytest.mark.long
 def test_of_several_deployments_the_first_with_pods_has_the_trouble(
     played: Played, manifest: Write
 ) -> None:
@@ -296,6 +301,7 @@ def test_of_several_deployments_the_first_with_pods_has_the_trouble(
     assert "it goes wrong" not in played.out.getvalue()
 
 
+@pytest.mark.long
 def test_what_a_scenario_asks_for_in_vain_is_said(
     played: Played, manifest: Write, tmp_path: Path
 ) -> None:
@@ -315,6 +321,7 @@ def test_what_a_scenario_asks_for_in_vain_is_said(
     assert "not as it should be" not in played.out.getvalue(), "what it should be is the user's"
 
 
+@pytest.mark.long
 def test_the_same_rehearsal_twice_says_the_same(played: Played, manifest: Write) -> None:
     """Virtual time has no noise, wherever in a second a rehearsal begins."""
     file = Path(manifest())

@@ -31,6 +31,7 @@ from gate.core.questions import (
 )
 from gate.report.rehearsals import RehearsalResult
 from gate.sandbox.scenario.scenario import Measurement, NoAnswer
+from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played
 
 Write = Callable[..., str]
@@ -81,6 +82,7 @@ def scenario(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B473")
 def test_without_trouble_all_is_well_and_nothing_is_run(
     played: Played, manifest: Write, config: str, tmp_path: Path
@@ -104,7 +106,9 @@ def test_bad_checks_are_caught_from_their_second_on(
 
 
 @pytest.mark.contract("B474")
-@pytest.mark.parametrize(("policy", "code", "fine"), [("keep", 7, True), ("rollback", 4, False)])
+@pytest.mark.parametrize(
+    ("policy", "code", "fine"), [("keep", 7, True), longer("rollback", 4, False)]
+)
 def test_an_outage_of_prometheus_alone_is_no_failure(
     played: Played, manifest: Write, config: str, policy: str, code: int, fine: bool
 ) -> None:
@@ -115,6 +119,7 @@ def test_an_outage_of_prometheus_alone_is_no_failure(
     assert "errors in a row" in row["why"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B474")
 def test_all_of_them_stand_in_the_table(
     played: Played, manifest: Write, config: str, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +173,7 @@ def test_a_scenario_says_what_a_check_measures(
     assert warnings[0] == "the scenario's errrs is no check that is configured"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B473")
 def test_a_scenario_says_what_the_version_before_measures(
     played: Played, manifest: Write, config: str, tmp_path: Path

@@ -156,4 +156,5 @@ $(INSTALLED): pyproject.toml
 	@$(check_python)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m compileall -q gate # as an installation that is not editable is
 	@touch $@

@@ -7,9 +7,10 @@ anything else serves.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from gate.sandbox.json import copied
 
 JSON = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"
@@ -39,7 +40,7 @@ def reconciled(
 ) -> tuple[JSON, list[JSON], list[JSON]]:
     """Return the Deployment with its status, its ReplicaSets and their pods as they are then."""
     specs = {rs["metadata"]["uid"]: rs["spec"] for rs in sets}
-    live, sets = copy.deepcopy(deployment), copy.deepcopy(sets)
+    live, sets = copied(deployment), copied(sets)
     fate = fate_of(live["spec"]["template"])
     if fate == "unseen":
         return live, sets, list(_pods(sets, fate_of))
@@ -78,7 +79,7 @@ def _current(live: JSON, sets: list[JSON]) -> JSON:
 
 
 def _without_hash(replica_set: JSON) -> JSON:
-    template: JSON = copy.deepcopy(replica_set["spec"]["template"])
+    template: JSON = copied(replica_set["spec"]["template"])
     template["metadata"]["labels"].pop("pod-template-hash")
     return template
 
@@ -98,7 +99,7 @@ def _next_generation(replica_set: JSON, spec_before: JSON | None) -> int:
 
 
 def _replica_set(live: JSON, number: int) -> JSON:
-    template = copy.deepcopy(live["spec"]["template"])
+    template = copied(live["spec"]["template"])
     template["metadata"]["labels"]["pod-template-hash"] = f"hash{number}"
     metadata = live["metadata"]
     cause = metadata.get("annotations", {}).get("kubernetes.io/change-cause")

@@ -5,7 +5,6 @@ Enough of it for one object: lists of named items merge by name, all other lists
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 from gate.core import fields
 from gate.core.fields import Fields
+from gate.sandbox.json import copied
 
 JSON = dict[str, Any]
 TIME = "2026-11-21T11:00:00Z"
@@ -64,7 +64,7 @@ def managed_by(manager: str, body: JSON, operation: str = "Apply") -> JSON:
 def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON:
     """Return the object after a server-side apply; Conflicted where others own what it changes."""
     claimed = owned(body)
-    before = copy.deepcopy(live) if live is not None else _bare(body)
+    before = copied(live) if live is not None else _bare(body)
     entries = before["metadata"].pop("managedFields", [])
     own, others = _split(entries, manager, "Apply")
     lost = _lost(body, before, claimed, others)
@@ -85,7 +85,7 @@ def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON
 
 def merge_patched(live: JSON, patch: JSON, manager: str) -> JSON:
     """Return the object after an RFC 7386 merge patch; who is written over loses the field."""
-    after = copy.deepcopy(live)
+    after = copied(live)
     entries = after["metadata"].pop("managedFields", [])
     own, others = _split(entries, manager, "Update")
     patch = _without_identity(patch)
@@ -159,7 +159,7 @@ def _merged(live: Any, new: Any) -> Any:
         known = {item["name"]: item for item in live}
         merged = {item["name"]: _merged(known.get(item["name"]), item) for item in new}
         return list({**known, **merged}.values())
-    return copy.deepcopy(new)
+    return copied(new)
 
 
 def _merge_patch(live: Any, patch: Any) -> Any:

@@ -568,7 +568,7 @@ def test_a_server_that_nobody_runs_is_unreachable(
     ("path", "answer", "words"),
     [
         (DEPLOYMENT, Drop(), "the connection to"),
-        (PODS, Drop(), "did not list what runs within"),
+        longer(PODS, Drop(), "did not list what runs within"),
         longer(PODS, Hang(), "did not list what runs within"),
     ],
 )

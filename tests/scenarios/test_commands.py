@@ -259,6 +259,7 @@ def test_an_undo_that_fails_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:3", revision=5)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B191")
 def test_undo_of_a_paused_deployment_says_so(scene: Scene) -> None:
     """`kubectl rollout undo` refuses a paused Deployment; this one resumes it, and says so."""
@@ -296,6 +297,7 @@ def test_a_resumed_rollout_may_fail(scene: Scene) -> None:
     assert result.document["reason"] == "CrashLoop", str(result)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B196")
 def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
     """`restart` makes new pods; applying the same manifest afterwards changes nothing."""
@@ -310,6 +312,7 @@ def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=2)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B196")
 def test_a_restart_works_twice_and_after_kubectl(scene: Scene) -> None:
     """A restart by somebody else in between is no conflict."""

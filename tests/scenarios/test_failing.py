@@ -11,6 +11,7 @@ from tests.bed.policies import Policies, with_image
 from tests.bed.scene import Scene, quota, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
+from tests.long import longer
 
 NOW = "--fail-fast"
 FATAL_RESTARTS = 3
@@ -45,7 +46,7 @@ def test_a_crash_loop_goes_back(scene: Scene) -> None:
 
 @pytest.mark.fault(30)
 @pytest.mark.contract("B85")
-@pytest.mark.parametrize("kind", ["init container", "sidecar"])
+@pytest.mark.parametrize("kind", [longer("init container"), "sidecar"])
 def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
     """An init container, or a native sidecar, that crashes over and over dooms the version."""
     scene.serve(web())
@@ -72,7 +73,7 @@ def test_a_container_without_memory_is_named_so(scene: Scene) -> None:
 
 @pytest.mark.fault(30)
 @pytest.mark.contract("B89", "B112")
-@pytest.mark.parametrize("why", ["not-found", "denied"])
+@pytest.mark.parametrize("why", ["not-found", longer("denied")])
 def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
     """An image that the registry does not give fails after its grace, with the registry's words."""
     scene.serve(web())
@@ -87,7 +88,7 @@ def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
 
 @pytest.mark.fault(30)
 @pytest.mark.contract("B88")
-@pytest.mark.parametrize("behaviour", ["invalid-image-name", "never-pull"])
+@pytest.mark.parametrize("behaviour", ["invalid-image-name", longer("never-pull")])
 def test_an_image_that_can_never_come_fails_at_once(scene: Scene, behaviour: str) -> None:
     """A name that is not valid, or an image that must not be pulled, needs no grace."""
     scene.serve(web())
@@ -175,6 +176,7 @@ def _enforce(objects: Objects, body: JSON) -> None:
     objects.wait_for("resourcequotas", name, counts)
 
 
+@pytest.mark.long
 @pytest.mark.fault(27)
 @pytest.mark.contract("B94", "B112")
 def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> None:

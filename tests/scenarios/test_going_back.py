@@ -15,6 +15,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, quota, secret, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.long import longer
 from tests.played.bed import PlayedUsers
 
 CRASH = "crash=0.1"
@@ -32,6 +33,7 @@ def test_a_first_deployment_that_fails_is_kept(scene: Scene) -> None:
     assert (images(live), live["spec"]["replicas"]) == (["shop/web:1"], 2)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B136")
 def test_a_first_deployment_that_fails_can_be_scaled_to_zero(scene: Scene) -> None:
     """With --on-first-failure scale-to-zero, the Deployment stays without pods."""
@@ -40,6 +42,7 @@ def test_a_first_deployment_that_fails_can_be_scaled_to_zero(scene: Scene) -> No
     assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.contract("B136")
 def test_a_first_deployment_that_fails_can_be_deleted(scene: Scene) -> None:
     """With --on-first-failure delete, the Deployment goes away again."""
@@ -61,7 +64,7 @@ def test_a_failure_can_be_kept(scene: Scene) -> None:
 
 @pytest.mark.contract("B138")
 @pytest.mark.sandbox_only("two days of waiting")
-@pytest.mark.parametrize(("days", "goes_back"), [("1", False), ("3", True)])
+@pytest.mark.parametrize(("days", "goes_back"), [("1", False), longer("3", True)])
 def test_a_failure_returns_to_no_version_of_long_ago(
     scene: Scene, bed: Bed, days: str, goes_back: bool
 ) -> None:
@@ -116,7 +119,7 @@ def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail)
 
 
 @pytest.mark.contract("B133")
-@pytest.mark.parametrize("by", ["gate", "kubectl"])
+@pytest.mark.parametrize("by", ["gate", longer("kubectl")])
 def test_a_secret_goes_back(scene: Scene, by: str) -> None:
     """Whoever wrote a Secret, as text that the server encodes, its values come back."""
     scene.serve(web())
@@ -139,7 +142,7 @@ def test_a_key_of_a_secret_that_is_left_out_is_removed(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B134")
-@pytest.mark.parametrize("prunes", [False, True])
+@pytest.mark.parametrize("prunes", [longer(False), True])
 def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: bool) -> None:
     """What the attempt created stays; with --prune-created it goes last, in reverse order."""
     scene.serve(web())
@@ -181,6 +184,7 @@ def _count(pods: list[JSON], image: str) -> int:
     return sum(pod["spec"]["containers"][0]["image"] == image for pod in pods)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B122")
 def test_a_deployment_with_a_pod_missing_has_a_baseline(scene: Scene) -> None:
     """A Deployment on its way to more pods is a baseline all the same."""
@@ -227,6 +231,7 @@ def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
     assert live["spec"]["template"] == before["spec"]["template"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B128")
 def test_what_others_set_outside_stays(scene: Scene) -> None:
     """Annotations of others stay over a rollback; fields of the bad version alone go."""
@@ -241,6 +246,7 @@ def test_what_others_set_outside_stays(scene: Scene) -> None:
     assert "bad" not in metadata.get("labels", {})
 
 
+@pytest.mark.long
 @pytest.mark.contract("B140")
 def test_a_field_that_somebody_took_meanwhile_is_left_to_them(scene: Scene) -> None:
     """A rollback drops a field outside the template that another manager owns by now."""

@@ -10,6 +10,7 @@ from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Requests, Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_complete
+from tests.long import longer
 
 MOST_REQUESTS = 25
 
@@ -132,7 +133,7 @@ def test_a_bake_window_is_waited_for(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B55")
-@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("waits", [True, longer(False)])
 def test_old_pods_may_be_waited_for(scene: Scene, waits: bool) -> None:
     """Terminating pods of the old version do not count, unless --wait-for-termination says so."""
     scene.serve(web(behaviour="slow-termination=4"))
@@ -156,6 +157,7 @@ def _available(live: JSON) -> int:
     return int(live["status"].get("availableReplicas", 0))
 
 
+@pytest.mark.long
 @pytest.mark.contract("B113")
 def test_failed_pods_may_be_tolerated(scene: Scene) -> None:
     """With --tolerate, two crashing pods of four do not fail the version that needs the others."""
@@ -166,7 +168,7 @@ def test_failed_pods_may_be_tolerated(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B87")
-@pytest.mark.parametrize("behaviour", ["restart-once", "image-pull-transient=1.5"])
+@pytest.mark.parametrize("behaviour", ["restart-once", longer("image-pull-transient=1.5")])
 def test_a_hiccup_that_passes_is_no_failure(scene: Scene, behaviour: str) -> None:
     """One restart that recovers, and a registry that recovers, end well."""
     result = scene.apply(web(behaviour=behaviour))
@@ -197,6 +199,7 @@ def test_configuration_alone_is_complete_at_once(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
+@pytest.mark.long
 def test_a_field_of_somebody_else_in_the_template_is_kept(scene: Scene) -> None:
     """What another manager added to the template before is still there after the rollout."""
     scene.serve(web())

@@ -141,6 +141,7 @@ def test_a_paused_deployment_is_refused(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
+@pytest.mark.long
 @pytest.mark.fault(33)
 @pytest.mark.contract("B8")
 def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:

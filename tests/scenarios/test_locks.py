@@ -52,7 +52,7 @@ def lease(scene: Scene) -> JSON:
 
 
 @pytest.mark.contract("B520", "B521")
-@pytest.mark.parametrize("command", ["restart", longer("undo"), longer("resume"), "verify"])
+@pytest.mark.parametrize("command", ["restart", longer("undo"), longer("resume"), longer("verify")])
 def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) -> None:
     """Who comes second waits as long as it was told, says for whom, and is refused."""
     scene.serve(web(), web(2))
@@ -68,6 +68,7 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         assert first.wait().exit_code == 0
 
 
+@pytest.mark.long
 @pytest.mark.contract("B521")
 def test_who_waits_long_enough_goes_on(scene: Scene, program: PlayedGate) -> None:
     """The second attempt begins when the first is over, on what that left."""
@@ -96,11 +97,12 @@ def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
         first.kill()
 
 
+@pytest.mark.long
 @pytest.mark.contract("B522")
 @pytest.mark.parametrize(
     "claimed",
     [
-        longer("1999-01-01T00:00:00.000000Z"),
+        "1999-01-01T00:00:00.000000Z",
         "2099-01-01T00:00:00.000000Z",
     ],
 )
@@ -119,6 +121,7 @@ def test_a_dead_holder_is_waited_for_by_ones_own_clock(
     assert lease(scene)["spec"]["leaseTransitions"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.contract("B523")
 def test_a_long_attempt_keeps_its_lock(scene: Scene, program: PlayedGate) -> None:
     """Somebody who waits longer than a lock lasts sees it renewed, and free in the end."""
@@ -148,7 +151,7 @@ def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B524")
-@pytest.mark.parametrize("how", ["released", "deleted"])
+@pytest.mark.parametrize("how", ["released", longer("deleted")])
 def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
     """A lock that was given back for a gate that lives is its own again."""
     scene.serve(web())
@@ -166,6 +169,7 @@ def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
 MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B525")
 def test_without_the_rights_there_is_a_warning(scene: Scene, gate_with_rules: MakeGate) -> None:
     """It names the rule; `--require-lock` refuses, and `--no-lock` has nothing to warn of."""
@@ -262,6 +266,7 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     assert program("locks").stdout.split()[-4:] == ["free", "-", "-", "-"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B529")
 def test_names_fit(scene: Scene, tmp_path: Path) -> None:
     """A Deployment of a long name has a lock, and so has a manifest without a Deployment."""

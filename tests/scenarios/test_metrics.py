@@ -311,6 +311,7 @@ def test_each_line_says_of_which_run_it_is(scene: Scene) -> None:
         assert [*line][:3] == ["at", "level", "event"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B622")
 def test_the_reports_name_the_trace(scene: Scene) -> None:
     """Where a reader may look for it: the page, the summary, the test report."""
@@ -321,6 +322,7 @@ def test_the_reports_name_the_trace(scene: Scene) -> None:
         assert TRACE in (scene.folder / name).read_text(), name
 
 
+@pytest.mark.long
 @pytest.mark.contract("B622")
 def test_a_trace_that_is_none_counts_for_nothing(scene: Scene) -> None:
     """It is in no line and in no document."""

@@ -17,6 +17,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import OURS, Scene, autoscaler, secret, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.long import longer
 
 JSON_OUTPUT = ("--output", "json")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -87,6 +88,7 @@ def test_a_manager_that_is_taken_over_owns_nothing_more(scene: Scene) -> None:
     assert "DEBUG" not in variables(assert_runs(scene.objects, "shop/web:3"))
 
 
+@pytest.mark.long
 @pytest.mark.contract("B70")
 def test_force_says_who_lost_what(scene: Scene) -> None:
     """--force-conflicts applies all the same, and names the managers that lost fields."""
@@ -176,7 +178,7 @@ def test_an_autoscaler_keeps_its_replicas(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B71")
-@pytest.mark.parametrize("replicas", [5, None])
+@pytest.mark.parametrize("replicas", [5, longer(None)])
 def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
     scene: Scene, replicas: int | None
 ) -> None:
@@ -187,6 +189,7 @@ def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
     assert_runs(scene.objects, "shop/web:2", replicas=2)
 
 
+@pytest.mark.long
 @pytest.mark.fault(33)
 @pytest.mark.contract("B71", "B128")
 def test_an_autoscaler_keeps_its_replicas_over_a_rollback(scene: Scene) -> None:
@@ -237,6 +240,7 @@ def test_a_tool_is_known_by_its_field_manager(scene: Scene) -> None:
     assert_refused(result, "GitOpsManaged", "argocd-controller")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B12")
 def test_labels_of_rendered_charts_are_no_evidence(scene: Scene) -> None:
     """`helm template | rollout-gate apply -f -` carries Helm's labels, and is nobody's."""

@@ -84,6 +84,7 @@ def test_a_registry_that_recovers_in_time(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("half a minute of real time")
 @pytest.mark.contract("B89")
 def test_an_image_that_nobody_has(scene: Scene) -> None:
@@ -107,6 +108,7 @@ def test_a_quota_that_stays_full(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("a minute of real time")
 @pytest.mark.contract("B95")
 def test_a_quota_that_is_raised_in_time(scene: Scene) -> None:
@@ -121,6 +123,7 @@ def test_a_quota_that_is_raised_in_time(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
+@pytest.mark.long
 @pytest.mark.sandbox_only("2 minutes of real time")
 @pytest.mark.contract("B92")
 def test_a_secret_that_is_missing(scene: Scene) -> None:

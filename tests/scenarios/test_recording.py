@@ -19,7 +19,7 @@ RECORD = ("--record", "run.jsonl")
 @pytest.mark.parametrize(
     ("behaviour", "flags", "verdict", "reason"),
     [
-        ("ready=0.5", (), "complete", "Complete"),
+        longer("ready=0.5", (), "complete", "Complete"),
         ("crash=0.1", (), "failed", "CrashLoop"),
         longer("image-pull", ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
         longer("never-ready", (), "failed", "ProgressDeadlineExceeded"),

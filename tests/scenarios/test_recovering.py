@@ -56,7 +56,7 @@ def recovered(scene: Scene, *words: str) -> Result:
 
 
 @pytest.mark.contract("B539")
-@pytest.mark.parametrize(("attempt", "least", "most"), [("1", 0, 2), ("2", 60, 70)])
+@pytest.mark.parametrize(("attempt", "least", "most"), [("1", 0, 2), longer("2", 60, 70)])
 def test_a_later_step_of_the_same_job_need_not_wait(
     scene: Scene, program: PlayedGate, attempt: str, least: float, most: float
 ) -> None:
@@ -123,6 +123,7 @@ def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B532")
 def test_side_by_side(scene: Scene, program: PlayedGate) -> None:
     """Of two at once one finishes, and the other finds nothing left."""
@@ -254,6 +255,7 @@ def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) ->
     assert not scene.objects.find("secrets", LEASE)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B543")
 def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None:
     """It needs a person, and is no reason to stop the next version."""

@@ -216,9 +216,10 @@ def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
     assert pty.screen.is_whole
 
 
+@pytest.mark.long
 @pytest.mark.contract("B637")
-@pytest.mark.parametrize("how", ["stop", longer("fill")])
-@pytest.mark.parametrize("options", [pytest.param([], id="tree"), longer(["--plain"], id="plain")])
+@pytest.mark.parametrize("how", ["stop", "fill"])
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
 def test_a_terminal_that_takes_nothing_delays_nothing(
     start: Start,
     server: ApiServer,

@@ -145,6 +145,7 @@ def test_a_run_that_a_check_failed_is_judged_again(record: Recording, again: Aga
     assert row["now"]["decided_at"] is None, "what comes then nobody has seen"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B467")
 def test_a_run_that_was_verified_is_complete_again(record: Recording, again: Again) -> None:
     """Each check has the measurements that it had, the one that is run once too."""

@@ -56,8 +56,9 @@ def test_there_is_no_shell() -> None:
     assert run(question).output == str(list(words))
 
 
+@pytest.mark.long
 @pytest.mark.contract("B425")
-@pytest.mark.parametrize("ignores", [False, longer(True)])
+@pytest.mark.parametrize("ignores", [False, True])
 def test_a_command_that_does_not_end_is_ended(ignores: bool) -> None:
     """Asked first, and then not asked any more; what it said until then is kept."""
     deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if ignores else ""

@@ -19,12 +19,12 @@ from tests.unit.app.rehearsal.conftest import Played, Signals
 
 SCENARIOS = [
     longer("", 4),
-    ("good", 0),
+    longer("good", 0),
     longer("crash", 4),
     longer("image-pull", 4),
     longer("never-ready", 4),
     ("superseded", 8),
-    ("stale-deadline", 0),
+    longer("stale-deadline", 0),
     ("first-deployment", 6),
 ]
 LONGEST_SECONDS = 30

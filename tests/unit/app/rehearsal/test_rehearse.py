@@ -21,7 +21,6 @@ from gate.config import load
 from gate.errors import UsageError
 from gate.report.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
-from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 Write = Callable[..., str]
@@ -73,6 +72,7 @@ def test_every_trouble_ends_as_the_contract_says(played: Played, manifest: Write
     assert code == 0
 
 
+@pytest.mark.long
 @pytest.mark.contract("B305")
 def test_when_it_is_decided_is_told_in_the_clusters_time(played: Played, manifest: Write) -> None:
     """A third restart comes after 10 and 20 s of back-off, a deadline after its 2 minutes."""
@@ -90,8 +90,9 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.long
 @pytest.mark.contract("B305", "B306")
-@pytest.mark.parametrize(("too_strict", "expected"), [longer(["crash=1"], 6), ([], 0)])
+@pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), ([], 0)])
 def test_of_all_kinds_one_that_is_judged_wrongly_counts(
     played: Played,
     manifest: Write,
@@ -134,6 +135,7 @@ def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manife
     assert (code, row["why"].partition(":")[0]) == (4, "CrashLoop")
 
 
+@pytest.mark.long
 def test_the_longest_run_is_the_sum_of_its_budgets(played: Played, manifest: Write) -> None:
     """Timeout, bake window, rollback, and 10 s: contract, section 6."""
     flags = {"file": [manifest()], "timeout": "4m", "bake": "1m", "rollback_timeout": "2m"}

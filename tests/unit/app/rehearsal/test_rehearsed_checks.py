@@ -31,7 +31,6 @@ from gate.core.questions import (
 )
 from gate.report.rehearsals import RehearsalResult
 from gate.sandbox.scenario.scenario import Measurement, NoAnswer
-from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played
 
 Write = Callable[..., str]
@@ -94,6 +93,7 @@ def test_without_trouble_all_is_well_and_nothing_is_run(
     assert row["duration_seconds"] > 90, "the checks ask for a bake window"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B474")
 def test_bad_checks_are_caught_from_their_second_on(
     played: Played, manifest: Write, config: str
@@ -105,10 +105,9 @@ def test_bad_checks_are_caught_from_their_second_on(
     assert row["why"] == "CheckFailed: errors: 1.1 is not <= 0.1"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B474")
-@pytest.mark.parametrize(
-    ("policy", "code", "fine"), [("keep", 7, True), longer("rollback", 4, False)]
-)
+@pytest.mark.parametrize(("policy", "code", "fine"), [("keep", 7, True), ("rollback", 4, False)])
 def test_an_outage_of_prometheus_alone_is_no_failure(
     played: Played, manifest: Write, config: str, policy: str, code: int, fine: bool
 ) -> None:

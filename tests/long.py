@@ -1,7 +1,7 @@
 """Which of the fast tier's tests wait to be asked for, as a pytest plugin.
 
 What is long by nature (a walk of kills, many races, hours of virtual time, a process on a terminal,
-several runs in one) or a variant of what is shown beside it is marked `long`, and is left out unless
+several runs in one), or a variant of what is shown beside it, is marked `long` and left out unless
 `--long` is given. On the real control plane none is left out: who starts one has the time.
 """
 

@@ -19,7 +19,6 @@ from tests.contract import (
     shown_by_tests,
     shown_in,
 )
-from tests.long import longer
 
 PAGE = CONTRACT.read_text(encoding="utf-8")
 
@@ -85,9 +84,10 @@ def test_a_mark_that_cannot_be_read_is_an_error(source: str) -> None:
         shown_in(source)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mark", "ends_with"),
-    [longer('contract("B1")', 0), ('contract("B0")', 4), longer("contract()", 4)],
+    [('contract("B1")', 0), ('contract("B0")', 4), ("contract()", 4)],
 )
 def test_an_unknown_row_ends_the_collection(tmp_path: Path, mark: str, ends_with: int) -> None:
     """Running the tests ends at a mark whose row the page does not have."""

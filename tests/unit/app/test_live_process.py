@@ -15,13 +15,14 @@ import pytest
 
 from gate.report.style import Style
 from gate.report.text import verdict_text
-from tests.long import longer
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Manifest, write_kubeconfig
 from tests.unit.app.controllers import by_image
 from tests.unit.app.server import ApiServer
 from tests.unit.app.terminals import LONGEST_SECONDS, Pty, ended
 from tests.unit.app.wire import OverHttp
+
+pytestmark = pytest.mark.long
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
@@ -69,7 +70,6 @@ def words(text: str) -> str:
     return "".join(text.split())
 
 
-@pytest.mark.long
 @pytest.mark.contract("B630", "B636")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
@@ -93,7 +93,6 @@ def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
     assert "\x1b[?25l" not in pty.sent, "and the cursor is visible all the time"
 
 
-@pytest.mark.long
 @pytest.mark.contract("B636")
 def test_a_second_signal_leaves_nothing_to_be_put_right(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -108,7 +107,6 @@ def test_a_second_signal_leaves_nothing_to_be_put_right(
     assert "in all" in pty.screen.lines[-1]
 
 
-@pytest.mark.long
 @pytest.mark.contract("B636")
 def test_what_a_shell_wrote_while_it_was_stopped_stays(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -135,7 +133,6 @@ def test_what_a_shell_wrote_while_it_was_stopped_stays(
     assert sum("rolling out" in line for line in pty.screen.everything) == 3, "each as it was left"
 
 
-@pytest.mark.long
 @pytest.mark.contract("B633")
 @pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
 def test_after_the_end_it_stands_there_as_off_a_terminal(
@@ -165,12 +162,13 @@ def test_after_the_end_it_stands_there_as_off_a_terminal(
 @pytest.mark.parametrize(
     ("options", "environ"),
     [
-        pytest.param(["--plain"], {}, id="plain"),
-        longer([], {"NO_COLOR": "1"}, id="no-color"),
-        longer([], {"CI": "true"}, id="ci"),
-        longer([], {"TERM": "dumb"}, id="dumb"),
-        longer([], {"TERM": ""}, id="no-term"),
+        (["--plain"], {}),
+        ([], {"NO_COLOR": "1"}),
+        ([], {"CI": "true"}),
+        ([], {"TERM": "dumb"}),
+        ([], {"TERM": ""}),
     ],
+    ids=["plain", "no-color", "ci", "dumb", "no-term"],
 )
 def test_plain_lines_where_these_are_wanted(
     start: Start,
@@ -189,7 +187,6 @@ def test_plain_lines_where_these_are_wanted(
     assert "VERIFIED (exit 0)" in pty.sent
 
 
-@pytest.mark.long
 @pytest.mark.contract("B635", "B631")
 def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -216,7 +213,6 @@ def test_a_window_that_changes_its_size_gets_a_tree_that_fits(
     assert pty.screen.is_whole
 
 
-@pytest.mark.long
 @pytest.mark.contract("B637")
 @pytest.mark.parametrize("how", ["stop", "fill"])
 @pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
@@ -239,7 +235,6 @@ def test_a_terminal_that_takes_nothing_delays_nothing(
     assert "ROLLED BACK (exit 4)" in report.read_text(encoding="utf-8")
 
 
-@pytest.mark.long
 @pytest.mark.contract("B637")
 def test_a_terminal_that_goes_on_gets_everything(
     start: Start, server: ApiServer, manifest: Manifest, pty: Pty
@@ -254,7 +249,6 @@ def test_a_terminal_that_goes_on_gets_everything(
     assert "ROLLED BACK (exit 4)" in shown
 
 
-@pytest.mark.long
 @pytest.mark.contract("B639")
 def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer, pty: Pty) -> None:
     """At the end the tree that `status` prints stays."""
@@ -271,7 +265,6 @@ def test_status_shows_the_tree_while_it_watches(start: Start, server: ApiServer,
     assert sum(line.startswith("deployment/web in shop") for line in shown) == 1
 
 
-@pytest.mark.long
 @pytest.mark.contract("B639")
 def test_who_has_seen_enough_keeps_what_was_seen(start: Start, server: ApiServer, pty: Pty) -> None:
     """Ctrl-C ends `status --watch`, and the tree stays as `status` prints it."""

@@ -85,6 +85,7 @@ def test_text_that_the_encoding_does_not_have_is_replaced() -> None:
     assert "\\xe9" in done.stderr
 
 
+@pytest.mark.long
 def test_output_through_a_pipe_is_whole() -> None:
     """What is written last arrives, although the process ends right after it."""
     done = shell("$GATE schema config | tail -n 1")

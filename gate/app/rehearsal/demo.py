@@ -9,6 +9,7 @@ import yaml
 
 from gate.app.console import Console
 from gate.app.finishing import concluded
+from gate.app.live_tree import of_terminal
 from gate.app.played import Played
 from gate.app.rehearsal.paced import Paced
 from gate.app.rehearsal.stage import Actor, Stage
@@ -85,7 +86,12 @@ class _Show:
         manifest = yaml.safe_dump(_web(version), sort_keys=False).encode()
         world = self._world
         code = self._stage.run(
-            self._settings, manifest, world.stdout, world.stderr, world.delivered
+            self._settings,
+            manifest,
+            world.stdout,
+            world.stderr,
+            world.delivered,
+            of_terminal(world.environ),
         )
         self._console.write(f"$ echo $?\n{code}\n")
         if code >= SIGNAL_BASE:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TextIO
 
 from gate.app.attempting import apply
+from gate.app.console import NO_ENVIRONMENT, Environment
 from gate.app.played import Played, Running
 from gate.app.rehearsal.measured import Scripted, Scripts
 from gate.app.rehearsal.trouble import Before, Trouble
@@ -128,7 +129,13 @@ class Stage:
         return play
 
     def run(
-        self, settings: Settings, stdin: bytes, stdout: TextIO, stderr: TextIO, delivered: Delivery
+        self,
+        settings: Settings,
+        stdin: bytes,
+        stdout: TextIO,
+        stderr: TextIO,
+        delivered: Delivery,
+        environ: Environment = NO_ENVIRONMENT,
     ) -> int:
         """Run `rollout-gate apply` to its end, as a process that gets the signals that come.
 
@@ -148,7 +155,7 @@ class Stage:
         with delivered(put):
             streams = (stdout, stderr, stdin)
             world = self._played.world(running.signals, *streams, sources=self._sources)
-            running.begin(command, world)
+            running.begin(command, replace(world, environ=environ))
             exit_code = running.finish()
         return SIGNAL_BASE + numbers[0] if numbers else exit_code
 

@@ -54,6 +54,24 @@ def test_a_half_finished_rollout_is_not_called_nothing(played: Played) -> None:
     assert "no version serves alone, so a failure" in played.err.getvalue()
 
 
+@pytest.mark.contract("B656")
+def test_a_demo_on_a_terminal_has_its_colours(played: Played) -> None:
+    """Its runs know what the terminal of the demo can show, and nothing else of the world."""
+    for declined, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
+        screen = Screen()
+        world = replace(played.world, stdout=screen, environ={"TERM": "xterm", **declined})
+        assert demo(world, load("demo", {}, environ={}), "first-deployment") == 0
+        assert ("\x1b[" in screen.getvalue()) == colored
+
+
+class Screen(io.StringIO):
+    """A terminal that keeps what it shows."""
+
+    def isatty(self) -> bool:
+        """Say that somebody looks."""
+        return True
+
+
 @pytest.mark.contract("B310")
 def test_the_demo_opens_no_socket_and_leaves_no_thread(
     played: Played, monkeypatch: pytest.MonkeyPatch

@@ -272,7 +272,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
         raise RefusedError(
             f"--require-lock: not allowed: {listed}",
             reason=Reason.FORBIDDEN,
-            hint=role_hint(client.connection.cluster),
+            hint=role_hint(client.connection.cluster, client.connection.namespace),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 
@@ -57,6 +57,8 @@ def connected(
     for: what is under way in other threads ends by itself.
     """
     connection = connect(_options(settings, plugin_named), clock)
+    if settings.namespace:
+        connection = replace(connection, namespace=settings.namespace)
     inbox: Inbox = SimpleQueue()
     stopping = threading.Event()
     client = Client(
@@ -68,13 +70,19 @@ def connected(
         stopping=stopping,
         heard=heard,
     )
-    namespace = settings.namespace or connection.namespace
     with ExitStack() as stack:
         stack.callback(connection.close)
         stack.callback(stopping.set)
         resources = Resources(client)
         yield Session(
-            clock, connection, client, resources, sources, inbox, namespace, stack.callback
+            clock,
+            connection,
+            client,
+            resources,
+            sources,
+            inbox,
+            connection.namespace,
+            stack.callback,
         )
 
 

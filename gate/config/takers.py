@@ -25,8 +25,8 @@ CLAIMING: Final = MANIFEST | UNDO
 FOLLOWING: Final = RETREATING | VERIFY
 JUDGING: Final = FOLLOWING | REPLAY | REHEARSE
 WRITING: Final = RETREATING | {"pause"}
-CLUSTER_CHANGING: Final = (WRITING | RECOVER | LOCKS) - PREFLIGHT
-"""The commands that may write more to a cluster than a lock of their own."""
+CLUSTER_CHANGING: Final = (WRITING | RECOVER) - PREFLIGHT
+"""The commands that may write more to a cluster than a lock."""
 GUARDED: Final = WRITING | VERIFY
 LOCKING: Final = FOLLOWING | RECOVER
 CONNECTING: Final = GUARDED | STATUS | CHECKS | RECOVER | LOCKS | {"history"}

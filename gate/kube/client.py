@@ -219,7 +219,7 @@ class Client:
             return self.failure(urllib3.exceptions.SSLError(error.reason))
         named = translation.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.Forbidden):
-            named.hint = failures.role_hint(self.connection.cluster)
+            named.hint = failures.role_hint(self.connection.cluster, self.connection.namespace)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._unanswered(named)
         else:

@@ -77,9 +77,10 @@ class Forbidden(ApiError):
         self.resource = resource
 
 
-def role_hint(cluster: ClusterName) -> str:
+def role_hint(cluster: ClusterName, namespace: str) -> str:
     """Return how whoever may not do something finds out what to ask for."""
-    command = cluster.command("rollout-gate", "preflight", "--rbac", "-f", "PATH")
+    words = ("rollout-gate", "preflight", "--rbac", "-f", "PATH")
+    command = cluster.command(*words, namespace=namespace)
     return f"print the Role that a manifest needs: {command}"
 
 

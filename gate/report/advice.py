@@ -71,7 +71,8 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
         yield Step("once the API server answers, apply again: it goes on from what runs")
         return
-    flags = shlex.join(cluster_of(result).flags())
+    worst = worst_deployment(result)
+    flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
     for step in _ALONE.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
 

@@ -88,8 +88,8 @@ REFUSALS: dict[Any, str] = {
     paused: "resume web -n shop",
     without_earlier_revision: "history web -n shop",
     locked: "locks --release deployment/web -n shop",
-    without_the_right_to_lock: "preflight --rbac -f PATH",
-    forbidden: "preflight --rbac -f PATH",
+    without_the_right_to_lock: "preflight --rbac -f PATH -n shop",
+    forbidden: "preflight --rbac -f PATH -n shop",
     without_lock: "locks -n shop",
     without_namespace: "create namespace nowhere",
 }

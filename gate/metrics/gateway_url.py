@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 JOB: Final = "rollout-gate"
 EXAMPLE: Final = "https://pushgateway.example"
-_KEY: Final = "/metrics/job/"
+_KEY: Final = re.compile(r"/metrics/(job(?:@base64)?/.*)", re.DOTALL)
 _LABEL: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*(?:@base64)?", re.ASCII)
 """What a Pushgateway takes for a label's name in a URL (`handler/push.go`, `splitLabels`)."""
+_BASE64: Final = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 _OWN: Final = frozenset(name for family in FAMILIES for name in family.label_names)
 """The key of a group overwrites labels of its metrics that have the same name."""
-_HINT: Final = f"as in {EXAMPLE}{_KEY}{JOB}/cluster/production"
+_HINT: Final = f"as in {EXAMPLE}/metrics/job/{JOB}/cluster/production"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,12 @@ class GatewayUrl:
     def parse(cls, url: str) -> GatewayUrl:
         """Read it; UsageError for labels that no Pushgateway takes, or that the metrics have."""
         parts = urlsplit(url)
-        path, key, rest = f"{parts.path.rstrip('/')}/".partition(_KEY)
+        path = f"{parts.path.rstrip('/')}/"
+        key = _KEY.search(path)
         # A Pushgateway decodes a path before it splits it: %2F in a value divides it, too.
-        words = ["job", *unquote(rest).removesuffix("/").split("/")] if key else ["job", JOB]
-        base = urlunsplit((parts.scheme, parts.netloc, path.rstrip("/"), "", ""))
+        words = unquote(key[1]).removesuffix("/").split("/") if key else ["job", JOB]
+        above = path[: key.start()] if key else path
+        base = urlunsplit((parts.scheme, parts.netloc, above.rstrip("/"), "", ""))
         return cls(base, _labels(words))
 
     def group(self, place: Place) -> str:
@@ -66,12 +69,21 @@ def _labels(words: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"not the name of a label: {shown}", hint=_HINT)
         if not value:
             raise UsageError(f"the label {shown} has no value in the URL", hint=_HINT)
-        if name in labels:
+        plain = name.removesuffix("@base64")
+        if name != plain and not _is_base64(value):
+            raise UsageError(f"the value of the label {shown} is no base64", hint=_HINT)
+        if plain in (known.removesuffix("@base64") for known in labels):
             raise UsageError(f"the label {shown} stands twice in the URL", hint=_HINT)
-        if name.removesuffix("@base64") in _OWN:
+        if plain in _OWN:
             raise UsageError(f"the metrics have the label {shown} themselves", hint=_HINT)
         labels[name] = value
     return labels
+
+
+def _is_base64(value: str) -> bool:
+    """Tell whether a Pushgateway can decode it: of the alphabet for URLs, padded or not."""
+    bare = value.rstrip("=")
+    return _BASE64.fullmatch(bare) is not None and len(bare) % 4 != 1
 
 
 def _quoted(word: str) -> str:

@@ -26,6 +26,10 @@ WEB = ("shop", "web")
             "http://gw/metrics/job/deploys/cluster/eu%20west/",
             "http://gw/metrics/job/deploys/cluster/eu%20west/namespace/shop/deployment/web",
         ),
+        (
+            "http://gw/metrics/job@base64/ZGVw/cluster/eu",
+            "http://gw/metrics/job%40base64/ZGVw/cluster/eu/namespace/shop/deployment/web",
+        ),
     ],
 )
 def test_a_group_is_keyed_by_namespace_and_deployment(url: str, group: str) -> None:
@@ -60,6 +64,10 @@ def test_the_groups_are_listed_beside_them() -> None:
         ("job/a/__c/b", "not the name of a label: '__c'"),
         ("job/a/%C3%BC/b", "not the name of a label: '\\xfc'"),
         ("job/a/c/d/c/e", "the label 'c' stands twice in the URL"),
+        ("job/a/c/d/c@base64/ZQ", "the label 'c@base64' stands twice in the URL"),
+        ("job/a/c@base64/!!!", "the value of the label 'c@base64' is no base64"),
+        ("job/a/c@base64/ZXUvd", "the value of the label 'c@base64' is no base64"),
+        ("job@base64", "the label 'job@base64' has no value in the URL"),
         ("job/a/namespace/b", "the metrics have the label 'namespace' themselves"),
         ("job/a/deployment@base64/Yg", "the metrics have the label 'deployment@base64' themselves"),
         ("job/a/outcome/b", "the metrics have the label 'outcome' themselves"),

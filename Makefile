@@ -46,11 +46,11 @@ capture: $(INSTALLED) ## take the live tree from a terminal (tmux) into README.m
 	$(BIN)/python -m tests.capture
 
 .PHONY: test
-test: $(INSTALLED) ## run the fast tests, all scenarios in virtual time among them
+test: $(INSTALLED) ## run the fast tests, most scenarios in virtual time among them
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 .PHONY: test-long
-test-long: $(INSTALLED) ## run what make test has a sample of: whole walks, races, rehearsals, searches
+test-long: $(INSTALLED) ## run what make test has a sample of: walks, races, rehearsals, searches, terminals, variants
 	$(BIN)/python -m pytest -n auto --dist worksteal --long -m long $(PYTEST_ARGS)
 
 .PHONY: properties

@@ -33,7 +33,8 @@ def each(
     """Make one test that goes through all cases, where `parametrize` makes a test of each.
 
     A case is the value of one name or a tuple of as many as there are names; `ids` gives what it
-    is called. Other parameters are fixtures, which the cases share. Fails as `check_each`.
+    is called. Other parameters are fixtures, which the cases share: what one case changes in them,
+    the next one has. A skip skips the table. Fails as `check_each`.
     """
     keys = (names,) if isinstance(names, str) else names
     rows = [(case,) if isinstance(names, str) else case for case in cases]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
 from gate.report.refusal import NOTHING, NOTHING_NEW
@@ -10,7 +11,6 @@ from gate.report.style import Style, Symbol, Tone
 
 RECOVERED = "recovered"
 """The event of a timeline that tells how the end of an earlier attempt went."""
-_SIGNAL_BASE = 128
 _MOST_NAMED = 3
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
@@ -50,7 +50,7 @@ def _sentence(result: Result) -> str:
         case Outcome.OBSERVED:
             return result["message"].partition(" because ")[0]
         case Outcome.INTERRUPTED:
-            return f"by {signal_name(result['exit_code'] - _SIGNAL_BASE)}; {result['message']}"
+            return f"by {signal_name(result['exit_code'] - SIGNAL_BASE)}; {result['message']}"
         case Outcome.LOST_CONTACT:
             return "the API server could not be reached any more; what runs is unknown"
         case Outcome.INTERNAL_ERROR:

@@ -210,7 +210,6 @@ def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
 
 
-@pytest.mark.long
 @pytest.mark.fault(39)
 @pytest.mark.contract("B141")
 def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:

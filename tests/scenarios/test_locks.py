@@ -169,7 +169,6 @@ def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
 MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 
-@pytest.mark.long
 @pytest.mark.contract("B525")
 def test_without_the_rights_there_is_a_warning(scene: Scene, gate_with_rules: MakeGate) -> None:
     """It names the rule; `--require-lock` refuses, and `--no-lock` has nothing to warn of."""

@@ -209,7 +209,6 @@ def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
     assert not warned(good, "rolled back")
 
 
-@pytest.mark.long
 @pytest.mark.contract("B541")
 def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
     """What `--on-failure pause` left paused is resumed by the next apply."""

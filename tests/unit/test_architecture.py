@@ -233,8 +233,10 @@ def statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def sources_of(room: str) -> list[Path]:
-    """Return the files of a room that is a folder or one module; none while it is not built."""
-    return [path for path in SOURCES if path.relative_to(GATE).with_suffix("").parts[0] == room]
+    """Return the files of a room that is a folder or one module."""
+    found = [path for path in SOURCES if path.relative_to(GATE).with_suffix("").parts[0] == room]
+    assert found, f"there is no room {room}"
+    return found
 
 
 def named(path: Path) -> str:

@@ -21,6 +21,7 @@ from gate.config import load
 from gate.errors import UsageError
 from gate.report.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
+from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 Write = Callable[..., str]
@@ -90,9 +91,8 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
-@pytest.mark.long
 @pytest.mark.contract("B305", "B306")
-@pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), ([], 0)])
+@pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), longer([], 0)])
 def test_of_all_kinds_one_that_is_judged_wrongly_counts(
     played: Played,
     manifest: Write,

@@ -93,7 +93,6 @@ def test_without_trouble_all_is_well_and_nothing_is_run(
     assert row["duration_seconds"] > 90, "the checks ask for a bake window"
 
 
-@pytest.mark.long
 @pytest.mark.contract("B474")
 def test_bad_checks_are_caught_from_their_second_on(
     played: Played, manifest: Write, config: str

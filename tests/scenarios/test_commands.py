@@ -53,6 +53,7 @@ def test_a_rehearsal_is_refused_like_the_real_thing(scene: Scene, words: list[st
 # verify
 
 
+@pytest.mark.long
 @pytest.mark.contract("B36")
 def test_verify_follows_what_kubectl_rolls_out(scene: Scene) -> None:
     """`verify` beside `kubectl apply` waits for the new version, and ends with 0."""

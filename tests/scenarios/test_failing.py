@@ -229,6 +229,7 @@ def test_one_crashing_pod_of_four_waits_for_the_deadline(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", replicas=4, revision=3)
 
 
+@pytest.mark.long
 @pytest.mark.fault(29)
 @pytest.mark.contract("B99")
 def test_an_injected_container_never_fails_fast(scene: Scene, policies: Policies) -> None:

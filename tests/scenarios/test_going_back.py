@@ -141,8 +141,9 @@ def test_a_key_of_a_secret_that_is_left_out_is_removed(scene: Scene) -> None:
     assert list(scene.objects.get("secrets", "keys")["data"]) == ["key"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B134")
-@pytest.mark.parametrize("prunes", [longer(False), True])
+@pytest.mark.parametrize("prunes", [False, True])
 def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: bool) -> None:
     """What the attempt created stays; with --prune-created it goes last, in reverse order."""
     scene.serve(web())
@@ -161,6 +162,7 @@ def test_created_objects_go_only_when_asked(scene: Scene, audit: Trail, prunes: 
     assert [each.resource for each in written[: 4 if prunes else None]][-1] == "deployments"
 
 
+@pytest.mark.long
 @pytest.mark.fault(25)
 @pytest.mark.contract("B25", "B137")
 def test_a_way_back_that_cannot_be_verified_fails(scene: Scene) -> None:

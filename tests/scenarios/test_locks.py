@@ -150,8 +150,9 @@ def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
     assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
 
 
+@pytest.mark.long
 @pytest.mark.contract("B524")
-@pytest.mark.parametrize("how", ["released", longer("deleted")])
+@pytest.mark.parametrize("how", ["released", "deleted"])
 def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
     """A lock that was given back for a gate that lives is its own again."""
     scene.serve(web())

@@ -40,6 +40,7 @@ def test_both_go_back_when_one_fails(scene: Scene) -> None:
     assert images(scene.objects.wait_complete("api", 1)) == ["shop/api:1"]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B19")
 def test_two_good_ones_are_verified_together(scene: Scene) -> None:
     """Both are complete at the end, one of them without a change."""

@@ -91,6 +91,7 @@ def test_each_deployment_has_its_own_end(scene: Scene) -> None:
     assert {name for (name,) in measured(scene, "api_requests_total", "deployment")} == {"api"}
 
 
+@pytest.mark.long
 @pytest.mark.contract("B610")
 def test_a_check_is_measured(scene: Scene) -> None:
     """By what it asks, whatever came of it: a sandbox runs no commands."""

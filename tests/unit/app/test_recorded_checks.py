@@ -122,6 +122,7 @@ def lines(trace: str, kind: str) -> list[dict[str, Any]]:
     return [line for line in found if line.get("type") == kind]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B465", "B466", "B467", "B468", "B469")
 def test_a_run_that_a_check_failed_is_judged_again(record: Recording, again: Again) -> None:
     """With its reason and its time; and otherwise, where the bounds are others."""

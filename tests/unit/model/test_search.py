@@ -7,7 +7,6 @@ import functools
 import pytest
 
 from gate.core.outcome import Outcome
-from tests.long import longer
 from tests.model.scenes import SCENES, scene
 from tests.model.search import Bounds, Visited, replayed, search
 from tests.model.world import Scene
@@ -21,15 +20,9 @@ def deviating_once(where: Scene) -> Visited:
     return search(where, Bounds(deviations=1))
 
 
+@pytest.mark.long
 @pytest.mark.contract("B550", "B551", "B552", "B553")
-@pytest.mark.parametrize(
-    "where",
-    [
-        pytest.param(scene("first-deleted"), id="first-deleted"),
-        longer(scene("good"), id="good"),
-        longer(scene("crashing"), id="crashing"),
-    ],
-)
+@pytest.mark.parametrize("where", SMALL, ids=lambda where: where.name)
 def test_one_deviation_breaks_no_invariant(where: Scene) -> None:
     """S1 to S4, S6, S7 and L1 to L3 hold in each run that deviates once, to its end."""
     visited = deviating_once(where)

@@ -116,6 +116,7 @@ def test_an_answer_that_drips_ends_in_time(head: bytes) -> None:
     assert trouble(said) is Trouble.TIMED_OUT
 
 
+@pytest.mark.long
 @pytest.mark.contract("B430")
 def test_a_cut_answer_is_tried_again(server: ScriptedServer) -> None:
     """Half of an answer is none."""

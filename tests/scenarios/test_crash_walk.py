@@ -24,7 +24,6 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_complete
-from tests.long import longer
 from tests.played.bed import sandbox_bed, scene_through
 
 pytestmark = pytest.mark.sandbox_only("hundreds of runs")
@@ -59,11 +58,8 @@ WALKS = {
 }
 
 
-SAMPLE = ("bad", True)
 STEPS = [
-    (pytest.param if step == SAMPLE else longer)(
-        *step, id=f"{step[0]}-{'after' if step[1] else 'before'}"
-    )
+    pytest.param(*step, id=f"{step[0]}-{'after' if step[1] else 'before'}")
     for step in itertools.product(WALKS, (False, True))
 ]
 
@@ -98,6 +94,7 @@ def numbers(request: pytest.FixtureRequest) -> range:
     return range(1, MOST_REQUESTS, 1 if every else STRIDE)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B530", "B531", "B532", "B534")
 @pytest.mark.parametrize(("name", "after"), STEPS)
 def test_a_kill_at_any_request(

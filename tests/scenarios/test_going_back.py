@@ -118,8 +118,9 @@ def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail)
     assert written == ["configmaps", "services", "deployments"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.contract("B133")
-@pytest.mark.parametrize("by", ["gate", longer("kubectl")])
+@pytest.mark.parametrize("by", ["gate", "kubectl"])
 def test_a_secret_goes_back(scene: Scene, by: str) -> None:
     """Whoever wrote a Secret, as text that the server encodes, its values come back."""
     scene.serve(web())

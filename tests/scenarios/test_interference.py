@@ -72,6 +72,7 @@ def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bo
     assert live is None or live["metadata"]["generation"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.fault(33)
 @pytest.mark.contract("B58")
 def test_a_reloader_does_not_disturb(scene: Scene) -> None:

@@ -16,7 +16,6 @@ from tests.bed.expectations import (
 )
 from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, web
-from tests.long import longer
 from tests.unit.ci import runner
 
 JSON_OUTPUT = ("--output", "json")
@@ -72,8 +71,9 @@ def test_text_from_pods_is_cleaned(scene: Scene) -> None:
     assert not set(logs + result.stderr) & set("\x1b\x00\x07\x9b\u202e\r")
 
 
+@pytest.mark.long
 @pytest.mark.contract("B561", "B571", "B572", "B574")
-@pytest.mark.parametrize("log", ["hostile", longer("long")])
+@pytest.mark.parametrize("log", ["hostile", "long"])
 def test_what_a_pod_says_is_text_in_every_output(scene: Scene, log: str) -> None:
     """In a step of GitHub it makes no command, no output and no markup, however long it is."""
     scene.serve(web())

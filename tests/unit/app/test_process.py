@@ -86,6 +86,7 @@ def ignore_all() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+@pytest.mark.long
 @pytest.mark.contract("B16", "B20", "B177")
 def test_it_ends_with_its_verdict_though_its_watches_still_run(
     start: Start, server: ApiServer, manifest: Manifest

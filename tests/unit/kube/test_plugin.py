@@ -98,6 +98,7 @@ def test_a_failing_plugin_is_unauthorized(script: Script, text: str, said: str) 
     assert caught.value.exit_code == 3
 
 
+@pytest.mark.long
 @pytest.mark.contract("B250")
 def test_a_plugin_that_hangs_is_ended(script: Script) -> None:
     """The whole process group goes, so that a child which holds the pipe does not hold us."""

@@ -93,6 +93,7 @@ def test_a_question_ends_with_the_run(server: ScriptedServer, answer: Answer) ->
     assert [trouble(each) for each in said] == [Trouble.CANCELLED]
 
 
+@pytest.mark.long
 @pytest.mark.contract("B430")
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_an_answer_that_drips_ends_in_time(head: bytes) -> None:

@@ -71,6 +71,7 @@ def run(
             lanes.dispatch(effect)
 
     engine = Engine(clock, inbox, dispatch, console)
+    clock.start(client.connect_ahead, "connections")
     try:
         with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)

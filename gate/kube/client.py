@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import urllib3
 from kubernetes.client.exceptions import ApiException
@@ -32,6 +32,9 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 DRY_RUN = ("dryRun", "All")
 """The parameter of a write that is to change nothing."""
+
+CONNECTIONS_OF_A_VERDICT: Final = 5
+"""A Deployment, its ReplicaSets, its Pods, and two logs."""
 
 Heard = Callable[[str, str, Query, bytes], None]
 _CHUNK_BYTES = 1 << 16
@@ -126,6 +129,10 @@ class Client:
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
         return self._open("GET", path, query, silence_seconds)
+
+    def connect_ahead(self) -> None:
+        """Have connections for what a verdict asks at once; raises nothing."""
+        self.connection.api.connect_ahead(CONNECTIONS_OF_A_VERDICT, self.limits.connect_seconds)
 
     def failure(self, error: Exception) -> ApiError:
         """Name an error that sending or reading raised, and take note of it."""

@@ -30,6 +30,7 @@ from gate.kube.credentials import Credentials, TokenFile
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Choice, Entry
 from gate.kube.plugin import Plugin
+from gate.kube.pool import connect_ahead, use_ready_pools
 from gate.kube.user import impersonation_of, source_of
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -67,6 +68,7 @@ class Api(ApiClient):
         self.user_agent = f"rollout-gate/{__version__}"
         self._impersonation = impersonation
         self.counted: Counted | None = None
+        use_ready_pools(self.rest_client.pool_manager)
 
     def call_api(
         self, method: str, url: str, header_params: Any = None, *args: Any, **options: Any
@@ -90,6 +92,14 @@ class Api(ApiClient):
     def reconnect(self) -> None:
         """Use the configuration's certificates from the next connection on."""
         self.rest_client = RESTClientObject(self.configuration)
+        use_ready_pools(self.rest_client.pool_manager)
+
+    def connect_ahead(self, count: int, seconds: float) -> None:
+        """Have `count` connections that wait for a request, each made within `seconds`.
+
+        Raises nothing, and does nothing where connections cost nothing.
+        """
+        connect_ahead(self.rest_client.pool_manager, self.configuration.host, count, seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,13 +53,19 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tls_server(certificate: Path) -> Iterator[ScriptedServer]:
-    """Return a server that speaks TLS and asks for a client certificate where there is one."""
+def tls(certificate: Path) -> ssl.SSLContext:
+    """Return how a server speaks TLS: it asks for a client certificate where there is one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     context.load_verify_locations(certificate)
     context.verify_mode = ssl.CERT_OPTIONAL
-    yield from serving(context)
+    return context
+
+
+@pytest.fixture
+def tls_server(tls: ssl.SSLContext) -> Iterator[ScriptedServer]:
+    """Return a server that speaks TLS."""
+    yield from serving(tls)
 
 
 @pytest.fixture

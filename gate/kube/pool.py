@@ -1,0 +1,76 @@
+"""Connections that stand before a request needs them.
+
+A verdict asks for several things at once, and a new connection costs two round trips and the
+cryptography of a handshake: time that a rollout still going on has, and a rollback has not.
+"""
+
+from __future__ import annotations
+
+import ssl
+
+import urllib3
+from urllib3.connection import HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.util.wait import wait_for_read
+
+
+class ReadyConnection(HTTPSConnection):
+    """A connection that stays usable though nothing was asked on it yet.
+
+    urllib3 takes an idle connection with something to read for one that the server gave up. In
+    TLS 1.3 it can be a session ticket, which comes after the handshake (RFC 8446, 4.6.1).
+    """
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a request can be sent: there is a socket, and the server has not closed it."""
+        return super().is_connected or (self._took_in_tickets() and super().is_connected)
+
+    def _took_in_tickets(self) -> bool:
+        """Read what came unasked; False where it is the end, or anything that is no ticket."""
+        if not isinstance(self.sock, ssl.SSLSocket) or not wait_for_read(self.sock, 0.0):
+            return False
+        self.sock.settimeout(0.0)
+        try:
+            self.sock.recv(1)
+        except ssl.SSLWantReadError:
+            return True
+        except OSError:
+            return False
+        return False
+
+
+class ReadyPool(urllib3.HTTPSConnectionPool):
+    """A pool of urllib3 that can connect ahead; requests take its connections as ever."""
+
+    ConnectionCls = ReadyConnection
+
+    def connect_ahead(self, count: int, seconds: float) -> None:
+        """Have `count` idle connections, each within `seconds`.
+
+        Raises nothing: who cannot connect now learns it from a request. Behind a proxy there are
+        none ahead: each needs a request of its own to the proxy.
+        """
+        if self.proxy is not None:
+            return
+        try:
+            for connection in [self._get_conn() for _ in range(count)]:
+                if connection.is_closed:
+                    connection.timeout = seconds
+                    self._validate_conn(connection)
+                self._put_conn(connection)
+        except (HTTPError, OSError):
+            return
+
+
+def use_ready_pools(manager: urllib3.PoolManager) -> None:
+    """Let a manager that has no pool yet make those that can connect ahead."""
+    manager.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": ReadyPool}
+
+
+def connect_ahead(manager: object, url: str, count: int, seconds: float) -> None:
+    """Connect ahead to the server of `url`, where connections to it need a handshake."""
+    if isinstance(manager, urllib3.PoolManager):
+        pool = manager.connection_from_url(url)
+        if isinstance(pool, ReadyPool):
+            pool.connect_ahead(count, seconds)

@@ -21,6 +21,8 @@ class ClusterSettings(BaseModel):
         alias_generator=spelt,
         validate_by_name=True,
         validate_by_alias=True,
+        # Only the whole is ever read: it is built once, not for each part.
+        defer_build=True,
     )
 
     namespace: Annotated[

@@ -23,7 +23,8 @@ def spelt(name: str) -> str:
 class Keys(BaseModel):
     """Abstract: a mapping of a file, whose keys are spelt as those of the options."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=spelt)
+    # Most runs read no check from a file: what reads one is built by the first that does.
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=spelt, defer_build=True)
 
 
 def key(about: str, **more: Any) -> Any:
@@ -159,4 +160,4 @@ FORMS: Final[Mapping[str, type[CheckKeys]]] = {
 
 def keys_of(model: type[BaseModel]) -> tuple[str, ...]:
     """Return the keys of a mapping, in the order of declaration."""
-    return tuple(field.alias or name for name, field in model.model_fields.items())
+    return tuple(field.alias or spelt(name) for name, field in model.model_fields.items())

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import urllib3
-from kubernetes.client.exceptions import ApiException
-from kubernetes.dynamic import DynamicClient
 
 from gate.clock import Clock
 from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
 from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
+from gate.kube.official import ApiException, DynamicClient
 from gate.kube.pace import Pace
 from gate.kube.repetition import Limits, Repetition
 

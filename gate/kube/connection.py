@@ -17,8 +17,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import urllib3
-from kubernetes.client import ApiClient, Configuration
-from kubernetes.client.rest import RESTClientObject
 
 from gate import __version__
 from gate.clock import Clock, SystemClock
@@ -29,6 +27,7 @@ from gate.kube import kubeconfig, tls
 from gate.kube.credentials import Credentials, TokenFile
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Choice, Entry
+from gate.kube.official import ApiClient, Configuration, RESTClientObject
 from gate.kube.plugin import Plugin
 from gate.kube.pool import connect_ahead, use_ready_pools
 from gate.kube.user import impersonation_of, source_of

@@ -12,12 +12,11 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from kubernetes.client import Configuration
-
 from gate.errors import UsageError
 from gate.kube.credentials import Credential
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry
+from gate.kube.official import Configuration
 
 _MEMORY = "/proc/self/fd/"
 

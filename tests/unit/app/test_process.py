@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,27 @@ ROOT = Path(__file__).parents[3]
 LONGEST_SECONDS = 60
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 
+APPLY_MAY_LOAD = {
+    "gate",
+    "click",
+    "kubernetes",
+    "msgspec",
+    "pydantic",
+    "tenacity",
+    "urllib3",
+    "yaml",
+}
+APPLY_MAY_LOAD |= {
+    "annotated_types",
+    "certifi",
+    "dateutil",
+    "durationpy",
+    "six",
+    "typing_extensions",
+}
+APPLY_MAY_LOAD |= {"pydantic_core", "typing_inspection", "cython_runtime"}
+"""What a run needs of others; the second and third lines are what those need themselves."""
+
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -34,10 +55,12 @@ def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
     listening = OverHttp(server)
     kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
 
-    def run(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    def run(
+        *arguments: str, program: Sequence[str] = ("-m", "gate"), **options: Any
+    ) -> subprocess.Popen[str]:
         environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "KUBECONFIG": kubeconfig}
         process = subprocess.Popen(
-            [sys.executable, "-m", "gate", *arguments],
+            [sys.executable, *program, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -160,6 +183,26 @@ def test_a_second_signal_ends_it_at_once(
     process.send_signal(signal.SIGHUP)
     code, out, _ = ended(process)
     assert (code, out) == (129, "")
+
+
+@pytest.mark.contract("B203", "B462")
+def test_an_apply_loads_what_it_uses(start: Start, server: ApiServer, manifest: Manifest) -> None:
+    """A whole run, without checks, metrics, a terminal, or a log in JSON."""
+    program = """
+import json, sys
+from gate.cli.main import run
+before = set(sys.modules)
+code = run(sys.argv[1:])
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps({"code": code, "loaded": sorted(loaded)}))
+"""
+    server.put(web())
+    arguments = ("apply", "--allow-insecure", "-f", manifest(web("2")))
+    _, out, err = ended(start(*arguments, program=("-c", program)))
+    said = json.loads(out.splitlines()[-1])
+    assert said["code"] == 0, err
+    libraries = {name for name in said["loaded"] if not name.startswith("_")}
+    assert libraries - sys.stdlib_module_names <= APPLY_MAY_LOAD
 
 
 @pytest.mark.long

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import urllib3
-from kubernetes.client.exceptions import ApiException
 
+from gate.kube.official import ApiException
 from tests.unit.app.server import ApiServer, Lines
 from tests.unit.kube.scripted import Answer, Drop, Hang, Reply, ScriptedServer, Seen, Stream
 

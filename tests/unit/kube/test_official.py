@@ -1,0 +1,72 @@
+"""A package's parts are had without its own code, and nobody else is cut off from it."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gate.kube.official import import_parts_alone
+
+ROOT = Path(__file__).parents[3]
+NAME = "heavy_package"
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the name of a package whose own code must not run."""
+    folder = tmp_path / NAME
+    (folder / "client").mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise RuntimeError('its own code ran')")
+    (folder / "client" / "__init__.py").write_text("__version__ = '3.1'")
+    (folder / "watch.py").write_text(f"from {NAME} import client, __version__ as version")
+    (folder / "broken.py").write_text("import no_such_library")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield NAME
+    for name in [name for name in sys.modules if name.partition(".")[0] == NAME]:
+        del sys.modules[name]
+
+
+def test_parts_come_without_the_package(package: str) -> None:
+    """One by one, whoever asks: by import, or as an attribute."""
+    import_parts_alone(package)
+    client = importlib.import_module(f"{package}.client")
+    assert f"{package}.watch" not in sys.modules
+    whole = importlib.import_module(package)
+    assert whole.watch.client is whole.client is client
+    assert whole.watch.version == whole.__version__ == "3.1"
+
+
+def test_what_is_no_part_is_no_attribute(package: str) -> None:
+    """As of any package; what a part lacks itself is told as that."""
+    import_parts_alone(package)
+    whole = importlib.import_module(package)
+    assert not hasattr(whole, "nothing")
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        _ = whole.broken
+
+
+def test_a_package_that_is_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who imported it before has all of it; one that is not installed is none."""
+    there = object()
+    monkeypatch.setitem(sys.modules, NAME, there)
+    import_parts_alone(NAME)
+    assert sys.modules[NAME] is there
+    import_parts_alone("no_package_of_this_name")
+    assert "no_package_of_this_name" not in sys.modules
+
+
+@pytest.mark.long
+def test_the_official_client_is_whole_for_others() -> None:
+    """After the gate's import, an example of its documentation still works."""
+    program = """
+import gate.kube.client, sys
+assert "kubernetes.config" not in sys.modules
+from kubernetes import client, config, watch
+config.load_kube_config_from_dict, client.CoreV1Api, watch.Watch
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -91,7 +91,7 @@ def prepare_attempt(
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(str(finding))
     try_checks(session, settings, session.sources, plan.targets, console)
-    return Ready(session, plan, watching.selectors, claim.lease)
+    return Ready(session, plan, watching, claim.lease)
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:

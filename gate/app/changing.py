@@ -163,7 +163,7 @@ def _followed(
     watching.settle(settings.connect_timeout)
     plan = replace(draft, targets=(watching.target(ref),))
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), warn)
-    return Ready(session, plan, watching.selectors, claim.lease)
+    return Ready(session, plan, watching, claim.lease)
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:

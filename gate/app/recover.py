@@ -97,7 +97,7 @@ class Recovery:
         by = f"{record.attempt_id} ({record.run_url})" if record.run_url else record.attempt_id
         self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
-        return Ready(session, plan, watching.selectors, lane)
+        return Ready(session, plan, watching, lane)
 
     def _record(self, keeper: Keeper, lock: Lock) -> Record:
         record = self._admitted(keeper, lock)

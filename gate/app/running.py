@@ -10,6 +10,7 @@ from gate.app.console import Console
 from gate.app.lanes import Lanes
 from gate.app.measuring import Measured, performer
 from gate.app.session import Session
+from gate.app.watching import Watching
 from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
 from gate.core.effects import Asking, Release, SaveRecord, Write
@@ -28,16 +29,21 @@ Lease = Callable[[SaveRecord | Release], None]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """An attempt that nothing has refused; the watches of its session already run.
+    """An attempt that nothing has refused.
 
-    `selectors` are those of the Deployments that it follows, `lease` has
-    its locks, None where there are none.
+    `watching`, which has begun, is on the Deployments that it follows, `lease` has its locks; each
+    is None where there are none.
     """
 
     session: Session
     plan: Plan
-    selectors: Mapping[Ref, Mapping[str, Any]] = FrozenMap()
+    watching: Watching | None = None
     lease: Lease | None = None
+
+    @property
+    def selectors(self) -> Mapping[Ref, Mapping[str, Any]]:
+        """The selectors of the Deployments that it follows."""
+        return self.watching.selectors if self.watching is not None else FrozenMap()
 
 
 def run(
@@ -69,6 +75,8 @@ def run(
             ready.lease(effect)
         else:
             lanes.dispatch(effect)
+        if isinstance(effect, Release) and ready.watching is not None:
+            ready.watching.stop()  # it is decided, and what is seen from now on delays the end
 
     engine = Engine(clock, inbox, dispatch, console)
     clock.start(client.connect_ahead, "connections")

@@ -68,7 +68,7 @@ def verify(
             console.note(event, line)
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
     try_checks(session, settings, session.sources, targets, console)
-    return Ready(session, plan, watching.selectors, lease)
+    return Ready(session, plan, watching, lease)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

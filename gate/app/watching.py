@@ -87,6 +87,10 @@ class Watching:
             return rollout.observe(event)
         return rollout
 
+    def stop(self) -> None:
+        """See nothing more; nobody is waited for."""
+        self._watches.stop()
+
     def _leave(self) -> None:
         self._watches.stop()
         self._watches.join(LEAVE_SECONDS)

@@ -1,0 +1,64 @@
+"""What a run does beside its attempt: connections ahead, and no watch when all is decided."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from gate.app.watching import Watching
+from gate.kube.client import Client
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.server import ApiServer
+from tests.unit.kube.scripted import Seen
+
+LONGEST_SECONDS = 5.0
+
+
+def gives_back(seen: Seen) -> bool:
+    """Tell whether a request gives a lock back."""
+    is_lease = seen.method == "PATCH" and "/leases/" in seen.path
+    return is_lease and seen.json()["spec"].get("holderIdentity") == ""
+
+
+@pytest.mark.parametrize(("tag", "code"), [("2", 0), ("crash", 4)])
+def test_nothing_is_watched_once_it_is_decided(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    monkeypatch: pytest.MonkeyPatch,
+    tag: str,
+    code: int,
+) -> None:
+    """The watches end while the lock is given back: the exit waits for neither after the other."""
+    stopped = threading.Event()
+    in_time: list[bool] = []
+    stop = Watching.stop
+
+    def noted(watching: Watching) -> None:
+        stop(watching)
+        stopped.set()
+
+    def wait(seen: Seen) -> None:
+        if gives_back(seen):
+            in_time.append(stopped.wait(LONGEST_SECONDS))
+
+    monkeypatch.setattr(Watching, "stop", noted)
+    server.put(web())
+    server.on_request = wait
+    assert gate("apply", file=[manifest(web(tag))]).code == code
+    assert in_time == [True]
+
+
+def test_connections_are_made_while_it_goes_on(
+    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a thread that nothing waits for; a dry run, which reads nothing later, makes none."""
+    made = threading.Event()
+    monkeypatch.setattr(Client, "connect_ahead", lambda _: made.set())
+    server.put(web())
+    assert gate("apply", file=[manifest(web("2"))], dry_run=True).code == 0
+    assert not made.is_set()
+    assert gate("apply", file=[manifest(web("2"))]).code == 0
+    assert made.wait(LONGEST_SECONDS)

@@ -18,8 +18,9 @@ Answer = TypeVar("Answer")
 def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Return the answer for each item, in their order; `ask` is called from several threads.
 
-    After an exception nothing more is begun, and of those that came the one of the first item is
-    raised. The threads are daemons: a signal waits for none of them.
+    The caller's thread is one of them. After an exception nothing more is begun, and of those that
+    came the one of the first item is raised. The other threads are daemons: a signal waits for none
+    of them.
     """
     if len(items) <= 1:
         return [ask(item) for item in items]
@@ -40,8 +41,10 @@ def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> 
         except Empty:
             return
 
-    workers = min(MOST_AT_ONCE, len(items))
-    for ended in [clock.start(work, "question") for _ in range(workers)]:
+    others = min(MOST_AT_ONCE, len(items)) - 1
+    ends = [clock.start(work, "question") for _ in range(others)]
+    work()
+    for ended in ends:
         clock.wait(math.inf, ended)
     if errors:
         raise errors[min(errors)]

@@ -161,13 +161,17 @@ class Rollout:
             return replace(self, snapshot=snapshot, new=NewPods())
         complete = self._observed(live) and done(snapshot, live, self.policy)
         same = new.replica_set_uid == snapshot.current_uid != ""
-        return replace(
-            self,
-            snapshot=snapshot,
-            progress=self.progress.fold(at, snapshot, complete=complete),
-            settled=self.settled or complete,
-            hindrances=self.hindrances.fold(at, live),
-            new=new if same else NewPods.of(snapshot, self.policy.fail_fast),
+        return Rollout(
+            self.applied,
+            self.policy,
+            snapshot,
+            self.progress.fold(at, snapshot, complete=complete),
+            self.total_seconds,
+            self.budget_from,
+            self.deadline_decides,
+            self.settled or complete,
+            self.hindrances.fold(at, live),
+            new if same else NewPods.of(snapshot, self.policy.fail_fast),
         )
 
     def verdict(self, now: float) -> Verdict:

@@ -100,7 +100,7 @@ class Snapshot:
         live = self.live
         if thing.ref != self.ref or (live is not None and _outdated(thing, live)):
             return self
-        return _recast(replace(self, deployment=Known(thing)))
+        return self._recast(Known(thing), self.replica_sets, self.denied_since)
 
     def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
         known = self.replica_sets.get(thing.uid)
@@ -111,8 +111,7 @@ class Snapshot:
             denied = denied.drop(thing.uid)
         elif thing.uid not in denied:
             denied = denied.put(thing.uid, at)
-        replica_sets = self.replica_sets.put(thing.uid, thing)
-        return _recast(replace(self, replica_sets=replica_sets, denied_since=denied))
+        return self._recast(self.deployment, self.replica_sets.put(thing.uid, thing), denied)
 
     def _with_pod(self, at: float, pod: Pod) -> Snapshot:
         if pod.namespace != self.ref.namespace:
@@ -139,6 +138,37 @@ class Snapshot:
             self.current_uid,
         )
 
+    def _deleted(self) -> Snapshot:
+        return self._recast(Absent(), self.replica_sets, self.denied_since)
+
+    def _recast(
+        self,
+        deployment: Fact[Deployment],
+        replica_sets: FrozenMap[str, ReplicaSet],
+        denied_since: FrozenMap[str, float],
+    ) -> Snapshot:
+        """Find the ReplicaSet of the live template anew, after a change of either."""
+        uid = ""
+        if isinstance(deployment, Known):
+            live = deployment.value
+            same = [
+                rs
+                for rs in replica_sets.values()
+                if rs.owner_uid == live.uid and rs.template.body == live.template.body
+            ]
+            if same:
+                uid = min(same, key=lambda rs: (rs.created_at, rs.name)).uid
+        return Snapshot(
+            self.ref,
+            deployment,
+            replica_sets,
+            self.pods,
+            self.events,
+            denied_since,
+            self.written,
+            uid,
+        )
+
     def _with_event(self, event: ClusterEvent) -> Snapshot:
         """Keep what tells why: warnings about pods and ReplicaSets."""
         if event.type != "Warning" or self.events.get(event.uid) == event:
@@ -156,11 +186,10 @@ class Snapshot:
             case Kind.DEPLOYMENT:
                 live = self.live
                 gone = live is not None and live.uid == uid
-                return _recast(replace(self, deployment=Absent())) if gone else self
+                return self._deleted() if gone else self
             case Kind.REPLICA_SET if uid in self.replica_sets:
-                kept = self.replica_sets.drop(uid)
-                denied = self.denied_since.drop(uid)
-                return _recast(replace(self, replica_sets=kept, denied_since=denied))
+                kept, denied = self.replica_sets.drop(uid), self.denied_since.drop(uid)
+                return self._recast(self.deployment, kept, denied)
             case Kind.POD if uid in self.pods:
                 return self._with_pods(self.pods.drop(uid))
             case _:
@@ -171,11 +200,11 @@ class Snapshot:
         at, kind, things = event.at, event.kind, event.objects
         result = self
         if not self._is_ahead_of(event):
+            if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
+                result = self._deleted()
             listed = {thing.uid for thing in things}
             for uid in self._known(kind).keys() - listed:
                 result = result.fold(Vanished(at, kind, uid))
-            if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
-                result = _recast(replace(result, deployment=Absent()))
         for thing in things:
             result = result.fold(Observed(at, thing))
         return result
@@ -200,17 +229,6 @@ class Snapshot:
 
 def _is_of(ref: Ref, thing: Watched) -> bool:
     return isinstance(thing, Deployment) and thing.ref == ref
-
-
-def _recast(snapshot: Snapshot) -> Snapshot:
-    """Find the ReplicaSet of the live template anew, after a change of either."""
-    live = snapshot.live
-    uid = ""
-    if live is not None:
-        same = [rs for rs in snapshot.owned() if rs.template.body == live.template.body]
-        if same:
-            uid = min(same, key=lambda rs: (rs.created_at, rs.name)).uid
-    return snapshot if uid == snapshot.current_uid else replace(snapshot, current_uid=uid)
 
 
 def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:

@@ -21,6 +21,9 @@ _DEFAULT_DEADLINE_SECONDS: Final = 600
 _DEFAULT_STEP: Final = "25%"
 _HASH_LABEL: Final = "pod-template-hash"
 _LONGEST_NUMBER: Final = 20
+_CACHED_LINES: Final = 8192
+_SHORT_CHARACTERS: Final = 253
+"""Names of objects are no longer (Kubernetes: DNS subdomain names)."""
 
 _TEMPLATE: Final = Decoder(shapes.PodTemplate)
 _OBJECT: Final = Decoder(dict[str, Any])
@@ -204,7 +207,15 @@ def _revision(meta: shapes.Meta) -> int | None:
 
 
 def _line(text: str | None) -> core.CleanText:
-    return clean_line(text) if text else core.CleanText("")
+    if not text:
+        return core.CleanText("")
+    return _short_line(text) if len(text) <= _SHORT_CHARACTERS else clean_line(text)
+
+
+@functools.lru_cache(maxsize=_CACHED_LINES)
+def _short_line(text: str) -> core.CleanText:
+    """Clean a name, a uid, an image: the next change of the same object has it again."""
+    return clean_line(text)
 
 
 @functools.lru_cache(maxsize=_CACHED_TEMPLATES)

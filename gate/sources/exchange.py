@@ -6,6 +6,7 @@ each can be ended from another one. Lines are kept open for the next exchange.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ from gate.sources.source import unanswered
 from gate.wire.untrusted import clean_line
 
 _CHUNK_BYTES = 1 << 16
+_KNOWN_URLS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Exchanges:
         self._access, self._origin, self._clock = access, origin, clock
         self.limits = limits or Limits()
         self._keep_open = keep_open
+        # The environment of a process stays as it is, and reading it is a tenth of an exchange.
+        self._proxies = functools.lru_cache(maxsize=_KNOWN_URLS)(get_environ_proxies)
         self._idle: deque[_Line] = deque()
         self._busy: dict[int, _Line] = {}
         self.stopping = threading.Event()
@@ -168,7 +172,7 @@ class Exchanges:
             allow_redirects=False,
             verify=self._access.authority or True,
             cert=(self._access.certificate, self._access.key) if self._access.certificate else None,
-            proxies=get_environ_proxies(sent.address.url),
+            proxies=self._proxies(sent.address.url),
         )
         try:
             body = self._body(response, started + seconds) if read_body else b""

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from gate.clock import LONGEST_WAIT_SECONDS, Clock, SystemClock
+from gate.clock import LONGEST_NAP_SECONDS, LONGEST_WAIT_SECONDS, Clock, SystemClock
 from gate.virtual_time import VirtualClock
 
 EVER = 3600.0
@@ -75,6 +75,20 @@ def test_no_wait_is_too_long_for_a_signal() -> None:
     assert clock.wait(EVER, until)
     assert clock.receive(cast("SimpleQueue[str]", inbox), math.inf) == "late"
     assert until.seconds == inbox.seconds == [LONGEST_WAIT_SECONDS] * 3
+
+
+def test_a_thread_that_handles_no_signal_sleeps_on() -> None:
+    """Lanes wait for hours: they wake for what they wait for, and no 5 times a second."""
+    clock, until, inbox = SystemClock(), Waited(), Waited()
+
+    def wait() -> None:
+        clock.wait(math.inf, until)
+        clock.receive(cast("SimpleQueue[str]", inbox), math.inf)
+
+    other = threading.Thread(target=wait)
+    other.start()
+    other.join()
+    assert until.seconds == inbox.seconds == [LONGEST_NAP_SECONDS] * 3
 
 
 def test_the_system_clock_is_monotonic() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -18,9 +19,9 @@ Answer = TypeVar("Answer")
 def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Return the answer for each item, in their order; `ask` is called from several threads.
 
-    The caller's thread is one of them. After an exception nothing more is begun, and of those that
-    came the one of the first item is raised. The other threads are daemons: a signal waits for none
-    of them.
+    After an exception nothing more is begun, and of those that came the one of the first item is
+    raised. The threads are daemons, and the main thread only waits for them: a signal ends that
+    wait, and waits for none of the questions. Any other caller's thread is one of them.
     """
     if len(items) <= 1:
         return [ask(item) for item in items]
@@ -28,24 +29,31 @@ def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> 
     for number in range(len(items)):
         waiting.put(number)
     answers: dict[int, Answer] = {}
-    errors: dict[int, Exception] = {}
+    errors: dict[int, BaseException] = {}
+    left = threading.Event()
 
     def work() -> None:
-        try:
-            while not errors:
+        while not errors and not left.is_set():
+            try:
                 number = waiting.get_nowait()
-                try:
-                    answers[number] = ask(items[number])
-                except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
-                    errors[number] = error
-        except Empty:
-            return
+            except Empty:
+                return
+            try:
+                answers[number] = ask(items[number])
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                errors[number] = error
 
-    others = min(MOST_AT_ONCE, len(items)) - 1
-    ends = [clock.start(work, "question") for _ in range(others)]
-    work()
-    for ended in ends:
-        clock.wait(math.inf, ended)
+    helps = threading.current_thread() is not threading.main_thread()
+    workers = min(MOST_AT_ONCE, len(items))
+    others = workers - 1 if helps else workers
+    try:
+        ends = [clock.start(work, "question") for _ in range(others)]
+        if helps:
+            work()
+        for ended in ends:
+            clock.wait(math.inf, ended)
+    finally:
+        left.set()
     if errors:
         raise errors[min(errors)]
     return [answers[number] for number in range(len(items))]

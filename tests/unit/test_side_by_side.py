@@ -58,3 +58,61 @@ def test_the_first_items_error_is_raised_and_nothing_more_is_begun() -> None:
     with pytest.raises(LookupError, match="item 2"):
         each(CLOCK, ask, range(10_000))
     assert len(asked) < 10_000
+
+
+def test_the_main_thread_asks_nothing_itself() -> None:
+    """It waits where a signal ends the wait; any other thread does its share."""
+    asked_by: list[threading.Thread] = []
+    together = threading.Barrier(2)
+
+    def ask(_: int) -> None:
+        together.wait(10)
+        asked_by.append(threading.current_thread())
+
+    each(CLOCK, ask, range(2))
+    assert threading.current_thread() not in asked_by
+    asked_by.clear()
+    other = threading.Thread(target=each, args=(CLOCK, ask, range(2)))
+    other.start()
+    other.join()
+    assert other in asked_by
+
+
+class Ended(BaseException):
+    """What a signal raises."""
+
+
+class Interrupted(SystemClock):
+    """A clock whose every wait is ended by a signal."""
+
+    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:  # noqa: ARG002 - the clock's signature
+        """Raise what a signal raises."""
+        raise Ended
+
+
+def test_a_signal_ends_the_wait_and_nothing_more_is_begun() -> None:
+    """Of 500 objects those are asked for that were already."""
+    asked: list[int] = []
+    going_on = threading.Event()
+
+    def ask(number: int) -> None:
+        asked.append(number)
+        going_on.wait(10)
+
+    with pytest.raises(Ended):
+        each(Interrupted(), ask, range(500))
+    workers = [thread for thread in threading.enumerate() if thread.name == "question"]
+    going_on.set()
+    for worker in workers:
+        worker.join()
+    assert len(asked) <= MOST_AT_ONCE
+
+
+def test_whatever_a_worker_raises_reaches_the_caller() -> None:
+    """Also what is no Exception."""
+
+    def ask(_: int) -> None:
+        raise Ended
+
+    with pytest.raises(Ended):
+        each(CLOCK, ask, range(3))

@@ -143,3 +143,20 @@ def test_pods_that_count_are_those_that_stay() -> None:
     )
     assert [track.pod.name for track in snapshot.pods_of(snapshot.current())] == ["web-2-p0"]
     assert snapshot.pods_of(None) == ()
+
+
+def test_a_change_of_one_thing_leaves_all_others() -> None:
+    """Each field of what is known, whatever is seen; what follows from it is found anew."""
+    denied = condition("ReplicaFailure", "True", "FailedCreate", "no")
+    told = warning(pod(), "BackOff", "again")
+    known = seen(deployment(), replica_set(conditions=(denied,)), pod(), told).begin(2.0)
+    changes: dict[Watched, dict[str, object]] = {
+        later(deployment(), 300): {"deployment": known.deployment},
+        later(replica_set(conditions=(denied,)), 300): {"replica_sets": known.replica_sets},
+        later(pod(), 300): {"pods": known.pods},
+        replace(told, message=CleanText("more")): {"events": known.events},
+    }
+    for thing, before in changes.items():
+        after = known.fold(Observed(9.0, thing))
+        assert after != known
+        assert replace(after, **before) == known  # type: ignore[arg-type]

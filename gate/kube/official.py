@@ -1,8 +1,8 @@
 """The parts of the official client that the gate uses, and none of the others.
 
 The package `kubernetes` imports all of its parts itself: loaders of kubeconfigs with OAuth,
-websockets, informers, leader election. A fifth of the gate's start went into them (`make bench`).
-So its parts are imported without it; whoever asks the package for another one gets that, too.
+websockets, informers, leader election. A sixth of an apply's start went into them. So its parts are
+imported without it; whoever asks the package for another part gets that, too.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_no_wait_is_too_long_for_a_signal() -> None:
 
 
 def test_a_thread_that_handles_no_signal_sleeps_on() -> None:
-    """Lanes wait for hours: they wake for what they wait for, and no 5 times a second."""
+    """Lanes wait for hours: they wake for what they wait for, and not 5 times a second."""
     clock, until, inbox = SystemClock(), Waited(), Waited()
 
     def wait() -> None:

@@ -57,7 +57,7 @@ def _model_at(form: type[BaseModel], path: Path) -> type[BaseModel]:
     """Return the model of the mapping at `path`."""
     for step in path:
         fields = form.model_fields.items()
-        field = next(field for name, field in fields if step == (field.alias or name))
+        field = next(field for name, field in fields if step == (field.alias or spelt(name)))
         annotation: Any = field.annotation
         kinds = getattr(annotation, "__args__", (annotation,))
         form = next(kind for kind in kinds if issubclass(kind, BaseModel))

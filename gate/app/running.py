@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +80,8 @@ def run(
             ready.watching.stop()  # it is decided, and what is seen from now on delays the end
 
     engine = Engine(clock, inbox, dispatch, console)
-    clock.start(client.connect_ahead, "connections")
+    with suppress(RuntimeError):  # no thread can be made: they only save time
+        clock.start(client.keep_ready, "connections")
     try:
         with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)

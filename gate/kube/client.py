@@ -34,6 +34,8 @@ DRY_RUN = ("dryRun", "All")
 
 CONNECTIONS_OF_A_VERDICT: Final = 5
 """A Deployment, its ReplicaSets, its Pods, and two logs."""
+LOOK_SECONDS: Final = 5.0
+"""How often connections are looked at: kube-apiserver ends one without a request after 32 s."""
 
 Heard = Callable[[str, str, Query, bytes], None]
 _CHUNK_BYTES = 1 << 16
@@ -129,9 +131,16 @@ class Client:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
         return self._open("GET", path, query, silence_seconds)
 
-    def connect_ahead(self) -> None:
-        """Have connections for what a verdict asks at once; raises nothing."""
-        self.connection.api.connect_ahead(CONNECTIONS_OF_A_VERDICT, self.limits.connect_seconds)
+    def keep_ready(self) -> None:
+        """Have connections for what a verdict asks at once, until `stopping` is set.
+
+        Raises nothing; returns at once where connections cost nothing.
+        """
+        while (pool := self.connection.api.ready_pool) is not None:
+            seconds = self.limits.connect_seconds
+            pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, seconds, self._stopping)
+            if self._clock.wait(LOOK_SECONDS, self._stopping):
+                return
 
     def failure(self, error: Exception) -> ApiError:
         """Name an error that sending or reading raised, and take note of it."""

@@ -29,7 +29,7 @@ from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Choice, Entry
 from gate.kube.official import ApiClient, Configuration, RESTClientObject
 from gate.kube.plugin import Plugin
-from gate.kube.pool import connect_ahead, use_ready_pools
+from gate.kube.pool import ReadyPool, ready_pool, use_ready_pools
 from gate.kube.user import impersonation_of, source_of
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -90,15 +90,14 @@ class Api(ApiClient):
 
     def reconnect(self) -> None:
         """Use the configuration's certificates from the next connection on."""
-        self.rest_client = RESTClientObject(self.configuration)
-        use_ready_pools(self.rest_client.pool_manager)
+        fresh = RESTClientObject(self.configuration)
+        use_ready_pools(fresh.pool_manager)
+        self.rest_client = fresh
 
-    def connect_ahead(self, count: int, seconds: float) -> None:
-        """Have `count` connections that wait for a request, each made within `seconds`.
-
-        Raises nothing, and does nothing where connections cost nothing.
-        """
-        connect_ahead(self.rest_client.pool_manager, self.configuration.host, count, seconds)
+    @property
+    def ready_pool(self) -> ReadyPool | None:
+        """The pool that can connect ahead, None where nothing is gained by it."""
+        return ready_pool(self.rest_client.pool_manager, self.configuration.host)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ cryptography of a handshake: time that a rollout still going on has, and a rollb
 from __future__ import annotations
 
 import ssl
+import threading
 
 import urllib3
 from urllib3.connection import HTTPSConnection
@@ -45,17 +46,14 @@ class ReadyPool(urllib3.HTTPSConnectionPool):
 
     ConnectionCls = ReadyConnection
 
-    def connect_ahead(self, count: int, seconds: float) -> None:
-        """Have `count` idle connections, each within `seconds`.
+    def connect_ahead(self, count: int, seconds: float, stopping: threading.Event) -> None:
+        """Have `count` idle connections, each within `seconds`; none more once it is stopping.
 
-        Raises nothing: who cannot connect now learns it from a request. Behind a proxy there are
-        none ahead: each needs a request of its own to the proxy.
+        Raises nothing: who cannot connect now learns it from a request.
         """
-        if self.proxy is not None:
-            return
         try:
             for connection in [self._get_conn() for _ in range(count)]:
-                if connection.is_closed:
+                if connection.is_closed and not stopping.is_set():
                     connection.timeout = seconds
                     self._validate_conn(connection)
                 self._put_conn(connection)
@@ -64,13 +62,21 @@ class ReadyPool(urllib3.HTTPSConnectionPool):
 
 
 def use_ready_pools(manager: urllib3.PoolManager) -> None:
-    """Let a manager that has no pool yet make those that can connect ahead."""
-    manager.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": ReadyPool}
+    """Let a manager that has no pool yet make those that can connect ahead.
+
+    One for SOCKS has pools of its own, and keeps them.
+    """
+    classes = manager.pool_classes_by_scheme
+    if classes["https"] is urllib3.HTTPSConnectionPool:
+        manager.pool_classes_by_scheme = {**classes, "https": ReadyPool}
 
 
-def connect_ahead(manager: object, url: str, count: int, seconds: float) -> None:
-    """Connect ahead to the server of `url`, where connections to it need a handshake."""
-    if isinstance(manager, urllib3.PoolManager):
-        pool = manager.connection_from_url(url)
-        if isinstance(pool, ReadyPool):
-            pool.connect_ahead(count, seconds)
+def ready_pool(manager: object, url: str) -> ReadyPool | None:
+    """Return the pool for `url` where it can connect ahead, None where nothing is gained by it.
+
+    Behind a proxy each connection needs a request of its own; plain HTTP has no handshake.
+    """
+    if not isinstance(manager, urllib3.PoolManager):
+        return None
+    pool = manager.connection_from_url(url)
+    return pool if isinstance(pool, ReadyPool) and pool.proxy is None else None

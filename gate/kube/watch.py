@@ -91,8 +91,9 @@ class Watch:
         self._stopped.set()
         response = self._response
         if response is not None:
-            # Released, closed or never connected: then there is nothing to interrupt.
-            with contextlib.suppress(ValueError, RuntimeError, OSError):
+            # Released, closed, closed at this moment (TypeError) or never connected: then there
+            # is nothing to interrupt.
+            with contextlib.suppress(ValueError, RuntimeError, OSError, TypeError):
                 response.shutdown()
 
     def join(self, seconds: float) -> bool:

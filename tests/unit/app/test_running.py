@@ -55,10 +55,16 @@ def test_connections_are_made_while_it_goes_on(
     gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a thread that nothing waits for; a dry run, which reads nothing later, makes none."""
-    made = threading.Event()
-    monkeypatch.setattr(Client, "connect_ahead", lambda _: made.set())
+    made, never = threading.Event(), threading.Event()
+
+    def keep(_: Client) -> None:
+        made.set()
+        never.wait()
+
+    monkeypatch.setattr(Client, "keep_ready", keep)
     server.put(web())
     assert gate("apply", file=[manifest(web("2"))], dry_run=True).code == 0
     assert not made.is_set()
     assert gate("apply", file=[manifest(web("2"))]).code == 0
     assert made.wait(LONGEST_SECONDS)
+    never.set()

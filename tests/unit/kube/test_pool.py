@@ -13,9 +13,10 @@ import pytest
 import urllib3
 
 from gate.clock import SystemClock
-from gate.kube.client import CONNECTIONS_OF_A_VERDICT, Client
+from gate.kube.client import CONNECTIONS_OF_A_VERDICT, LOOK_SECONDS, Client
 from gate.kube.connection import Options, connect
-from gate.kube.pool import ReadyPool, connect_ahead, use_ready_pools
+from gate.kube.failures import Unreachable
+from gate.kube.pool import ReadyPool, ready_pool, use_ready_pools
 from gate.side_by_side import each
 from tests.unit.kube.scripted import Reply, ScriptedServer
 
@@ -40,7 +41,7 @@ def test_requests_use_what_was_connected_ahead(
     tls.minimum_version = tls.maximum_version = version
     together = threading.Barrier(CONNECTIONS_OF_A_VERDICT, timeout=SECONDS)
     tls_server.on_request = lambda _: _met(together)
-    secure.connect_ahead()
+    connect_ahead(secure)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
     assert tls_server.seen == []
     answers = each(SystemClock(), secure.get, ["/x"] * CONNECTIONS_OF_A_VERDICT)
@@ -51,42 +52,115 @@ def test_requests_use_what_was_connected_ahead(
 def test_what_stands_already_counts(tls_server: ScriptedServer, secure: Client) -> None:
     """Connections that wait already are among the number; asking again makes none."""
     secure.get("/x")
-    secure.connect_ahead()
-    secure.connect_ahead()
+    connect_ahead(secure)
+    connect_ahead(secure)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
+def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client) -> None:
+    """A server ends connections without a request: they are looked at again and again."""
+    looks: list[float] = []
+
+    def wait(seconds: float, until: threading.Event) -> bool:
+        looks.append(seconds)
+        if len(looks) == 3:
+            until.set()
+        return until.is_set()
+
+    secure._clock.wait = wait  # type: ignore[assignment,method-assign]
+    secure.keep_ready()
+    assert looks == [LOOK_SECONDS] * 3
+    assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
+    secure.keep_ready()
+    assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
+
+
+def test_none_is_made_once_it_is_stopping(tls_server: ScriptedServer, secure: Client) -> None:
+    """The run that has ended needs none."""
+    connect_ahead(secure, stopped=True)
+    assert tls_server.connections == 0
+
+
+def test_what_comes_after_a_new_certificate_can_connect_ahead(secure: Client) -> None:
+    """The client's pools are made anew then."""
+    before = secure.connection.api.ready_pool
+    secure.connection.api.reconnect()
+    after = secure.connection.api.ready_pool
+    assert before is not None
+    assert after is not None
+    assert after is not before
+
+
 def test_a_plain_server_is_left_alone(client: Client, server: ScriptedServer) -> None:
-    """Where there is no handshake nothing is to be gained."""
-    client.connect_ahead()
+    """Where there is no handshake nothing is to be gained, and nothing is waited for."""
+    client.keep_ready()
     assert server.connections == 0
 
 
-def test_nobody_hears_of_a_failure(tls_server: ScriptedServer, secure: Client) -> None:
-    """A server that is away is noticed by the next request, with its repetitions."""
+def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: Client) -> None:
+    """The next request notices it, with its repetitions."""
     tls_server.close()
-    secure.connect_ahead()
-    assert secure.requests == 0
+    connect_ahead(secure)
+    with pytest.raises(Unreachable):
+        secure.get("/x", once=True)
 
 
-def test_a_proxy_is_not_asked_ahead() -> None:
+def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -> None:
+    """It accepts connections, and never answers a handshake."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        pool = ReadyPool("127.0.0.1", silent.getsockname()[1], ca_certs=str(certificate))
+        ending = threading.Thread(target=pool.connect_ahead, args=(1, 0.05, threading.Event()))
+        ending.daemon = True
+        ending.start()
+        ending.join(SECONDS)
+        assert not ending.is_alive()
+
+
+@pytest.mark.parametrize(
+    "manager", [urllib3.ProxyManager("http://127.0.0.1:9"), urllib3.PoolManager()]
+)
+def test_only_a_pool_without_a_proxy_connects_ahead(manager: urllib3.PoolManager) -> None:
     """A tunnel is made by a request to the proxy, which is not sent for nothing."""
-    manager = urllib3.ProxyManager("http://127.0.0.1:9")
     use_ready_pools(manager)
-    connect_ahead(manager, SERVER, 1, SECONDS)
-    assert manager.connection_from_url(SERVER).num_connections == 0
+    found = ready_pool(manager, SERVER)
+    assert (found is None) == isinstance(manager, urllib3.ProxyManager)
+    assert ready_pool(manager, "http://127.0.0.1:1") is None
 
 
-def test_a_connection_that_the_server_closed_is_not_used(
-    tls: ssl.SSLContext, certificate: Path
+def test_pools_of_another_kind_stay() -> None:
+    """A manager for SOCKS has its own, which take what others do not."""
+
+    class Socks(urllib3.HTTPSConnectionPool):
+        pass
+
+    manager = urllib3.PoolManager()
+    manager.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": Socks}
+    use_ready_pools(manager)
+    assert manager.pool_classes_by_scheme["https"] is Socks
+    assert ready_pool(manager, SERVER) is None
+
+
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 408 Request Timeout\r\n\r\n"])
+def test_a_connection_that_the_server_gave_up_is_not_used(
+    tls: ssl.SSLContext, certificate: Path, says: bytes
 ) -> None:
-    """It has something to read as one with a ticket has: its end."""
-    with closing_the_first(tls) as (port, closed):
+    """It has something to read as one with a ticket has: its end, or an answer to nothing."""
+    with giving_up_the_first(tls, says) as (port, given_up):
         pool = ReadyPool("127.0.0.1", port, ca_certs=str(certificate), maxsize=1)
-        pool.connect_ahead(1, SECONDS)
-        assert closed.wait(SECONDS)
+        pool.connect_ahead(1, SECONDS, threading.Event())
+        assert given_up.wait(SECONDS)
         answer = pool.request("GET", "/", retries=False, timeout=SECONDS)
     assert answer.data == b"yes"
+
+
+def connect_ahead(client: Client, *, stopped: bool = False) -> None:
+    """Connect ahead once."""
+    stopping = threading.Event()
+    if stopped:
+        stopping.set()
+    pool = client.connection.api.ready_pool
+    assert pool is not None
+    pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, stopping)
 
 
 def _met(barrier: threading.Barrier) -> None:
@@ -95,22 +169,25 @@ def _met(barrier: threading.Barrier) -> None:
 
 
 @contextmanager
-def closing_the_first(tls: ssl.SSLContext) -> Iterator[tuple[int, threading.Event]]:
-    """Serve two connections: the first is closed after its handshake, the second is answered."""
-    closed = threading.Event()
+def giving_up_the_first(tls: ssl.SSLContext, says: bytes) -> Iterator[tuple[int, threading.Event]]:
+    """Serve two connections: the first is told something, or closed; the second is answered."""
+    given_up = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(SECONDS)
 
         def work() -> None:
+            # What is said follows its tickets at once.
             first, _ = listener.accept()
-            tls.wrap_socket(first, server_side=True).close()
-            closed.set()
-            second, _ = listener.accept()
-            with tls.wrap_socket(second, server_side=True) as connection:
-                connection.recv(1 << 16)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes")
+            first.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with tls.wrap_socket(first, server_side=True) as connection:
+                connection.sendall(says) if says else connection.close()
+                given_up.set()
+                second, _ = listener.accept()
+                with tls.wrap_socket(second, server_side=True) as other:
+                    other.recv(1 << 16)
+                    other.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes")
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        yield listener.getsockname()[1], closed
+        yield listener.getsockname()[1], given_up
         thread.join()

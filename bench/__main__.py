@@ -36,7 +36,7 @@ def main() -> None:
             lag = Lag(cluster, objects, kubeconfig, folder)
             lag.warm_up()
             if "start" in names:
-                Start(cluster, kubeconfig).measure()
+                Start(cluster, kubeconfig, folder).measure()
             if "lag" in names:
                 lag.measure()
             if "load" in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -85,6 +86,14 @@ class Ended(BaseException):
 class Interrupted(SystemClock):
     """A clock whose every wait is ended by a signal."""
 
+    def __init__(self) -> None:
+        self.ends: list[threading.Event] = []
+
+    def start(self, work: Callable[[], None], name: str) -> threading.Event:
+        """Remember how the end of the thread is told."""
+        self.ends.append(super().start(work, name))
+        return self.ends[-1]
+
     def wait(self, seconds: float, until: threading.Event | None = None) -> bool:  # noqa: ARG002 - the clock's signature
         """Raise what a signal raises."""
         raise Ended
@@ -93,18 +102,16 @@ class Interrupted(SystemClock):
 def test_a_signal_ends_the_wait_and_nothing_more_is_begun() -> None:
     """Of 500 objects those are asked for that were already."""
     asked: list[int] = []
-    going_on = threading.Event()
+    clock, going_on = Interrupted(), threading.Event()
 
     def ask(number: int) -> None:
         asked.append(number)
         going_on.wait(10)
 
     with pytest.raises(Ended):
-        each(Interrupted(), ask, range(500))
-    workers = [thread for thread in threading.enumerate() if thread.name == "question"]
+        each(clock, ask, range(500))
     going_on.set()
-    for worker in workers:
-        worker.join()
+    assert all(end.wait(10) for end in clock.ends)
     assert len(asked) <= MOST_AT_ONCE
 
 

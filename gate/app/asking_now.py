@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from gate.clock import Clock
 from gate.core.asking import Unaskable, ask
-from gate.core.checks import Check, During, Metric
+from gate.core.checks import Check, During, Metric, without_comparison
 from gate.core.measurement import Kind, errored, no_data, unaskable
 from gate.core.measuring import measure
 from gate.core.objects import CleanText
@@ -48,13 +48,6 @@ def job(check: Check, about: str, subject: Subject, at: float) -> Job:
     except ValueError as error:
         raise _unfit(check, error) from error
     return Job(check, about, questions, compares_alone=alone)
-
-
-def without_comparison(check: Check) -> Check:
-    """Return the check as it judges by its bounds alone."""
-    if not isinstance(check.probe, Metric):
-        return check
-    return replace(check, probe=replace(check.probe, compare=None))
 
 
 def _compares(check: Check) -> bool:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.app.asking_now import BEGUN_SECONDS_AGO, Job, ask_all, job, without_comparison
+from gate.app.asking_now import BEGUN_SECONDS_AGO, Job, ask_all, job
 from gate.app.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
 from gate.app.console import Console
 from gate.app.session import Session
 from gate.config import Settings
 from gate.config.limits import all_checks
-from gate.core.checks import Check, Metric
+from gate.core.checks import Check, Metric, without_comparison
 from gate.core.fact import Known
 from gate.core.measurement import Kind
 from gate.core.outcome import Reason

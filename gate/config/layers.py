@@ -184,6 +184,7 @@ def _problem(entry: Entry, fault: Fault) -> _Problem:
 
 def _conflict(conflict: Conflict, winners: Layer) -> _Problem:
     """Return a complaint about options together, at the first of them that was given."""
-    given = (winners[name].place for name in conflict.options if name in winners)
+    entries = (winners[name] for name in conflict.options if name in winners)
+    given = (entry.place_of(conflict.path) if conflict.path else entry.place for entry in entries)
     place = next(given, conflict.options[0].replace("_", "-"))
     return _Problem(f"{place}: {conflict.message}", conflict.hint)

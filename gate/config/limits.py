@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
-from gate.core.checks import Check, least_bake_seconds
+from gate.core.bake_window import least_bake_seconds
+from gate.core.checks import Check
 from gate.core.policy import Policy
 
 

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
-from gate.core.checks import Check, Http, Metric
+from gate.config.taking import Path
+from gate.core.bake_window import least_phase_seconds
+from gate.core.checks import Check, During, Http, Metric
+from gate.core.comparing import LEAST_SAMPLES
+from gate.core.sample_spacing import least_sampling_seconds, sample_spacing_seconds, sample_test
+from gate.duration import format_seconds
 from gate.errors import UsageError
 from gate.sources.access import Access
 from gate.sources.address import Address
@@ -26,16 +31,21 @@ _OF_PROMETHEUS = (
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A complaint, and the options that it may be about, the likeliest first."""
+    """A complaint, and the options that it may be about, the likeliest first.
+
+    `path` is the place inside the first option's value.
+    """
 
     options: tuple[str, ...]
     message: str
     hint: str = ""
+    path: Path = ()
 
 
 def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
     """Yield what is wrong; files with secrets are read, to know that they can be."""
     yield from _names(settings)
+    yield from _samples(settings)
     checks = all_checks(settings)
     if settings.show is None and any(isinstance(check.probe, Metric) for check in checks):
         yield from _prometheus(settings, environ)
@@ -54,6 +64,39 @@ def _names(settings: Settings) -> Iterator[Conflict]:
                 yield Conflict((option,), text, "a result names its check")
         if len({check.name for check in mine}) < len(mine) and option == "check":
             yield Conflict((option,), "two checks have one name", "a result names its check")
+
+
+def _samples(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each test that cannot have its samples within its phase."""
+    for index, check in enumerate(settings.checks):
+        if sample_test(check) is None:
+            continue
+        count, seconds = check.schedule.count, least_sampling_seconds(check)
+        if count is not None and count < LEAST_SAMPLES:
+            text = (
+                f"{check.name}: a test needs {LEAST_SAMPLES} samples a side, and count is {count}"
+            )
+            yield Conflict(("checks",), text, "leave count out", (index, "count"))
+        option, phase = _phase_seconds(settings, check)
+        if phase is not None and phase <= seconds:
+            spacing = format_seconds(sample_spacing_seconds(check))
+            text = (
+                f"{check.name}: {LEAST_SAMPLES} samples a side, {spacing} apart so that no two"
+                f" windows overlap, take over {format_seconds(seconds)}, and {option} is"
+                f" {format_seconds(phase)}"
+            )
+            hint = f"a shorter window, or --{option} {format_seconds(least_phase_seconds(check))}"
+            yield Conflict(("checks",), text, hint, (index, "compare"))
+
+
+def _phase_seconds(settings: Settings, check: Check) -> tuple[str, float | None]:
+    """Return what bounds a check's phase, and how long it may be; None where that is open.
+
+    A rollout may be over in seconds: of both phases only the bake window is sure to last.
+    """
+    if check.schedule.during is During.ROLLOUT:
+        return "timeout", settings.timeout
+    return "bake", settings.bake
 
 
 def _prometheus(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:

@@ -10,14 +10,15 @@ import math
 from dataclasses import dataclass, field, replace
 
 from gate.core.asking import Unaskable
-from gate.core.checks import Check, Metric
-from gate.core.comparing import MannWhitney, Pairs
+from gate.core.checks import Check, without_comparison
+from gate.core.comparing import Pairs
 from gate.core.measurement import Kind, Measurement, errored, no_data, unaskable
 from gate.core.measuring import measure
 from gate.core.measuring_metrics import by_test
 from gate.core.objects import CleanText
 from gate.core.outcome import Reason
 from gate.core.questions import Answers, Errored, Trouble
+from gate.core.sample_spacing import overlaps, sample_test
 
 
 class ConclusionKind(enum.StrEnum):
@@ -158,7 +159,26 @@ class CheckRun:
 
     def answered(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Measure what came back at `at`; ValueError unless that tick is awaited."""
+        if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
+            return self._between_samples(tick, at, answers)
         return self.measured(tick, at, measure(self.check, answers, self.pairs))
+
+    def _between_samples(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
+        """Judge a value whose window overlaps the last sample's by its bounds alone.
+
+        A value within them is no measurement: what the samples have said so far stands.
+        """
+        what = measure(without_comparison(self.check), answers)
+        if what.kind is not Kind.PASS:
+            return self.measured(tick, at, what)
+        self._awaited(tick)
+        still_passes = self.last_kind is Kind.PASS
+        return replace(
+            self,
+            tally=replace(self.tally, consecutive_errors=0),
+            outstanding=None,
+            last_pass_at=at if still_passes else self.last_pass_at,
+        )
 
     def errored(self, tick: Tick, at: float, error: Errored) -> CheckRun:
         """Take note that nobody could tell; it is asked again. ValueError as for `answered`.
@@ -192,7 +212,7 @@ class CheckRun:
             last_at=at,
             last_pass_at=at if what.kind is Kind.PASS else self.last_pass_at,
             failure=what if self._failed_by(tally, what) else None,
-            pairs=self._with_pair(what),
+            pairs=self._with_pair(tick, what),
         )
 
     def _awaited(self, tick: Tick) -> None:
@@ -207,17 +227,11 @@ class CheckRun:
             return tally.consecutive_failures >= bears.consecutive_failures
         return tally.failures > bears.allowed_failures
 
-    def _with_pair(self, what: Measurement) -> Pairs:
-        if self._test is None or what.value is None or what.baseline is None:
+    def _with_pair(self, tick: Tick, what: Measurement) -> Pairs:
+        if sample_test(self.check) is None or what.value is None or what.baseline is None:
             return self.pairs
         finite = math.isfinite(what.value) and math.isfinite(what.baseline)
-        return self.pairs.plus(what.value, what.baseline) if finite else self.pairs
-
-    @property
-    def _test(self) -> MannWhitney | None:
-        probe = self.check.probe
-        compare = probe.compare if isinstance(probe, Metric) else None
-        return compare if isinstance(compare, MannWhitney) else None
+        return self.pairs.plus(what.value, what.baseline, tick.at) if finite else self.pairs
 
     # -- what it says ------------------------------------------------------------------------------
 
@@ -245,9 +259,10 @@ class CheckRun:
         """Return the failure that stands, or the one that the whole of the samples shows."""
         if self.failure is not None:
             return self.verdict_so_far
-        if self._test is None or not len(self.pairs):
+        test = sample_test(self.check)
+        if test is None or not len(self.pairs):
             return None
-        judged = by_test(self._test, self.pairs)
+        judged = by_test(test, self.pairs)
         if judged.kind is not Kind.FAIL:
             return None
         return self._says(ConclusionKind.FAIL, judged.message, Reason.CHECK_FAILED)

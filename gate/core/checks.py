@@ -7,8 +7,8 @@ turns it into the questions of one tick, `gate.core.check_run` follows it over t
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.body import FrozenMap
@@ -191,24 +191,8 @@ class Check:
         return self.schedule.during in (phase, During.BOTH)
 
 
-def least_bake_seconds(checks: Iterable[Check]) -> float:
-    """Return the bake window where none is asked for: long enough for evidence of every check.
-
-    A fast rollout ends before two scrapes exist, and would never be conclusive. 0.0 without a
-    required check that runs in the bake window.
-    """
-    return max((_least(check) for check in checks if _bakes(check)), default=0.0)
-
-
-def _bakes(check: Check) -> bool:
-    return check.decides and check.runs_in(During.BAKE)
-
-
-def _least(check: Check) -> float:
-    schedule = check.schedule
-    longest = schedule.initial_delay_seconds + 2 * schedule.interval_seconds
-    match check.probe:
-        case Metric(window_seconds=seconds) | Command(timeout_seconds=seconds):
-            return longest + seconds
-        case Http(question=question):
-            return longest + question.timeout_seconds
+def without_comparison(check: Check) -> Check:
+    """Return the check as it judges by its bounds alone."""
+    if not isinstance(check.probe, Metric):
+        return check
+    return replace(check, probe=replace(check.probe, compare=None))

@@ -15,7 +15,7 @@ MOST_SAMPLES: Final = 400
 """Of a side, the latest: an hour at 10 s; the shift sorts the differences of all pairs."""
 INTERIM_SHARE: Final = 0.05
 """Before the end only a probability below this share of alpha fails (Haybittle and Peto): a test
-that is repeated at every tick would reject by chance far more often than alpha says."""
+that is repeated at every sample would reject by chance far more often than alpha says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,22 @@ class MannWhitney:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The samples of both sides, taken at the same ticks; finite numbers."""
+    """The samples of both sides, taken at the same ticks; finite numbers.
+
+    `at` is when the windows of the latest ended, monotonic seconds; -inf before the first.
+    """
 
     new: tuple[float, ...] = ()
     old: tuple[float, ...] = ()
+    at: float = -math.inf
 
     def __len__(self) -> int:
         """Count the samples of a side."""
         return len(self.new)
 
-    def plus(self, new: float, old: float) -> Pairs:
+    def plus(self, new: float, old: float, at: float = -math.inf) -> Pairs:
         """Return the pairs with one more, the oldest left out where there are too many."""
-        return Pairs((*self.new, new)[-MOST_SAMPLES:], (*self.old, old)[-MOST_SAMPLES:])
+        return Pairs((*self.new, new)[-MOST_SAMPLES:], (*self.old, old)[-MOST_SAMPLES:], at)
 
 
 NO_PAIRS: Final = Pairs()

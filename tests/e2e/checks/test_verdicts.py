@@ -144,7 +144,7 @@ def test_new_is_compared_with_old_by_rank(
     trial.scene.serve(web())
     compare = {"test": "mann-whitney"}
     trial.configure(query("latency", p99(OF_PODS), compare=compare, during="rollout"))
-    result = trial.apply(**overlapping(19))
+    result = trial.apply(**overlapping(33))
     assert result.exit_code == code, str(result)
     said = row(result, "latency")
     assert said["verdict"] == ("fail" if code else "pass"), said

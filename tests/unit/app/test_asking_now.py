@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.app.asking_now import ONE_VERSION, ask_all, job, without_comparison
+from gate.app.asking_now import ONE_VERSION, ask_all, job
 from gate.clock import Clock, SystemClock
-from gate.core.checks import Check, Command
+from gate.core.checks import Check, Command, without_comparison
 from gate.core.comparing import MannWhitney, Ratio
 from gate.core.measurement import Kind
 from gate.core.objects import CleanText

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from gate.config import Settings, all_checks, policy
+from gate.config import Settings, SettingsError, all_checks, policy
+from gate.core.bake_window import least_bake_seconds
 from gate.core.checks import (
     Bounds,
     Check,
@@ -14,7 +17,6 @@ from gate.core.checks import (
     Metric,
     OnInconclusive,
     Schedule,
-    least_bake_seconds,
 )
 from gate.core.policy import Policy
 from gate.core.questions import HttpQuestion
@@ -234,3 +236,60 @@ def test_a_check_of_a_variable_has_a_line(folder: Folder) -> None:
     """As every list: one value a line."""
     told = folder.load(environ={"ROLLOUT_GATE_CHECK": "a: up <= 1\nb: up >= 0\n"})
     assert [check.name for check in told.check] == ["a", "b"]
+
+
+BY_TEST = (
+    "name: slow\n"
+    'query: errors{pod=~"${replicaset}-.*"}\n'
+    "interval: 10s\n"
+    "{more}"
+    "compare: {test: mann-whitney}"
+)
+
+
+def refused(folder: Folder, more: str = "", **flags: Any) -> str:
+    """Return what is wrong with a comparison by test."""
+    with pytest.raises(SettingsError) as caught:
+        folder.load(listed(BY_TEST.replace("{more}", more)), **flags)
+    return str(caught.value)
+
+
+@pytest.mark.contract("B449")
+def test_a_bake_window_too_short_for_a_tests_samples_is_refused_at_its_place(
+    folder: Folder,
+) -> None:
+    """Eight samples a minute apart take over 7 minutes: the message has the numbers that do."""
+    told = refused(folder, bake="5m")
+    assert "rollout-gate.yaml:" in told
+    assert (
+        "checks: slow: 8 samples a side, 1m apart so that no two windows overlap, take over 7m,"
+        " and bake is 5m"
+    ) in told
+    line = int(told.split(":")[1])
+    text = (folder.path / "rollout-gate.yaml").read_text().splitlines()
+    assert "compare" in text[line - 1]
+    folder.load(listed(BY_TEST.replace("{more}", "window: 30s\n")), bake="5m")
+    folder.load(listed(BY_TEST.replace("{more}", "")), bake="8m20s")
+
+
+@pytest.mark.contract("B449")
+def test_a_timeout_too_short_for_a_tests_samples_is_refused(folder: Folder) -> None:
+    """What runs in the rollout alone cannot have more time than that."""
+    told = refused(folder, "during: rollout\n", timeout="6m")
+    assert "take over 7m, and timeout is 6m" in told
+    folder.load(listed(BY_TEST.replace("{more}", "during: rollout\n")), timeout="8m")
+
+
+@pytest.mark.contract("B449")
+def test_fewer_measurements_than_a_test_needs_are_refused(folder: Folder) -> None:
+    """A count below the least samples could never conclude."""
+    told = refused(folder, "count: 7\n")
+    assert "slow: a test needs 8 samples a side, and count is 7" in told
+    folder.load(listed(BY_TEST.replace("{more}", "count: 8\n")))
+
+
+@pytest.mark.contract("B417", "B449")
+def test_without_a_bake_window_there_is_one_for_the_samples(folder: Folder) -> None:
+    """Seven spacings, then the window and two intervals."""
+    told = folder.load(listed(BY_TEST.replace("{more}", "")))
+    assert policy(told).evidence_seconds == 7 * 60 + 60 + 20

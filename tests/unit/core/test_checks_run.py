@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.core.asking import Unaskable, ask
+from gate.core.bake_window import least_bake_seconds
 from gate.core.check_run import CheckRun, Conclusion, ConclusionKind, Tick
-from gate.core.checks import Command, During, Http, Schedule, least_bake_seconds
+from gate.core.checks import Command, During, Http, Schedule
 from gate.core.comparing import MannWhitney, Ratio
 from gate.core.outcome import Reason
 from gate.core.query_values import Subject, Version
@@ -292,7 +293,9 @@ def metric_of(text: str) -> object:
 
 def compared(new: list[float], old: list[float]) -> CheckRun:
     """Follow a comparison over samples of both sides, until it has decided."""
-    run = CheckRun.start(a_check(metric(None, None, compare=MannWhitney())), 0.0)
+    run = CheckRun.start(
+        a_check(metric(None, None, window_seconds=10.0, compare=MannWhitney())), 0.0
+    )
     for above, below in zip(new, old, strict=True):
         if run.finished:
             break

@@ -1,7 +1,8 @@
 """Worker lanes: each takes effects from its queue, one after another, and puts the answers back.
 
-Writes have one lane, so that no two are ever under way; reads, evidence and each check have lanes
-of their own, so that a slow log or query never delays a verdict.
+Writes have one lane, so that no two are ever under way; the read of each rollout, evidence and
+each check have lanes of their own, so that a slow log or query never delays a verdict. Reads of
+single objects share a few.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from gate.core.effects import Ask, Asking, Collect, Read, Release, SaveRecord, W
 from gate.core.events import Answer, Recorded, Released
 from gate.core.objects import Ref
 from gate.engine import Broken, Inbox
+
+OBJECT_LANES = 8
+"""How many objects are read side by side; the last look may have hundreds to read."""
 
 
 class Lanes:
@@ -55,8 +59,10 @@ class Lanes:
             case Write():
                 self._sent[effect.ref] = None
                 self._lane("write").put(effect)
-            case Read():
+            case Read(whole_rollout=True):
                 self._lane(f"read {effect.ref}").put(effect)
+            case Read():
+                self._lane(f"read object {effect.effect_id % OBJECT_LANES}").put(effect)
             case Collect():
                 self._lane("collect").put(effect)
             case Ask(check=check):

@@ -30,7 +30,8 @@ from gate.core.events import (
 )
 from gate.core.fact import Absent, Known
 from gate.core.following import UnexpectedAnswer
-from gate.core.machine import Leg
+from gate.core.inspecting import take_in
+from gate.core.machine import Leg, State
 from gate.core.plan import PlannedWrite
 from gate.core.snapshot import older
 from gate.core.writing import is_theirs, stepped_back
@@ -66,6 +67,10 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _again(_kept_off(attempt, retry_after_seconds)), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
+        case Read(ref=ref), ReadBack() if attempt.state is State.INSPECTING:
+            live = answer.fact.value if isinstance(answer.fact, Known) else None
+            stale = live is not None and _is_stale(attempt, live)
+            return take_in(attempt, ref, answer, stale=stale), ()
         case Read(), ReadBack():
             return _read_back(attempt, effect, answer)
         case Ask(), Answered() | Errored():

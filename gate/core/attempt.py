@@ -16,6 +16,7 @@ from gate.core.check_run import CheckRun, Conclusion
 from gate.core.checks import During
 from gate.core.effects import Announce, Asking, Effect, Write
 from gate.core.events import Evidence, LiveObject
+from gate.core.last_look import Finding, LeftObject
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
@@ -31,6 +32,8 @@ OVERTIME_SECONDS = 7.0
 """What the budgets may be exceeded by in all, for questions under way."""
 ANSWER_SECONDS = 5.0
 """How long the end of the bake window waits for measurements under way, within the overtime."""
+INSPECTION_SECONDS = 2.0
+"""How long the end waits for every object to be read once more, within the overtime."""
 CLOSING_SECONDS = 2.0
 """How long giving the lock back may take; with the overtime within the contract's 10 s."""
 EVIDENCE_SECONDS = 2.0
@@ -89,7 +92,8 @@ class Attempt:
     """The value of one attempt; build it with `begin`, change it with `step` alone.
 
     `live` is the latest that was read or written of each object, `written` what this attempt
-    left of it. `leg_at` is when the budget of the leg began: with its first write on the way
+    left of it. `left` is each object as our last write left it on either leg, `findings` how each
+    stood at the end. `leg_at` is when the budget of the leg began: with its first write on the way
     out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
     what else did; `refusals` are the writes back that the server would not have, `left_alone`
     the objects that somebody else has changed meanwhile. `uncertain` is whether an answer to the
@@ -110,6 +114,7 @@ class Attempt:
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
     written: FrozenMap[Ref, WrittenObject] = field(default_factory=FrozenMap)
     restored: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    left: FrozenMap[Ref, LeftObject] = field(default_factory=FrozenMap)
     patched: tuple[Ref, ...] = ()
     deleted: tuple[Ref, ...] = ()
     left_alone: tuple[Ref, ...] = ()
@@ -127,6 +132,8 @@ class Attempt:
     unreadable: bool = False
     not_before: float = -math.inf
     next_read_at: float = math.inf
+    inspecting_since: float = math.inf
+    findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
     closing_since: float = math.inf
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     why_back: Ending | None = None
@@ -225,6 +232,11 @@ class Attempt:
     def answers_overdue(self) -> bool:
         """Whether the end of the bake window waits for measurements no longer."""
         return self.now >= self.bake_ends_at + ANSWER_SECONDS
+
+    @property
+    def inspection_ends_at(self) -> float:
+        """When the last look waits for no more answers."""
+        return min(self.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
 
     @property
     def closes_at(self) -> float:

@@ -18,6 +18,7 @@ from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
 from gate.core.endings import closed
 from gate.core.fact import Known
 from gate.core.following import applied_found, start_following
+from gate.core.inspecting import begin_inspection, with_restorations_checked, with_unread
 from gate.core.journal import closed_of, record_now
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
@@ -38,10 +39,14 @@ def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> S
     """Enter `place` because of `trigger`: return the attempt there and what it asks for."""
     if trigger is Trigger.RETREAT:
         attempt = _turned_back(attempt, ruled)
-    if place[1] is State.CLOSING:
-        attempt = closed(attempt, trigger)
     leg, state = place
+    if trigger is Trigger.INSPECTED:
+        attempt = with_restorations_checked(attempt)
+    elif state in (State.INSPECTING, State.CLOSING):
+        attempt = closed(attempt, trigger)
     attempt = replace(attempt, leg=leg, state=state)
+    if state is State.INSPECTING:
+        return begin_inspection(attempt, confirmed=trigger is Trigger.CONFIRMED)
     return _ENTER[state](attempt, ruled)
 
 
@@ -213,8 +218,14 @@ def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
 
 def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
     closed_now = closed_of(attempt)
-    now = attempt.now
-    attempt = replace(attempt, closing_since=now, verdict_at=now, outstanding=FrozenMap(), queue=())
+    now, decided_at = attempt.now, attempt.verdict_at
+    attempt = replace(
+        with_unread(attempt),
+        closing_since=now,
+        verdict_at=now if decided_at is None else decided_at,
+        outstanding=FrozenMap(),
+        queue=(),
+    )
     return _asked(attempt, Release(attempt.next_id, closed_now))
 
 

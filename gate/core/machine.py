@@ -11,8 +11,9 @@ was before and follows that through the same states, so that a rollback is verif
 predicate as a rollout. A leg is entered by RECORDING: the journal names all its writes before
 the first is sent. WRITING sends them one by one. FOLLOWING waits for a verdict, BAKING for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
-that either bears the verdict out or sends the attempt back to FOLLOWING. Nothing is written in
-CLOSING, which gives the lock back, nor in ENDED.
+that either bears the verdict out or sends the attempt back to FOLLOWING. INSPECTING reads every
+object of the attempt once more, to say what is not as it was left. Nothing is written in
+INSPECTING, in CLOSING, which gives the lock back, nor in ENDED.
 
 RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback. A
 write that is refused closes or turns the way out; on the way back it is a cause among others.
@@ -41,6 +42,7 @@ class State(enum.StrEnum):
     FOLLOWING = "following"
     BAKING = "baking"
     CONFIRMING = "confirming"
+    INSPECTING = "inspecting"
     CLOSING = "closing"
     ENDED = "ended"
 
@@ -61,6 +63,7 @@ class Trigger(enum.StrEnum):
     DEPARTED = "departed"
     LOST = "lost"
     INTERRUPTED = "interrupted"
+    INSPECTED = "inspected"
     CLOSED = "closed"
 
 
@@ -69,8 +72,8 @@ Place = tuple[Leg, State]
 
 def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
     """Return what both legs share."""
-    closing = (leg, State.CLOSING)
-    always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: closing}
+    closing, inspecting = (leg, State.CLOSING), (leg, State.INSPECTING)
+    always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: inspecting}
     return {
         State.RECORDING: {Trigger.RECORDED: (leg, State.WRITING), **always},
         State.WRITING: {Trigger.WRITTEN: (leg, State.FOLLOWING), **always},
@@ -86,10 +89,11 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
             **always,
         },
         State.CONFIRMING: {
-            Trigger.CONFIRMED: closing,
+            Trigger.CONFIRMED: inspecting,
             Trigger.REFUTED: (leg, State.FOLLOWING),
             **always,
         },
+        State.INSPECTING: {Trigger.INSPECTED: closing},
         State.CLOSING: {Trigger.CLOSED: (leg, State.ENDED)},
         State.ENDED: {},
     }
@@ -101,7 +105,7 @@ def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, 
     writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
     for state in writes_may_stand:
         table[state] = {**table[state], **retreat}
-    table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.CLOSING)
+    table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.INSPECTING)
     return table
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gate.core import checking
 from gate.core.attempt import Attempt
 from gate.core.check_run import ConclusionKind
+from gate.core.differences import difference
 from gate.core.done import counted
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
@@ -60,6 +61,14 @@ def _move(
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
         yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
+    yield from _differences(before, after)
+
+
+def _differences(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    """Tell what the last look has found since."""
+    for ref in after.findings:
+        if ref not in before.findings and (line := difference(after, ref)):
+            yield "differs", line
 
 
 def _not_passed(attempt: Attempt) -> Iterator[tuple[str, str]]:
@@ -108,6 +117,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
             yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
     yield from _measured(before, after)
+    yield from _differences(before, after)
     for ref, rollout in after.rollouts.items():
         yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
 
@@ -158,7 +168,8 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     for ref in after.left_alone[len(before.left_alone) :]:
-        yield "left", f"{ref}: somebody else changed it since; left alone"
+        did = "changed" if ref in after.live else "deleted"
+        yield "left", f"{ref}: somebody else {did} it since; left alone"
     for ref, refusal in after.refusals.items():
         if ref not in before.refusals:
             yield "refused", f"{ref}: {refusal.message}"

@@ -93,5 +93,6 @@ class Reason(enum.StrEnum):
     GITOPS_REVERTED = "GitOpsReverted"
     PROTECTED = "Protected"
     NO_BASELINE = "NoBaseline"
+    NOT_RESTORED = "NotRestored"
     USAGE = "Usage"
     INTERNAL_ERROR = "InternalError"

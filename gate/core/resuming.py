@@ -17,6 +17,7 @@ from gate.core.effects import Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.following import applied_found, applied_of, start_following
+from gate.core.last_look import LeftObject
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
@@ -193,6 +194,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
         attempt,
         live=FrozenMap({**attempt.live, **resumed.written}),
         written=written,
+        left=FrozenMap(_left(written, resumed.restored)),
         restored=resumed.restored,
         departures=FrozenMap(
             (ref, Ending(Outcome.SUPERSEDED, why.reason, why.message))
@@ -206,6 +208,17 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     for target in attempt.plan.targets:
         attempt = _followed(attempt, target, written.get(target.ref))
     return attempt
+
+
+def _left(
+    written: Mapping[Ref, WrittenObject], restored: Mapping[Ref, LiveObject]
+) -> dict[Ref, LeftObject]:
+    """Return what the attempt has left so far, as it was found: what was sent back is not kept."""
+    went_out = {
+        ref: LeftObject(one.after, None, one.field_manager, one.autoscaled)
+        for ref, one in written.items()
+    }
+    return {**went_out, **{ref: LeftObject(live) for ref, live in restored.items()}}
 
 
 def _followed(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:

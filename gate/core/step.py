@@ -94,7 +94,7 @@ def _with_departures(
     attempt: Attempt, ruled: Rulings, effects: list[Effect]
 ) -> tuple[Attempt, Rulings]:
     """Note the Deployments that somebody else has taken over: they leave the attempt."""
-    if attempt.state in (State.CLOSING, State.ENDED):
+    if attempt.state in (State.INSPECTING, State.CLOSING, State.ENDED):
         return attempt, ruled
     gone = {
         ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)

@@ -62,6 +62,8 @@ def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
 
 def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     """Return the trigger that the attempt's facts pull, None where it has to wait."""
+    if attempt.state is State.INSPECTING:
+        return _inspecting(attempt)
     if attempt.state is State.CLOSING:
         overdue = attempt.now >= attempt.closes_at
         return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
@@ -82,6 +84,9 @@ def wake_at(attempt: Attempt) -> float:
 
 
 def _times(attempt: Attempt) -> Iterator[float]:
+    if attempt.state is State.INSPECTING:
+        yield attempt.inspection_ends_at
+        return
     if attempt.state is State.CLOSING:
         yield attempt.closes_at
         return
@@ -228,6 +233,13 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     if goes_back and retreat_writes(attempt, guilty):
         return Trigger.RETREAT
     return Trigger.CONFIRMED
+
+
+def _inspecting(attempt: Attempt) -> Trigger | None:
+    """Wait for the last look, unless a signal came; the verdict stands either way."""
+    interrupted = attempt.signal_number is not None
+    over = attempt.now >= attempt.inspection_ends_at or not attempt.awaits(Read)
+    return Trigger.INSPECTED if interrupted or over else None
 
 
 def _complete(attempt: Attempt, ruled: Rulings) -> bool:

@@ -8,6 +8,7 @@ from gate.core.attempt import Attempt
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject, Observed
 from gate.core.following import applied_of, start_following
+from gate.core.last_look import LeftObject
 from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
 from gate.core.remedy import WrittenObject
@@ -32,7 +33,10 @@ def went_out(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> Attempt:
         written = replace(earlier, after=live)
     else:
         written = WrittenObject(before, live, head.force, head.autoscaled, head.field_manager)
-    attempt = replace(attempt, written=attempt.written.put(ref, written))
+    left = LeftObject(live, None, head.field_manager, head.autoscaled)
+    attempt = replace(
+        attempt, written=attempt.written.put(ref, written), left=attempt.left.put(ref, left)
+    )
     return _followed(attempt, before, live, head.field_manager)
 
 
@@ -40,9 +44,18 @@ def went_back(
     attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
 ) -> Attempt:
     """Note what was restored, paused or scaled, and follow what was restored."""
-    if effect.verb is not Verb.APPLY:
-        return replace(attempt, patched=(*attempt.patched, effect.ref))
-    attempt = replace(attempt, restored=attempt.restored.put(effect.ref, live))
+    ref, applies = effect.ref, effect.verb is Verb.APPLY
+    written = attempt.written.get(ref)
+    left = LeftObject(
+        live,
+        sent=effect.body if applies and live.deployment is None else None,
+        field_manager=effect.field_manager,
+        autoscaled=written is not None and written.autoscaled,
+    )
+    attempt = replace(attempt, left=attempt.left.put(ref, left))
+    if not applies:
+        return replace(attempt, patched=(*attempt.patched, ref))
+    attempt = replace(attempt, restored=attempt.restored.put(ref, live))
     return _followed(attempt, before, live, effect.field_manager)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from gate.core.attempt import Attempt
 from gate.core.effects import Verb
+from gate.core.last_look import FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.remedy import writes_back
-from gate.report.changes import changed_paths
+from gate.report.changes import MOST_PATHS, changed_paths
 from gate.report.remarks import uncertain_write
-from gate.report.result import Action, ChangedPath, ObjectResult, RollbackResult
+from gate.report.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
 from gate.report.run import Run, seconds
+from gate.wire.untrusted import clean_line
 
 
 def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
@@ -29,6 +31,7 @@ def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResu
         "namespace": ref.namespace,
         "name": ref.name,
         "action": _action(attempt, ref),
+        "at_end": _at_end(attempt, ref),
         "judged": judged,
         "file": file,
         "line": line,
@@ -44,9 +47,30 @@ def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
     return changed_paths(written.before.body, written.after.body)
 
 
+def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:
+    found = attempt.findings.get(ref)
+    if found is None:
+        return None
+    return {
+        "state": found.kind.value,
+        "managers": [clean_line(name) for name in found.managers],
+        "fields": [clean_line(path) for path in found.paths[:MOST_PATHS]],
+        "finalizers": [clean_line(name) for name in found.finalizers],
+    }
+
+
+_GONE = (FindingKind.DELETED, FindingKind.RECREATED, FindingKind.UNREAD)
+"""What an object that this attempt has deleted is found as where nothing says that it stands."""
+
+
 def _action(attempt: Attempt, ref: Ref) -> Action:
+    found = attempt.findings.get(ref)
     if ref in attempt.deleted:
-        return "deleted"
+        return "deleted" if found is None or found.kind in _GONE else "deleting"
+    if found is not None and found.kind is FindingKind.DELETED:
+        return "gone"
+    if ref in attempt.left_alone:
+        return "left"
     if ref in attempt.restored:
         return "restored"
     written = attempt.written.get(ref)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
+from gate.report.object_advice import object_advice
 from gate.report.result import DeploymentResult, Result
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
@@ -34,7 +35,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
-    return tuple(steps)
+    return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 
 def worst_deployment(result: Result) -> DeploymentResult | None:
@@ -201,6 +202,10 @@ _STANDING: dict[str, tuple[str, str]] = {
     Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
     Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
     Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
+    Reason.NOT_RESTORED: (
+        "find out what alters it on its way in:",
+        "kubectl get mutatingwebhookconfigurations {cluster}",
+    ),
 }
 
 

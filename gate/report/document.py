@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gate.core.attempt import Attempt, Ending
 from gate.core.causes import Cause
+from gate.core.differences import differences
 from gate.core.effects import Announce
 from gate.core.fact import Known
 from gate.core.objects import Ref
@@ -20,6 +21,7 @@ from gate.report.result import CauseResult, DeploymentResult, Result, TimelineEn
 from gate.report.run import Run, seconds
 from gate.report.samples import history
 from gate.report.versions import baseline_version, is_drawn_in, new_version, running
+from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
@@ -40,7 +42,8 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, run)
-    result["warnings"] = list(dict.fromkeys([*run.warnings, *remarks(attempt)]))
+    found = map(clean_line, differences(attempt))
+    result["warnings"] = list(dict.fromkeys([*found, *run.warnings, *remarks(attempt)]))
     return result
 
 

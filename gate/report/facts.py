@@ -15,7 +15,14 @@ from gate.duration import format_seconds
 from gate.report.advice import Step, cluster_of, worst_deployment
 from gate.report.grade import Grade, result_grade
 from gate.report.headline import headline, version_words
-from gate.report.result import DeploymentResult, EvidenceResult, ObjectResult, Result, Running
+from gate.report.result import (
+    DeploymentResult,
+    EvidenceResult,
+    ObjectResult,
+    Result,
+    Running,
+    Standing,
+)
 from gate.report.style import Style
 
 _ONE_LINE: Final = Style(width=1_000_000)
@@ -25,6 +32,15 @@ _RUNS: Final[Mapping[Running, str]] = {
     "mixed": "pods of more than one version",
     "other": "none of these versions",
     "unknown": "not known",
+}
+_STANDS: Final[Mapping[Standing, str]] = {
+    "as-written": "as this run left it",
+    "changed": "changed since",
+    "not-as-sent": "not as it was sent",
+    "deleted": "does not exist",
+    "being-deleted": "being deleted",
+    "recreated": "made anew",
+    "unread": "not known",
 }
 _FRACTION: Final = re.compile(r"(?<=\d)\.\d+(?=[Z+-]|$)")
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
@@ -77,7 +93,21 @@ def not_taken_back(result: Result) -> list[ObjectResult]:
     """Return the objects that stand as this attempt left them although it failed."""
     if result_grade(result) is Grade.GOOD:
         return []
-    return [item for item in result["objects"] if item["action"] in ("created", "changed", "kept")]
+    return [item for item in result["objects"] if item["action"] in _NOT_TAKEN_BACK]
+
+
+_NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting")
+
+
+def stands(item: ObjectResult) -> str:
+    """Say how an object stood at the end, "" where nobody looked."""
+    at_end = item["at_end"]
+    if at_end is None:
+        return ""
+    words = _STANDS[at_end["state"]]
+    by = f" by {', '.join(at_end['managers'])}" if at_end["managers"] else ""
+    what = ", ".join(at_end["fields"] or at_end["finalizers"])
+    return f"{words}{by}" + (f": {what}" if what else "")
 
 
 def piece_title(piece: EvidenceResult) -> str:

@@ -69,7 +69,7 @@ def _after_recovery(result: Result) -> bool:
 def _of_deployments(result: Result) -> str:
     deployments = result["deployments"]
     if len(deployments) == 1:
-        return _of_one(deployments[0])
+        return _of_one(result, deployments[0])
     if not deployments:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
@@ -86,6 +86,8 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
             return f"{names} failed; {share} went back, verified"
+        case Outcome.ROLLBACK_FAILED if not alike:
+            return "the Deployments serve again, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return f"the rollback of {names} is not verified: it needs a person"
         case Outcome.FAILED:
@@ -102,14 +104,28 @@ def _of_bare_objects(result: Result) -> str:
             if any(written["kind"] == "Deployment" for written in result["objects"]):
                 return "written, without a rollout to be followed"
             return "applied; there is no Deployment to judge"
-        case Outcome.ROLLED_BACK:
+        case Outcome.ROLLED_BACK if _is_as_before(result):
             return "what was applied is as it was before"
+        case Outcome.ROLLED_BACK:
+            return "what was applied went back, but not all is as it was before"
+        case Outcome.ROLLBACK_FAILED:
+            return "not all that was applied was taken back: it needs a person"
         case _:
             return result["message"]
 
 
-def _of_one(deployment: DeploymentResult) -> str:
+def _is_as_before(result: Result) -> bool:
+    """Tell whether all is as it was before, by what was done and by the last look."""
+    done = {item["action"] for item in result["objects"]}
+    standing = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
+    found = {at_end["state"] for at_end in standing if at_end is not None}
+    return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
+
+
+def _of_one(result: Result, deployment: DeploymentResult) -> str:
     name, baseline = called(deployment), deployment["baseline"]
+    if result["outcome"] == Outcome.ROLLBACK_FAILED != deployment["outcome"]:
+        return f"{name} failed; not all that goes with it was restored: it needs a person"
     match deployment["outcome"]:
         case Outcome.VERIFIED:
             return _verified(deployment)

@@ -18,6 +18,7 @@ from gate.report.facts import (
     piece_title,
     runs_now,
     sentence,
+    stands,
     surroundings,
 )
 from gate.report.grade import Grade, grade, result_grade
@@ -32,6 +33,7 @@ _ESCAPED: Final = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_[]<>&!|~:@$
 """What can start or end markup in a line, or at its start."""
 _BACKTICKS: Final = re.compile("`+")
 _URL: Final = re.compile(r"https?://[^\s<>\\]+")
+_AS_LEFT: Final = ("as-written", "unread")
 _MOST_TIMELINE_LINES: Final = 200
 
 
@@ -62,6 +64,7 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _checks(result["checks"])
     yield from _changes(result)
     yield from _not_taken_back(result)
+    yield from _at_end(result)
     for deployment in result["deployments"]:
         yield from _evidence(deployment)
     yield from _steps("To look further", look_further(result))
@@ -149,6 +152,18 @@ def _not_taken_back(result: Result) -> Iterator[str]:
     if items:
         lines = [f"- {_code(_named(item))}: {item['action']}" for item in items]
         yield _listed("Not rolled back", lines)
+
+
+def _at_end(result: Result) -> Iterator[str]:
+    """Yield a table of the objects that do not stand as the run left them."""
+    rows = [
+        (_code_cell(_named(item)), _plain(item["action"]), _code_cell(stands(item)))
+        for item in result["objects"]
+        if (item["at_end"] is not None and item["at_end"]["state"] not in _AS_LEFT)
+        or item["action"] == "deleting"
+    ]
+    if rows:
+        yield f"### At the end\n\n{_table(('object', 'what was done', 'how it stood'), rows)}"
 
 
 def _named(item: ObjectResult) -> str:

@@ -47,7 +47,8 @@ def _not_restored(attempt: Attempt) -> Iterator[str]:
     for ref in attempt.patched:
         yield f"{ref} is {end} asks"
     for ref in attempt.left_alone:
-        yield f"{ref} was changed by somebody else meanwhile, and left alone"
+        if ref not in attempt.findings:
+            yield f"{ref} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.refusals.items():
         yield f"{ref} could not be restored: {refusal.message}"
 

@@ -14,7 +14,26 @@ from gate.core.outcome import Outcome
 
 SCHEMA: Final = "rollout-gate/result/v1"
 
-Action = Literal["created", "changed", "unchanged", "restored", "deleted", "kept"]
+Action = Literal[
+    "created",
+    "changed",
+    "unchanged",
+    "restored",
+    "kept",
+    "left",
+    "gone",
+    "deleting",
+    "deleted",
+]
+Standing = Literal[
+    "as-written",
+    "changed",
+    "not-as-sent",
+    "deleted",
+    "being-deleted",
+    "recreated",
+    "unread",
+]
 Running = Literal["new", "baseline", "mixed", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 Leg = Literal["forward", "back"]
@@ -118,6 +137,25 @@ class ChangedPath(TypedDict):
     after: Annotated[str | None, Meta(description="null where there is none.")]
 
 
+class AtEnd(TypedDict):
+    """How an object stood when it was read last, beside what this attempt left of it."""
+
+    state: Annotated[
+        Standing,
+        Meta(
+            description="`changed`: fields that this attempt set have another value, or are gone."
+            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
+            " could tell, or the end did not wait for the answer."
+        ),
+    ]
+    managers: Annotated[
+        list[str],
+        Meta(description="Field managers that changed it or made it anew, as far as it names any."),
+    ]
+    fields: Annotated[list[str], Meta(description="Paths that differ, at most 50.")]
+    finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]
+
+
 class ObjectResult(TypedDict):
     """What this attempt did to one object of the manifest."""
 
@@ -127,9 +165,16 @@ class ObjectResult(TypedDict):
     action: Annotated[
         Action,
         Meta(
-            description="`restored`: back to what it was. `kept`: a rollback left it as this"
-            " attempt made it. A write whose answer was lost counts as done, with a warning."
+            description="`restored`: put back to what it was. `kept`: a rollback left it as this"
+            " attempt made it. `left`: somebody else had changed it before the rollback, which"
+            " left it alone. `gone`: written by this attempt, and deleted by somebody else since."
+            " `deleting`: deleted by this attempt, and not gone yet. A write whose answer was lost"
+            " counts as done, with a warning."
         ),
+    ]
+    at_end: Annotated[
+        AtEnd | None,
+        Meta(description="null where this attempt wrote nothing to it that it knows of."),
     ]
     judged: Annotated[bool, Meta(description="Whether the outcome covers it: Deployments alone.")]
     file: Annotated[

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import get_args
 
 from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
@@ -252,7 +253,7 @@ def _changes(block: _Block, result: Result) -> None:
         block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
 
 
-_ACTIONS: Sequence[Action] = ("created", "changed", "restored", "kept", "deleted")
+_ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")
 """What is told; objects that stayed as they were are not."""
 
 

@@ -14,6 +14,7 @@ _MOST_TOLD = 3
 _STANDING = {
     State.RECORDING: "waiting for the attempt record to be written",
     State.CONFIRMING: "reading everything again before the verdict",
+    State.INSPECTING: "reading what was written once more",
     State.CLOSING: "giving the lock back",
     State.ENDED: "done",
 }

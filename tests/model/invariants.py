@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gate.core.attempt import Attempt
 from gate.core.effects import Verb, Write
-from gate.core.machine import Leg, State
+from gate.core.machine import Leg
 from gate.core.outcome import Outcome
 from gate.core.policy import OnFailure
 from gate.core.step import wake_at
@@ -61,7 +61,7 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
     """Hold a write to what allows it at the moment when it is sent."""
     attempt, books = after.attempt, after.books
     assert attempt is not None
-    if before.attempt is not None and before.attempt.state in (State.CLOSING, State.ENDED):
+    if before.attempt is not None and before.attempt.verdict_at is not None:
         yield "S7: a write after the verdict"
     if write.ref not in [planned.ref for planned in attempt.plan.objects]:
         yield f"S6: a write of {write.ref}, which is in no manifest"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gate.core.attempt import Attempt
 from gate.core.effects import Effect, Write
 from gate.core.events import AttemptEvent
-from gate.core.machine import Leg, State
+from gate.core.machine import Leg
 from gate.core.step import step
 from tests.model.cluster import Cluster
 from tests.model.serving import pruned
@@ -31,7 +31,7 @@ def alive(world: World) -> Attempt | None:
 def deciding(world: World) -> Attempt | None:
     """Return the attempt that runs and has no verdict yet."""
     attempt = alive(world)
-    return None if attempt is None or attempt.state is State.CLOSING else attempt
+    return None if attempt is None or attempt.verdict_at is not None else attempt
 
 
 def running(world: World) -> Attempt:

@@ -15,6 +15,7 @@ from gate.report.facts import (
     piece_title,
     runs_now,
     sentence,
+    stands,
     surroundings,
 )
 from gate.report.grade import Grade, check_grade, grade, result_grade
@@ -56,6 +57,7 @@ def _environment() -> Environment:
         look_further=look_further,
         next_steps=next_steps,
         not_taken_back=not_taken_back,
+        stands=stands,
         outcome_words=outcome_words,
         piece_title=piece_title,
         result_grade=result_grade,

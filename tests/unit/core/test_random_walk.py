@@ -128,7 +128,7 @@ class Walk(RuleBasedStateMachine):
     def check_write(self, write: Write, before: Attempt | None) -> None:
         """A write is sent in WRITING alone, guarded, and never where nothing may be written."""
         assert self.attempt.state is State.WRITING
-        assert before is None or before.state not in (State.CLOSING, State.ENDED)
+        assert before is None or before.verdict_at is None
         assert write.ref not in self.attempt.departures, "what is somebody else's is left alone"
         known = self.attempt.live.get(write.ref)
         if known is not None:

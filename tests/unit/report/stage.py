@@ -76,6 +76,7 @@ class Stage:
         """
         self.workloads = {workload.ref: workload for workload in workloads}
         self.others = {live.ref: live for live in others}
+        self.deleted: set[Ref] = set()
         self.evidence: tuple[Evidence, ...] = ()
         self.timeline: list[Announce] = []
         self.answer = answer
@@ -141,10 +142,13 @@ class Stage:
         """Answer a write as a server does that takes it."""
         at = self.attempt.now + 0.01
         if write.verb is Verb.DELETE:
+            self.others.pop(write.ref, None)
+            self.deleted.add(write.ref)
             return Written(at, write.effect_id, None)
         if write.ref not in self.workloads:
             body = {**write.body.thaw()}
             live = stored(body, f"uid-{write.ref.name}", [managed_by("rollout-gate", body)])
+            self.others[write.ref] = live
             return Written(at, write.effect_id, live)
         workload = self.workloads[write.ref]
         _merge(workload, write)
@@ -178,6 +182,10 @@ class Stage:
     def _read(self, read: Read) -> ReadBack:
         if not self.readable:
             return ReadBack(self.attempt.now, read.effect_id, Unknown("timed out"))
+        if read.ref not in self.workloads or read.ref in self.deleted:
+            other = self.others.get(read.ref)
+            fact = Known(other) if other is not None else Absent()
+            return ReadBack(self.attempt.now, read.effect_id, fact)
         workload = self.workloads[read.ref]
         sets, pods = None, None
         if read.whole_rollout:

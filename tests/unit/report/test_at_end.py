@@ -1,0 +1,140 @@
+"""What does not stand as the run left it is said in every report, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gate.core.events import LiveObject
+from gate.core.objects import Ref
+from gate.report.document import document
+from gate.report.facts import stands
+from gate.report.result import AtEnd, Result
+from gate.report.sinks import Format, rendered
+from tests.unit.report.cluster import config_map, managed_by, manifest, stored
+from tests.unit.report.endings import crashed, serving
+from tests.unit.report.stage import Stage, run_of
+
+SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
+GONE = "configmap/settings is gone: somebody else deleted it after this run wrote it"
+
+
+def settings(value: str, manager: str = "rollout-gate", version: str = "1") -> LiveObject:
+    """Return the ConfigMap as a manager wrote it last."""
+    body = config_map("settings", value)
+    live = stored(body, "uid-settings", [managed_by(manager, body)])
+    return replace(live, resource_version=version)
+
+
+def rolled_out(at_end: LiveObject | None) -> Result:
+    """Roll a ConfigMap and a Deployment out; the ConfigMap is `at_end` by then."""
+    web = serving()
+    before = settings("old")
+    bodies = [config_map("settings", "new"), manifest("web", "shop/web:2")]
+    stage = Stage([web], bodies, others=[before])
+    stage.others.pop(SETTINGS)
+    if at_end is not None:
+        stage.others[SETTINGS] = at_end
+    web.revision = 2
+    web.serving("shop/web:2", 2)
+    web.drop("shop/web:1")
+    stage.show(5.0)
+    return result_of(stage)
+
+
+def result_of(stage: Stage) -> Result:
+    """Return the document as a pipeline reads it."""
+    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
+    return found
+
+
+def at_end(result: Result, name: str = "settings") -> tuple[str, AtEnd | None]:
+    """Return what was done to an object, and how it stood."""
+    return next((o["action"], o["at_end"]) for o in result["objects"] if o["name"] == name)
+
+
+@pytest.mark.contract("B51", "B175")
+def test_an_object_that_was_deleted_is_said_everywhere() -> None:
+    """0, because the Deployment runs; and nobody reads "changed" of what is not there."""
+    result = rolled_out(None)
+    assert (result["outcome"], result["exit_code"]) == ("verified", 0)
+    nothing = {"state": "deleted", "managers": [], "fields": [], "finalizers": []}
+    assert at_end(result) == ("gone", nothing)
+    assert at_end(result, "web")[1] == {**nothing, "state": "as-written"}
+    assert result["warnings"][0] == GONE
+    for form in (Format.TEXT, Format.MARKDOWN, Format.HTML):
+        assert GONE in " ".join(rendered(form, result).split())
+    text = rendered(Format.TEXT, result)
+    assert "gone      configmap/settings" in text
+    assert "configmap/settings: find out who did that" in text
+    assert "| gone | `does not exist` |" in rendered(Format.MARKDOWN, result)
+    assert "<td>gone</td><td>does not exist</td>" in rendered(Format.HTML, result)
+
+
+@pytest.mark.contract("B175")
+def test_an_object_that_was_changed_names_who_did_it() -> None:
+    """By field manager and path; values are in no report."""
+    result = rolled_out(settings("sesame", "kubectl-edit", "9999"))
+    action, found = at_end(result)
+    assert (action, found) == (
+        "changed",
+        {
+            "state": "changed",
+            "managers": ["kubectl-edit"],
+            "fields": ["data.mode"],
+            "finalizers": [],
+        },
+    )
+    said = "configmap/settings is not as this run wrote it: kubectl-edit changed data.mode"
+    assert result["warnings"][0] == said
+    for form in Format:
+        assert "sesame" not in rendered(form, result)
+    item = next(item for item in result["objects"] if item["name"] == "settings")
+    assert stands(item) == "changed since by kubectl-edit: data.mode"
+
+
+@pytest.mark.contract("B175")
+def test_what_stands_needs_no_word() -> None:
+    """The usual end has no warning and no table of its own."""
+    result = rolled_out(settings("new", version="9999"))
+    assert at_end(result)[0] == "changed"
+    assert result["warnings"] == []
+    assert "At the end" not in rendered(Format.MARKDOWN, result)
+    assert all(item["at_end"] is not None for item in result["objects"])
+
+
+@pytest.mark.contract("B143", "B175")
+def test_a_restored_object_that_somebody_deleted_is_no_clean_rollback() -> None:
+    """4, and the first warning says what is missing."""
+    stage = crashed()
+    stage.others.clear()
+    (web,) = stage.workloads.values()
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(3.0)
+    result = result_of(stage)
+    assert result["exit_code"] == 4
+    said = "configmap/web is gone: somebody else deleted it after this run restored it"
+    assert result["warnings"][0] == said
+    assert next(iter(result["objects"]))["action"] == "gone"
+
+
+@pytest.mark.contract("B145", "B653")
+def test_what_is_left_under_somebody_elses_deployment_has_advice() -> None:
+    """Named, with the two ways out and a command that names the cluster."""
+    web = serving()
+    bodies = [config_map("settings", "new"), manifest("web", "shop/web:2")]
+    stage = Stage([web], bodies, others=[settings("old")])
+    web.body = manifest("web", "shop/web:9")
+    web.managers = [managed_by("kubectl", web.body)]
+    web.generation += 1
+    stage.show(2.0)
+    result = result_of(stage)
+    assert result["exit_code"] == 8
+    said = "configmap/settings still has what this run wrote, beside somebody else's deployment/web"
+    assert result["warnings"] == [said]
+    text = " ".join(rendered(Format.TEXT, result).split())
+    assert "apply again if yours is to win, or put back what theirs goes with:" in text
+    assert "kubectl get configmap/settings -n shop --context prod -o yaml" in text

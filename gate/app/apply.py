@@ -8,6 +8,7 @@ from typing import BinaryIO
 from gate.app import arrival, preflight, remembering
 from gate.app.console import Console
 from gate.app.locking import permissions
+from gate.app.masking import learn
 from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
@@ -40,6 +41,7 @@ def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
 
 def arrived(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
     """Say where we are, refuse the wrong place; return the manifest with its namespaces."""
+    learn(session.secrets, manifest)
     arrival.announce(session, console)
     manifest = _placed(session, settings, manifest)
     console.placed({i.ref: (i.source.file, i.source.line) for i in manifest.objects})

@@ -25,7 +25,9 @@ def apply(world: World, settings: Settings) -> int:
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
         manifest = read_manifest(settings, world.stdin)
         count = len(manifest.deployments)
-        tape = stack.enter_context(taped(settings, console.clock, count, console.warn))
+        tape = stack.enter_context(
+            taped(settings, console.clock, count, console.warn, world.secrets)
+        )
         heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
         session = opened(world, settings, stack, console, heard)
         manifest = arrived(session, settings, manifest, console)

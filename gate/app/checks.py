@@ -30,6 +30,7 @@ from gate.core.query_values import Subject, Version
 from gate.errors import UsageError
 from gate.report.asked import AskedCheck
 from gate.report.asked_document import checks_document
+from gate.report.asked_result import ChecksResult
 from gate.report.asked_text import checks_explained, checks_table
 
 
@@ -48,13 +49,14 @@ def checks(
     refs = _refs(settings, names, wanted, world.stdin)
     require_askable(settings, wanted, refs)
     if not refs and not _names_a_namespace(settings, wanted):
-        sources = measuring.opened(world.sources, settings, world.clock, stack)
+        sources = measuring.opened(world.answering, settings, world.clock, stack)
         at, namespace = world.clock.now(), settings.namespace or ""
         jobs = [job(check, "", _nobody(namespace, at), at) for check in wanted]
-        return _printed(settings, console, ask_all(sources, world.clock, jobs, math.inf))
+        return _printed(world, settings, ask_all(sources, world.clock, jobs, math.inf), console)
     session = opened(world, settings, stack, console)
     jobs = _jobs_about(session, wanted, _placed(refs, session.namespace))
-    return _printed(settings, console, ask_all(session.sources, world.clock, jobs, math.inf))
+    asked = ask_all(session.sources, world.clock, jobs, math.inf)
+    return _printed(world, settings, asked, console)
 
 
 def _chosen(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
@@ -147,8 +149,10 @@ def _other(live: Live) -> ReplicaSet | None:
     return max(serving, key=lambda one: one.revision or 0, default=None)
 
 
-def _printed(settings: Settings, console: Console, asked: Sequence[AskedCheck]) -> int:
-    result = checks_document(asked, console.clock.wall())
+def _printed(
+    world: World, settings: Settings, asked: Sequence[AskedCheck], console: Console
+) -> int:
+    result: ChecksResult = world.secrets.masked(checks_document(asked, console.clock.wall()))
     if settings.output == "json":
         console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:

@@ -17,6 +17,7 @@ from gate import log, signals
 from gate.app.console import Console, lines_on, style_of, write_safely
 from gate.app.hosting import Hosting
 from gate.app.live_tree import live_tree
+from gate.app.masking import masked
 from gate.app.metering import measured, refused
 from gate.app.world import World
 from gate.ci.host import pipeline_run
@@ -71,7 +72,12 @@ class Stopped(GateError):
 
 
 def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
-    """Prepare a command, run its attempt, report it; return the exit code."""
+    """Prepare a command, run its attempt, report it without secrets; return the exit code."""
+    with masked(world) as seen:
+        return _concluded(seen, command, settings, prepare)
+
+
+def _concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     show = lines_on(world.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
@@ -120,7 +126,7 @@ def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed
 def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
     refused(world, console, error)
     result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
-    hosting = _publish(world, settings, console, result)
+    hosting = _publish(world, settings, console, world.secrets.masked(result))
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.outcome.value, text=error.message, **facts)
@@ -134,14 +140,14 @@ def _refused(world: World, settings: Settings, console: Console, error: GateErro
 def _passed(world: World, settings: Settings, console: Console, passed: Passed) -> int:
     console.note("passed", passed.message)
     result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
-    _publish(world, settings, console, result).remark()
+    _publish(world, settings, console, world.secrets.masked(result)).remark()
     return 0
 
 
 def _judged(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
     """Report a verdict; a fault of a report is a warning."""
     try:
-        result = document(attempt, console.run())
+        result = world.secrets.masked(document(attempt, console.run()))
         hosting = _publish(world, settings, console, result)
         if settings.output != "json":
             text = verdict_text(result, console.style(settings))

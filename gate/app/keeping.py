@@ -14,11 +14,12 @@ from typing import Final
 from gate.app.held_locks import HeldLocks, Lost
 from gate.app.secrets_beside import SecretsBeside
 from gate.clock import Clock
+from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
-from gate.core.objects import Ref
+from gate.core.objects import CleanText, Ref
 from gate.core.record import Closed, History, Record
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
@@ -68,6 +69,8 @@ class Keeper:
         """Take what was taken, at least one, all by the same holder; `start` begins to renew.
 
         Locks that were not given back may have left a Secret that no record tells of.
+        `mask` takes secrets out of what is written for people; bodies stay, since they are written
+        back.
         """
         self._clock = clock
         self._leases = leases
@@ -76,6 +79,7 @@ class Keeper:
         self._holder = held[0].holder
         self._found = held
         self._warn = warn
+        self.mask: Callable[[str], str] = str
         self._queue: SimpleQueue[_Task | _Leave] = SimpleQueue()
         self._inbox: Inbox | None = None
         self._lost: str = ""
@@ -225,7 +229,11 @@ class Keeper:
         """Return a record's text, after what Secrets were is kept beside it."""
         if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
             self._secrets.keep(record, self._held.get(lock))
-        return fitting(without_secrets(record))[0]
+        why = tuple(self._masked(cause) for cause in record.why)
+        return fitting(replace(without_secrets(record), why=why))[0]
+
+    def _masked(self, cause: Cause) -> Cause:
+        return replace(cause, message=CleanText(self.mask(cause.message)))
 
     def _close(self, task: _Task, closed: Closed) -> None:
         """Write down what is to be remembered, and give the locks back."""
@@ -234,7 +242,9 @@ class Keeper:
             annotations: dict[str, str | None] = {}
             for closing in closed.deployments:
                 if lock_of(closing.ref.namespace, closing.ref.name) == lock:
-                    history = self._held.history(lock, self._warn).after(closing, url, at)
+                    why = self._masked(closing.why) if closing.why is not None else None
+                    shown = replace(closing, why=why)
+                    history = self._held.history(lock, self._warn).after(shown, url, at)
                     annotations[HISTORY] = history_text(history)
             if lock == task.record_in and lock in self._recorded and not closed.left_open:
                 annotations[RECORD] = None

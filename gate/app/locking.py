@@ -197,6 +197,7 @@ def locked(
         console.warn,
         from_the_dead=waiting.from_the_dead,
     )
+    keeper.mask = session.secrets.mask
     keeper.start()
     session.at_end(keeper.leave)
     return keeper

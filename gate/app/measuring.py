@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gate.clock import Clock
@@ -19,7 +20,9 @@ from gate.core.checks import Check, Command, Http, Metric
 from gate.core.effects import Ask
 from gate.core.events import Answered, Errored
 from gate.core.questions import CommandQuestion, HttpQuestion, MetricQuestion, Question
+from gate.sources.access import Access
 from gate.sources.source import Source, Sources
+from gate.wire.secret_values import SecretValues
 
 if TYPE_CHECKING:
     from gate.sources.http import HttpCheck  # `requests`: a tenth of a second
@@ -28,24 +31,31 @@ Measured = Callable[[str, Tick, questions.Answers | questions.Errored], None]
 """Hears what a tick of a check was answered, in the thread of its lane."""
 
 
-def sources(settings: Settings, clock: Clock) -> Sources:
+def sources(settings: Settings, clock: Clock, secrets: SecretValues | None = None) -> Sources:
     """Return what answers the checks that the settings ask for; nothing is sent.
 
+    What proves who asks, and what commands are given, is added to `secrets`.
     UsageError for a server, a URL or credentials that cannot be asked with.
     """
+    secrets = secrets or SecretValues()
     checks = all_checks(settings)
     probes = {type(check.probe) for check in checks}
     made: dict[type[Question], Source[Any]] = {}
     if Metric in probes and settings.prometheus_url:
         from gate.sources.prometheus import Prometheus
 
-        made[MetricQuestion] = Prometheus(settings.prometheus_url, settings.access(), clock)
+        access = replace(settings.access(), learned=secrets.add)
+        made[MetricQuestion] = Prometheus(settings.prometheus_url, access, clock)
     if Http in probes:
-        made[HttpQuestion] = Services(_services(settings, checks, clock))
+        made[HttpQuestion] = Services(_services(settings, checks, clock, secrets))
     if Command in probes:
         from gate.sources.command import Command as Commands
 
-        made[CommandQuestion] = Commands(os.environ, passed=settings.smoke_test_env)
+        for name in settings.smoke_test_env:
+            secrets.add_value(os.environ.get(name, ""))
+        made[CommandQuestion] = Commands(
+            os.environ, clock, passed=settings.smoke_test_env, mask=secrets.mask
+        )
     return Sources(made)
 
 
@@ -90,8 +100,13 @@ class Services:
             service.cancel()
 
 
-def _services(settings: Settings, checks: Iterable[Check], clock: Clock) -> dict[str, HttpCheck]:
+def _services(
+    settings: Settings, checks: Iterable[Check], clock: Clock, secrets: SecretValues
+) -> dict[str, HttpCheck]:
     from gate.sources.http import HttpCheck
 
+    def access(url: str) -> Access:
+        return replace(settings.http_access(url), learned=secrets.add)
+
     urls = [check.probe.question.url for check in checks if isinstance(check.probe, Http)]
-    return {url: HttpCheck(url, settings.http_access(url), clock) for url in dict.fromkeys(urls)}
+    return {url: HttpCheck(url, access(url), clock) for url in dict.fromkeys(urls)}

@@ -5,7 +5,7 @@ They come after everything else: no report waits for them, and every fault of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -100,6 +100,7 @@ class _Delivery:
     def __init__(self, world: World, settings: Settings, console: Console, run: RunMetrics) -> None:
         self._clock = world.clock
         self._environ = world.environ
+        self._secrets = world.secrets
         self._settings = settings
         self._console = console
         self._run = run
@@ -123,7 +124,17 @@ class _Delivery:
     def _read(self) -> Iterator[Sample]:
         """Return the samples of this moment; a manifest's Deployments are known before its run."""
         self._run.concerns(self._console.run().places)
-        return samples_of(self._run)
+        return self._samples()
+
+    def _samples(self) -> Iterator[Sample]:
+        """Yield the samples of this moment."""
+        return self._masked(samples_of(self._run))
+
+    def _masked(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        """Yield samples no label of which holds a secret."""
+        for sample in samples:
+            labels = tuple(self._secrets.mask(label) for label in sample.labels)
+            yield replace(sample, labels=labels)
 
     def moved(self, attempt: Attempt) -> None:
         """Take a step; at the first one look what the cluster has, beside the run."""
@@ -162,7 +173,7 @@ class _Delivery:
         if path.suffix != TEXTFILE_SUFFIX:
             self._console.warn(f"metrics: {path}: the node exporter reads *{TEXTFILE_SUFFIX} alone")
         try:
-            put(path, text_of(samples_of(self._run)))
+            put(path, text_of(self._samples()))
         except OSError as error:
             why = error.strerror or error
             self._console.warn(f"the metrics {path} could not be written: {why}")
@@ -172,6 +183,7 @@ class _Delivery:
         from gate.metrics.sending import Sender
 
         access = gateway_access(self._environ, allow_plain_http=self._settings.allow_insecure)
+        access = replace(access, learned=self._secrets.add)
         sender = Sender(where.base, access, self._clock)
         gateway = Pushgateway(where, sender, self._clock)
         try:
@@ -188,7 +200,7 @@ class _Delivery:
         return {
             place: None
             if reason is Reason.DELETED
-            else text_of(sample for sample in samples if sample.labels[:2] == place)
+            else text_of(self._masked(one for one in samples if one.labels[:2] == place))
             for place, reason in last.items()
         }
 

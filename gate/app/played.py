@@ -26,6 +26,7 @@ from gate.sandbox.serving.request import Answer, Request
 from gate.signals import SIGNAL_BASE
 from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock
+from gate.wire.secret_values import SecretValues
 
 SERVER = "https://sandbox"
 CONTEXT = "sandbox"
@@ -40,7 +41,7 @@ def straight(request: Request, handle: Handle) -> Answer:
     return handle(request)
 
 
-def nothing_to_ask(_: Settings, __: Clock) -> Sources:
+def nothing_to_ask(_: Settings, __: Clock, ___: SecretValues) -> Sources:
     """Return sources that answer nothing."""
     return Sources({})
 

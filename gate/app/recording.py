@@ -25,6 +25,7 @@ from gate.core.share import Share
 from gate.errors import UsageError
 from gate.wire import trace
 from gate.wire.recorder import Recorder
+from gate.wire.secret_values import SecretValues
 
 _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS = 5.0
@@ -205,7 +206,11 @@ def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
 
 @contextmanager
 def taped(
-    settings: Settings, clock: Clock, deployments: int, warn: Callable[[str], None]
+    settings: Settings,
+    clock: Clock,
+    deployments: int,
+    warn: Callable[[str], None],
+    secrets: SecretValues | None = None,
 ) -> Iterator[Tape | None]:
     """Record as the settings ask while the block runs; None where nothing is to be recorded."""
     path = settings.record
@@ -216,7 +221,7 @@ def taped(
         warn(f"{path}: nothing is recorded: a recording is of Deployments, the manifest has none")
         yield None
         return
-    recorder = Recorder.create(Path(path), warn)
+    recorder = Recorder.create(Path(path), warn, secrets)
     tape = Tape(recorder, clock, deployments, policy_told(settings))
     ended = clock.start(partial(recorder.run, clock), "recorder")
     try:

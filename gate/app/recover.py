@@ -16,7 +16,7 @@ from gate.app.live import selector_of
 from gate.app.locking import lock_client, locked
 from gate.app.remembering import Claim
 from gate.app.running import Ready, run
-from gate.app.session import Session, connected
+from gate.app.session import Session, guarded
 from gate.app.watching import Watching
 from gate.app.world import World
 from gate.config import Settings
@@ -69,9 +69,7 @@ class Recovery:
         world, settings = self.world, self.settings
         nothing_to_ask = Sources({})
         with ExitStack() as stack:
-            session = stack.enter_context(
-                connected(settings, world.clock, world.connect, nothing_to_ask)
-            )
+            session = stack.enter_context(guarded(world, settings, nothing_to_ask))
             with signals.raised(delivered):
                 ready = self._prepared(session, keeper, lock)
             if ready is None:
@@ -113,10 +111,17 @@ class Recovery:
         )
         return replace(record, policy=policy)
 
+    def _learn(self, record: Record) -> None:
+        """Take the values of the Secrets that are kept beside a record."""
+        for one in record.objects:
+            if one.ref.kind == "Secret" and isinstance(one.before, Known):
+                self.world.secrets.add_secret(one.before.value.body.thaw())
+
     def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
         """Return a record that can be read, and that names no more than a manifest may."""
         try:
             record = keeper.record(lock)
+            self._learn(record)
             refs = [one.ref for one in record.objects]
             require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
         except DecodeError as error:
@@ -281,7 +286,7 @@ def _finished(recovery: Recovery, place: Lock, delivered: Delivery) -> list[Atte
     """Take the locks of an attempt, as soon as its gate is gone, and finish it."""
     world, settings = recovery.world, recovery.settings
     with ExitStack() as stack:
-        session = stack.enter_context(connected(settings, world.clock, world.connect, Sources({})))
+        session = stack.enter_context(guarded(world, settings, Sources({})))
         with signals.raised(delivered):
             keeper = locked(
                 session, settings, recovery.console, world.environ, [place], recovers=True

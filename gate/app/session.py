@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import SimpleQueue
 
@@ -15,20 +17,22 @@ from gate.app.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
-from gate.kube.client import Client, Heard
+from gate.kube.client import Client, Heard, Query
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
 from gate.kube.lists import deployment_names
 from gate.kube.repetition import Limits
 from gate.kube.resources import Resources
 from gate.sources.source import Sources
+from gate.wire.secret_values import SecretValues
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """What every command that talks to a cluster needs; nothing was sent when it is made.
 
-    `at_end` takes what is to be done before the connections are closed.
+    `at_end` takes what is to be done before the connections are closed. `secrets` are kept out of
+    every output.
     """
 
     clock: Clock
@@ -39,6 +43,7 @@ class Session:
     inbox: Inbox
     namespace: str
     at_end: Callable[[Callable[[], None]], object]
+    secrets: SecretValues = field(default_factory=SecretValues)
 
 
 @contextmanager
@@ -98,13 +103,50 @@ def opened(
     def named(plugin: str) -> None:
         console.note("cluster", f"credentials come from the program {plugin}")
 
-    sources = measuring.opened(world.sources, settings, world.clock, stack)
-    session = stack.enter_context(
-        connected(settings, world.clock, world.connect, sources, heard, named)
-    )
+    sources = measuring.opened(world.answering, settings, world.clock, stack)
+    session = stack.enter_context(guarded(world, settings, sources, heard, named))
+    world.secrets.spare([session.namespace, session.connection.context])
     if world.metrics is not None:
         world.metrics.look = partial(deployment_names, session.client)
     return session
+
+
+@contextmanager
+def guarded(
+    world: World,
+    settings: Settings,
+    sources: Sources,
+    heard: Heard | None = None,
+    plugin_named: Callable[[str], None] | None = None,
+) -> Iterator[Session]:
+    """Connect as `connected` does; credentials, and Secrets that are read, become known secrets."""
+
+    def connect(options: Options, clock: Clock) -> Connection:
+        connection = world.connect(options, clock)
+        connection.credentials.tell(world.secrets.add)
+        return connection
+
+    learning = partial(_heard, world.secrets, heard)
+    with connected(settings, world.clock, connect, sources, learning, plugin_named) as session:
+        yield replace(session, secrets=world.secrets)
+
+
+def _heard(
+    secrets: SecretValues,
+    heard: Heard | None,
+    method: str,
+    path: str,
+    query: Query,
+    body: bytes,
+) -> None:
+    """Learn the values of Secrets that were read or written, then tell of the answer."""
+    if "/secrets" in path:
+        with contextlib.suppress(ValueError):
+            found = json.loads(body)
+            for secret in found.get("items") or (found,):
+                secrets.add_secret(secret)
+    if heard is not None:
+        heard(method, path, query, body)
 
 
 def _options(settings: Settings, plugin_named: Callable[[str], None] | None) -> Options:

@@ -15,6 +15,7 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Final, TextIO
@@ -45,12 +46,14 @@ class Terminal:
     ) -> None:
         """Begin its thread, on `clock`: a terminal lives in the machine's time.
 
-        `shows` is whether it can have pictures, `reflows` is told by `Canvas`.
+        `shows` is whether it can have pictures, `reflows` is told by `Canvas`. `mask` takes out of
+        every text what must not be shown.
         """
         self.descriptor = descriptor
         self.encoding = encoding
         self.shows = shows
         self._clock = clock
+        self.mask: Callable[[str], str] = str
         self._canvas = Canvas(reflows=reflows)
         self._texts: SimpleQueue[str] = SimpleQueue()
         self._begun_line = ""
@@ -67,7 +70,7 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Have text stand above the picture, for good; any thread may, and none waits."""
-        self._texts.put(text)
+        self._texts.put(self.mask(text))
 
     def show(self, picture: Picture | None) -> None:
         """Keep a picture at the end from now on, None for none."""
@@ -124,7 +127,8 @@ class Terminal:
         if picture is None:
             return ()
         try:
-            return picture(columns - 1, height_for(rows))
+            painted = picture(columns - 1, height_for(rows))
+            return [replace(line, text=self.mask(line.text)) for line in painted]
         except Exception as error:  # noqa: BLE001 - told as of any thread, and gone on without it
             self._picture = None
             told = (type(error), error, error.__traceback__, threading.current_thread())

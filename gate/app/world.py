@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gate.clock import Clock, SystemClock
 from gate.signals import Delivery, delivered_to
+from gate.wire.secret_values import SecretValues
 
 if TYPE_CHECKING:
     from gate.config import Settings
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 Connect = Callable[["Options", Clock], "Connection"]
 """Raises what `gate.kube.connection.connect` raises."""
-OpenSources = Callable[["Settings", Clock], "Sources"]
-"""Return what answers the checks of a run; raises UsageError for what cannot be asked."""
+OpenSources = Callable[["Settings", Clock, SecretValues], "Sources"]
+"""Return what answers the checks of a run, and add what is sent to the secrets; raises UsageError
+for what cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class World:
     """One run's surroundings; nothing in `gate.app` looks past them.
 
     `environ` is where the pipeline says which run it is. `metrics` are told of the run, None where
-    nobody asks for them.
+    nobody asks for them. `secrets` are kept out of every output.
     """
 
     clock: Clock
@@ -43,6 +45,11 @@ class World:
     stderr: TextIO
     environ: Mapping[str, str]
     metrics: RunMetrics | None = None
+    secrets: SecretValues = field(default_factory=SecretValues)
+
+    def answering(self, settings: Settings, clock: Clock) -> Sources:
+        """Return what answers the checks of a run; raises what `sources` raises."""
+        return self.sources(settings, clock, self.secrets)
 
 
 def outside() -> World:
@@ -65,7 +72,7 @@ def _connected(options: Options, clock: Clock) -> Connection:
     return connect(options, clock=clock)
 
 
-def _sources(settings: Settings, clock: Clock) -> Sources:
+def _sources(settings: Settings, clock: Clock, secrets: SecretValues) -> Sources:
     from gate.app.measuring import sources
 
-    return sources(settings, clock)
+    return sources(settings, clock, secrets)

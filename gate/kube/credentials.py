@@ -5,9 +5,11 @@ Fails closed: where no credential can be had there is an error, never a request 
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +20,13 @@ from gate.kube.failures import Unauthorized
 _TOKEN_FILE_SECONDS = 60.0
 _RETRY_SECONDS = 10.0
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
+
+
+Tell = Callable[[str | bytes], None]
+
+
+def _nobody(_: str | bytes) -> None:
+    """Keep a secret from everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +104,21 @@ class Credentials:
         self._lock = threading.Lock()
         self._credential = source.load(clock.now())
         self.generation = 0
+        self._tell: Tell = _nobody
+
+    def tell(self, tell: Tell) -> None:
+        """Have the secrets of each credential told from now on, those of the present one first."""
+        with self._lock:
+            self._tell = tell
+            self._tell_secrets()
+
+    def _tell_secrets(self) -> None:
+        credential = self._credential
+        self._tell(credential.authorization.rpartition(" ")[2])
+        self._tell(credential.key)
+        if credential.authorization.startswith("Basic "):
+            pair = base64.b64decode(credential.authorization[len("Basic ") :])
+            self._tell(pair.partition(b":")[2])
 
     def current(self) -> Credential:
         """Return a credential that has not expired; Unauthorized where none can be had."""
@@ -114,6 +138,7 @@ class Credentials:
             self._credential = replace(self._credential, renew_at=now + _RETRY_SECONDS)
         else:
             self.generation += 1
+            self._tell_secrets()
 
     def renew(self, generation: int) -> bool:
         """Replace a refused credential of that generation; False where there is no other."""
@@ -124,4 +149,5 @@ class Credentials:
                 return False
             self._credential = self._source.load(self._clock.now())
             self.generation += 1
+            self._tell_secrets()
             return True

@@ -9,7 +9,7 @@ import base64
 import os
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -77,7 +77,8 @@ class Access:
     """How a server is asked; holds where secrets are, never the secrets.
 
     `user` is the name and password of basic auth. `authority` is a file of certificates, ""
-    for the usual ones; `certificate` and `key` are files of a client certificate.
+    for the usual ones; `certificate` and `key` are files of a client certificate. `learned` is
+    told of each secret that is read.
     """
 
     token: Secret | None = None
@@ -88,6 +89,7 @@ class Access:
     key: str = ""
     allow_plain_http: bool = False
     allow_link_local: bool = False
+    learned: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
     def check(self, address: Address) -> None:
         """Refuse what is not safe or cannot work, before anything is sent; UsageError."""
@@ -108,13 +110,22 @@ class Access:
 
     def headers_for(self) -> dict[str, str]:
         """Read every secret now, and return the headers; `Unanswered` where one is not there."""
-        headers = {name: secret.read() for name, secret in self.headers}
+        headers = {name: self._read(secret) for name, secret in self.headers}
         if self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token.read()}"
+            headers["Authorization"] = f"Bearer {self._read(self.token)}"
         if self.user is not None:
-            pair = ":".join(secret.read() for secret in self.user)
+            user, password = self.user
+            pair = f"{user.read()}:{self._read(password)}"
+            if self.learned is not None:
+                self.learned(pair)
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         return headers
+
+    def _read(self, secret: Secret) -> str:
+        text = secret.read()
+        if self.learned is not None:
+            self.learned(text)
+        return text
 
     def _try_out_tls(self) -> None:
         """Make sure that TLS can use the files, and never asks for a pass phrase."""

@@ -11,10 +11,11 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import IO, Final, cast
 
+from gate.clock import Clock
 from gate.core.objects import CleanText
 from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.wire.untrusted import clean
@@ -47,14 +48,21 @@ class Command:
     def __init__(
         self,
         environ: Mapping[str, str],
+        clock: Clock,
         *,
         passed: tuple[str, ...] = (),
         grace_seconds: float = _GRACE_SECONDS,
+        mask: Callable[[str], str] = str,
     ) -> None:
-        """Take the gate's environment, and the names in it that commands are given besides."""
+        """Take the gate's environment, and the names in it that commands are given besides.
+
+        `mask` takes secrets out of what a command prints, before that is cut.
+        """
         names = (*INHERITED, *passed)
         self._environment = {name: environ[name] for name in names if name in environ}
+        self._clock = clock
         self._grace_seconds = grace_seconds
+        self._mask = mask
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._stopping = threading.Event()
 
@@ -94,39 +102,32 @@ class Command:
         """Wait for the end; whatever it left behind in its group ends with it."""
         output = bytearray()
         stdout = cast("IO[bytes]", process.stdout)
-        listener = threading.Thread(target=_drain, args=(stdout, output), daemon=True)
-        listener.start()
-        late = self._waited(process, seconds)
+        drained = self._clock.start(partial(_drain, stdout, output), "command-output")
+        exited = self._clock.start(partial(_await_exit, process), "command")
+        in_time = self._clock.wait(seconds, exited)
+        if not in_time:
+            _signal(process, signal.SIGTERM)
+            self._clock.wait(self._grace_seconds, exited)
         # The pid names the group until the leader is reaped, and nothing of others afterwards.
         _signal(process, signal.SIGKILL)
+        self._clock.wait(_REAPING_SECONDS, exited)
         del self._running[process.pid]
-        code = process.wait()
+        code = process.poll()
         # A process that left the group may hold the pipe open for ever.
-        listener.join(_REAPING_SECONDS)
+        self._clock.wait(_REAPING_SECONDS, drained)
         if self._stopping.is_set():
             return _cancelled()
-        return Answered(Exit(None if late else code, _shown(bytes(output))))
+        return Answered(Exit(code if in_time else None, self._shown(bytes(output))))
 
-    def _waited(self, process: subprocess.Popen[bytes], seconds: float) -> bool:
-        """Wait for the end without reaping; return whether it had to be ended."""
-        late = threading.Event()
+    def _shown(self, output: bytes) -> CleanText:
+        """Return the last lines, clean."""
+        text = self._mask(output.decode("utf-8", "replace")).strip()
+        return clean(text[-_SHOWN_CHARACTERS:])
 
-        def term() -> None:
-            late.set()
-            _signal(process, signal.SIGTERM)
 
-        kill = partial(_signal, process, signal.SIGKILL)
-        watchdogs = [
-            threading.Timer(seconds, term),
-            threading.Timer(seconds + self._grace_seconds, kill),
-        ]
-        for watchdog in watchdogs:
-            watchdog.daemon = True
-            watchdog.start()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        for watchdog in watchdogs:
-            watchdog.cancel()
-        return late.is_set()
+def _await_exit(process: subprocess.Popen[bytes]) -> None:
+    """Return once it has ended, without reaping it."""
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
@@ -141,12 +142,6 @@ def _drain(stream: IO[bytes], kept: bytearray) -> None:
         while some := os.read(stream.fileno(), OUTPUT_BYTES):
             kept += some
             del kept[:-OUTPUT_BYTES]
-
-
-def _shown(output: bytes) -> CleanText:
-    """Return the last lines, clean."""
-    text = output.decode("utf-8", "replace").strip()
-    return clean(text[-_SHOWN_CHARACTERS:])
 
 
 def _cancelled() -> Errored:

@@ -102,15 +102,14 @@ class Exchanges:
         """
         bound = sent.address.origin == self._origin.origin
         headers = self._access.headers_for() if bound else {}
-        line, late = self._line(), threading.Event()
+        line, late, done = self._line(), threading.Event(), threading.Event()
 
         def cut() -> None:
-            late.set()
-            line.adapter.shut()
+            if not self._clock.wait(seconds, done):
+                late.set()
+                line.adapter.shut()
 
-        watchdog = threading.Timer(seconds, cut)
-        watchdog.daemon = True
-        watchdog.start()
+        self._clock.start(cut, "watchdog")
         reply = None
         try:
             reply = self._exchanged(line, sent, headers, seconds, read_body=read_body)
@@ -121,7 +120,7 @@ class Exchanges:
         except (requests.RequestException, ReadError, OSError) as error:
             raise self._failure(error, sent.address, headers, late=late.is_set()) from error
         finally:
-            watchdog.cancel()
+            done.set()
             # Near the end of its time the watchdog may be cutting the line at this moment.
             self._give_back(line, good=reply is not None and reply.latency_seconds < seconds / 2)
         return reply

@@ -6,6 +6,7 @@ quantities; and the messages of conditions, events and containers, which people 
 All else becomes an HMAC, so that equal stays equal and different different: env values, commands
 and arguments, headers, annotations, and all of Secrets, ConfigMaps and kinds not named here.
 Of health checks all is kept but the arguments of commands and what a URL asks for.
+In all that is kept, a value that is known to be secret becomes an HMAC as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 from gate.core.effects import FIELD_MANAGER
 from gate.core.ownership import owned_fields
+from gate.wire.secret_values import SecretValues
 from gate.wire.untrusted import clean
 
 _KNOWN_KINDS: Final = {"Deployment", "ReplicaSet", "Pod", "Event", "Status"}
@@ -62,8 +64,15 @@ _SHOWN_DIGITS: Final = 16
 class Masker:
     """Masks objects under one random key, which is gone with it and never written anywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: SecretValues | None = None) -> None:
+        """Mask what is `known` to be secret in what is kept, too."""
         self._key = secrets.token_bytes(_KEY_BYTES)
+        self._known = known or SecretValues()
+
+    def line(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what was masked by its place without what is secret by its value."""
+        masked: Mapping[str, Any] = self._known.masked(value, self.text)
+        return masked
 
     def text(self, value: str) -> str:
         """Return what stands for a text; nothing stands for nothing."""

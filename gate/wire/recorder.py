@@ -22,6 +22,7 @@ from gate.core.questions import Answers, Errored
 from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.masking import Masker
+from gate.wire.secret_values import SecretValues
 from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, VERSION
 
 _SCENARIO: Final = "recorded"
@@ -73,10 +74,12 @@ class Recorder:
         self._queue: SimpleQueue[Handed | None] = SimpleQueue()
 
     @classmethod
-    def create(cls, path: Path, warn: Callable[[str], None]) -> Recorder:
+    def create(
+        cls, path: Path, warn: Callable[[str], None], secrets: SecretValues | None = None
+    ) -> Recorder:
         """Open `path` anew, under a masking key of its own; UsageError where that fails."""
         try:
-            return cls(path.open("wb"), Masker(), warn)
+            return cls(path.open("wb"), Masker(secrets), warn)
         except OSError as error:
             raise UsageError(f"{path}: cannot record to it: {error.strerror}") from error
 
@@ -153,7 +156,7 @@ class Recorder:
                 self._skipped += 1
 
     def _write(self, line: Made) -> None:
-        data = encode(line) + b"\n"
+        data = encode(self._masker.line(line)) + b"\n"
         self._left -= len(data)
         if self._left < 0:
             raise OSError(errno.EFBIG, "it is as long as a recording may be")

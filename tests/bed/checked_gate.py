@@ -49,6 +49,11 @@ class CheckedGate(Starting):
         self._secrets = secrets
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """What it must not say: the tokens that it is given."""
+        return self._secrets
+
+    @property
     def cwd(self) -> Path:
         """The folder that it runs in."""
         return self._program.cwd

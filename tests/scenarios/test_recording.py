@@ -62,3 +62,40 @@ def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
 def test_a_recording_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
     """A full disk is a warning, not a failed rollout."""
     assert_verified(scene.apply(web(), flags=["--record", "/dev/full"]))
+
+
+REPORTS = ("json", "text", "junit", "markdown", "html", "dotenv")
+
+
+@pytest.mark.contract("B258", "B259")
+def test_a_token_that_stands_in_a_label_is_in_no_output(scene: Scene) -> None:
+    """Nor in a recording, a report or the metrics; what goes back to the cluster has it still."""
+    (token, *_) = scene.gate.secrets
+    serving, failing = web(), web(2, behaviour="crash=0.1")
+    for body in (serving, failing):
+        labels = body["metadata"].setdefault("labels", {})
+        labels["echo"] = f"v{token}v"
+    scene.serve(serving)
+    flags = [*RECORD, "--metrics-textfile", "run.prom"]
+    for form in REPORTS:
+        flags += ["--report", f"{form}=run.{form}"]
+    result = scene.apply(failing, flags=flags)
+    assert result.exit_code == 4, str(result)
+    header = json.loads((scene.folder / "run.jsonl").read_text().splitlines()[0])
+    label = header["applied"]["metadata"]["labels"]["echo"]
+    assert label.startswith("vmasked:")
+    replayed = scene.gate("replay", "run.jsonl", "--output", "json")
+    assert replayed.document["reason"] == "CrashLoop", str(replayed)
+    live = scene.objects.get("deployments", "web")
+    assert live["metadata"]["labels"]["echo"] == f"v{token}v"
+
+
+@pytest.mark.contract("B258")
+def test_what_a_pod_says_of_a_secret_is_masked(scene: Scene) -> None:
+    """A container that prints a Secret's value gives it to no report."""
+    value = f"{CANARY}-spoken-by-a-pod"
+    scene.serve(web())
+    log = f"cannot log in as shop with {value}"
+    result = scene.apply(web(2, behaviour="crash=0.1", log=log), secret(value), flags=RECORD)
+    assert result.exit_code == 4, str(result)
+    assert "cannot log in as shop with ***" in result.stdout

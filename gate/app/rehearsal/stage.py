@@ -29,6 +29,7 @@ from gate.sandbox.scenario.scenario import Scenario
 from gate.sandbox.scenario.series import Series
 from gate.sandbox.storage.store import Key
 from gate.signals import SIGNAL_BASE, Delivery
+from gate.wire.secret_values import SecretValues
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
 """How long what is there before may take: `minReadySeconds` of hours, for each step."""
@@ -170,7 +171,7 @@ class Stage:
             self._apply(actor.key, actor.of_version(_TIMED_OUT))
         self._wait(late, _timed_out)
 
-    def _sources(self, settings: Settings, _: Clock) -> Scripted:
+    def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
         """Return what answers the checks of a run: the play that is on, or else all is well."""
         return Scripted(all_checks(settings), self._scripts)
 

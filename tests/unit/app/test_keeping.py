@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from queue import SimpleQueue
@@ -11,14 +12,16 @@ import pytest
 
 from gate.app.keeping import Keeper
 from gate.core.body import Body
+from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.fact import Absent
 from gate.core.lock import lock_of
 from gate.core.machine import Leg
-from gate.core.objects import deployment_ref
+from gate.core.objects import CleanText, deployment_ref
+from gate.core.outcome import Reason
 from gate.core.policy import Policy
-from gate.core.record import Closed, Kept, Record
+from gate.core.record import Closed, Closing, Kept, Record
 from gate.engine import Inbox
 from gate.kube.failures import (
     ApiError,
@@ -28,8 +31,10 @@ from gate.kube.failures import (
     TooManyRequests,
 )
 from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import Held, Holder, Leases
+from gate.kube.lease import HISTORY, Held, Holder, Leases
 from gate.virtual_time import VirtualClock
+from gate.wire.record import read_history, read_record
+from gate.wire.secret_values import SecretValues
 
 WEB, LOCK = deployment_ref("shop", "web"), lock_of("shop", "web")
 KEPT = Kept(WEB, Absent(), Body.of({}), "rollout-gate")
@@ -46,6 +51,7 @@ class Store:
         self.held = Held(LOCK, "u1", "1", ME)
         self.failures: list[ApiError] = []
         self.writes: list[str] = []
+        self.annotations: Mapping[str, str | None] = {}
 
     def read(self, _lock: object) -> Held:
         """Return it."""
@@ -59,8 +65,9 @@ class Store:
         """Write a record into it."""
         return self._written("save", replace(held, record=record))
 
-    def release(self, held: Held, _annotations: object, _now: datetime) -> Held:
+    def release(self, held: Held, annotations: Mapping[str, str | None], _now: datetime) -> Held:
         """Give it back."""
+        self.annotations = annotations
         return self._written("release", replace(held, holder=Holder("")))
 
     def _written(self, what: str, held: Held) -> Held:
@@ -204,3 +211,23 @@ def test_what_does_not_pass_is_said_in_time(
     assert isinstance(scene.heard(2.0), Released)
     assert scene.store.writes == ["release"] * tries
     assert [line for line in scene.warnings if "it expires" in line]
+
+
+SAID = Cause(Reason.CRASH_LOOP, CleanText("web: cannot log in with s3cret-of-shop"))
+
+
+@pytest.mark.contract("B258")
+def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
+    """Neither why an attempt goes back, in its record, nor why one did, in the history."""
+    secrets = SecretValues()
+    secrets.add("s3cret-of-shop")
+    scene.keeper.mask = secrets.mask
+    scene.lane(SaveRecord(1, replace(BACK, why=(SAID,))))
+    assert isinstance(scene.heard(), Recorded)
+    (why,) = read_record(scene.store.held.record).why
+    assert why.message == "web: cannot log in with ***"
+    closing = Closing(WEB, rolled_back="0", why=SAID)
+    scene.lane(Release(2, Closed(left_open=False, deployments=(closing,))))
+    assert isinstance(scene.heard(), Released)
+    (failed,) = read_history(scene.store.annotations[HISTORY] or "").rolled_back
+    assert failed.message == "web: cannot log in with ***"

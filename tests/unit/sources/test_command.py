@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.clock import SystemClock
 from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
 from tests.long import longer
@@ -27,7 +28,7 @@ def python(script: str, seconds: float = LONG, **environment: str) -> CommandQue
 
 def run(question: CommandQuestion, command: Command | None = None) -> Exit:
     """Run it to its end, which there has to be."""
-    said = (command or Command(SURROUNDINGS, grace_seconds=SHORT)).ask(question)
+    said = (command or Command(SURROUNDINGS, SystemClock(), grace_seconds=SHORT)).ask(question)
     assert isinstance(said, Answered), said
     assert isinstance(said.answer, Exit)
     return said.answer
@@ -99,7 +100,7 @@ def test_a_command_inherits_no_credential() -> None:
 @pytest.mark.contract("B426")
 def test_a_command_finds_what_it_was_given() -> None:
     """By name, one at a time."""
-    command = Command(SURROUNDINGS, passed=("KUBECONFIG", "NOT_THERE"))
+    command = Command(SURROUNDINGS, SystemClock(), passed=("KUBECONFIG", "NOT_THERE"))
     script = "import os; print(os.environ['KUBECONFIG'], 'NOT_THERE' in os.environ)"
     assert run(python(script), command).output == "/k False"
 
@@ -122,7 +123,7 @@ def test_input_is_closed() -> None:
 @pytest.mark.parametrize("word", ["/nowhere/at-all", "/", "a\0b"])
 def test_what_cannot_be_run_is_an_error(word: str) -> None:
     """It tells nothing of the version, and trying again does not help."""
-    said = Command(SURROUNDINGS).ask(CommandQuestion((word,)))
+    said = Command(SURROUNDINGS, SystemClock()).ask(CommandQuestion((word,)))
     assert isinstance(said, Errored)
     assert (said.trouble, said.permanent) == (Trouble.COMMAND, True)
 
@@ -132,7 +133,7 @@ def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
     """At once, and nothing is run afterwards."""
     pipe = tmp_path / "begun"
     os.mkfifo(pipe)
-    command = Command(SURROUNDINGS)
+    command = Command(SURROUNDINGS, SystemClock())
     said: list[Answered | Errored] = []
     script = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(60)"
     question = python(script, 2 * LONG)

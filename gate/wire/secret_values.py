@@ -1,0 +1,218 @@
+"""The secret values that one run has come to know, and the text that leaves it without them.
+
+Known are the credentials that the gate sends, what it hands to commands, and the values of Secrets
+that it reads or writes. Whoever gets one adds it; every output passes `mask` or `masked`: streams,
+logs, documents, reports, recordings, metrics, and what a Lease keeps for people. What is written
+to the cluster as an object is never masked, or a rollback would write the mask.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+MASK: Final = "***"
+LEAST_CREDENTIAL_CHARACTERS: Final = 6
+"""Of what the gate itself sends; a shorter one would blank words of every line."""
+LEAST_VALUE_CHARACTERS: Final = 8
+"""Of a value of a Secret, many of which are no secrets: ports, modes, names of users."""
+LEAST_LINE_CHARACTERS: Final = 20
+"""Of a line of a value that has several, as a private key has."""
+_LEAST_ENCODED: Final = 12
+"""Of base64 that may stand in the middle of more: shorter, it could be anything."""
+_LEAST_NUMBER_CHARACTERS: Final = 16
+"""Of a value of a Secret that is all digits: shorter ones are times, sizes and ports."""
+_MOST_CHARACTERS: Final = 1 << 16
+_HEAD: Final = LEAST_CREDENTIAL_CHARACTERS
+_CUT: Final = ("…", "...")
+"""How a text ends that was cut: a part of a secret may stand before it."""
+
+StandIn = Callable[[str], str]
+
+
+class SecretValues:
+    """What is secret in one run; any thread may add to it and mask with it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._credentials: set[str] = set()
+        self._values: set[str] = set()
+        self._names: set[str] = set()
+        self._by_head: dict[str, tuple[str, ...]] = {}
+        self._heads: re.Pattern[str] | None = None
+
+    # -- what is known -----------------------------------------------------------------------------
+
+    def add(self, value: str | bytes) -> None:
+        """Take a credential of the gate's own, of six characters or more."""
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        self._learn(self._credentials, _with_lines(text.strip(), LEAST_CREDENTIAL_CHARACTERS))
+
+    def add_secret(self, secret: Mapping[str, Any]) -> None:
+        """Take the values of a Secret in its JSON form."""
+        for text in _values_of(secret):
+            self.add_value(text)
+
+    def add_value(self, text: str) -> None:
+        """Take what may be secret, such as a value of a Secret: no short ones, no bare numbers."""
+        if not text.isdecimal() or len(text) >= _LEAST_NUMBER_CHARACTERS:
+            self._learn(self._values, _with_lines(text, LEAST_VALUE_CHARACTERS))
+
+    def spare(self, names: Iterable[str]) -> None:
+        """Show what is called by these names: a user of a database may be called as its app.
+
+        A credential of the gate is masked all the same.
+        """
+        self._learn(self._names, names)
+
+    def _learn(self, known: set[str], texts: Iterable[str]) -> None:
+        with self._lock:
+            before = len(known)
+            known.update(texts)
+            if len(known) > before:
+                self._prepare()
+
+    def _prepare(self) -> None:
+        """Lay out every form of every secret by its first characters."""
+        by_head: dict[str, set[str]] = {}
+        for text in self._credentials | (self._values - self._names):
+            for form in _forms(text):
+                by_head.setdefault(form[:_HEAD], set()).add(form)
+        self._by_head = {
+            head: tuple(sorted(forms, key=len, reverse=True)) for head, forms in by_head.items()
+        }
+        heads = "|".join(map(re.escape, sorted(by_head)))
+        self._heads = re.compile(heads) if heads else None
+
+    # -- what goes out -----------------------------------------------------------------------------
+
+    def mask(self, text: str, stand_in: StandIn | None = None) -> str:
+        """Return a text without secrets, nor their beginnings where it was cut."""
+        heads = self._heads
+        if heads is None:
+            return text
+        parts, ended = [], 0
+        for start, end in _merged(self._found(text, heads)):
+            parts += [text[ended:start], stand_in(text[start:end]) if stand_in else MASK]
+            ended = end
+        return "".join([*parts, text[ended:]]) if parts else text
+
+    def masked(self, value: Any, stand_in: StandIn | None = None) -> Any:
+        """Return a JSON value whose texts, keys included, are without secrets."""
+        if self._heads is None:
+            return value
+        if isinstance(value, str):
+            found = self.mask(value, stand_in)
+            return value if found == value else found
+        if isinstance(value, Mapping):
+            return {
+                self.masked(key, stand_in): self.masked(inner, stand_in)
+                for key, inner in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.masked(item, stand_in) for item in value]
+        return value
+
+    def _found(self, text: str, heads: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+        at = 0
+        while (match := heads.search(text, at)) is not None:
+            start = match.start()
+            length = _matched(text, start, self._by_head.get(match[0], ()))
+            if length:
+                yield start, start + length
+            at = start + 1
+
+
+def _matched(text: str, start: int, forms: Iterable[str]) -> int:
+    """Return how many characters of a secret stand at `start`; 0 for none."""
+    for form in forms:
+        if text.startswith(form, start):
+            if form.isdecimal() and _is_inside_a_number(text, start, start + len(form)):
+                continue
+            return len(form)
+    for form in forms:
+        shared = _shared(text, start, form)
+        if text.startswith(_CUT, start + shared):
+            return shared
+    return 0
+
+
+def _shared(text: str, start: int, form: str) -> int:
+    """Return how many characters of `form` stand at `start`."""
+    pairs = zip(form, text[start : start + len(form)], strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), len(text) - start)
+
+
+def _is_inside_a_number(text: str, start: int, end: int) -> bool:
+    return text[max(0, start - 1) : start].isdecimal() or text[end : end + 1].isdecimal()
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join spans that overlap, in the order of their beginnings."""
+    begun: tuple[int, int] | None = None
+    for start, end in spans:
+        if begun is not None and start < begun[1]:
+            begun = (begun[0], max(begun[1], end))
+            continue
+        if begun is not None:
+            yield begun
+        begun = (start, end)
+    if begun is not None:
+        yield begun
+
+
+def _values_of(secret: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands in `data` (base64) and `stringData` of a Secret, as text."""
+    for value in _map(secret.get("data")).values():
+        try:
+            yield base64.b64decode(str(value), validate=True).decode("utf-8").strip()
+        except ValueError:  # bytes are no text, and stand in no line; their base64 may
+            yield str(value)
+    for value in _map(secret.get("stringData")).values():
+        yield str(value).strip()
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _with_lines(text: str, least: int) -> Iterator[str]:
+    """Yield a value, and each long line of one that has several: outputs are cut into lines."""
+    if least <= len(text) <= _MOST_CHARACTERS:
+        yield text
+    if "\n" in text:
+        lines = (line.strip() for line in text[:_MOST_CHARACTERS].splitlines())
+        yield from (line for line in lines if len(line) >= LEAST_LINE_CHARACTERS and _tells(line))
+
+
+def _tells(line: str) -> bool:
+    """Tell a line of a value from what stands around any key: `-----BEGIN PRIVATE KEY-----`."""
+    return not line.startswith("-----")
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield a value as it may stand in a text, each form of six characters or more."""
+    forms = {text, quote(text, safe=""), quote(text), quote_plus(text), html.escape(text)}
+    forms |= {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    forms.add(" ".join(text.split()))
+    data = text.encode("utf-8", "surrogatepass")
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms.add(encode(data).decode())
+        forms.update(_inside(encode, data))
+    yield from (form for form in forms if len(form) >= _HEAD)
+
+
+def _inside(encode: Callable[[bytes], bytes], data: bytes) -> Iterator[str]:
+    """Yield the base64 of `data` behind 0 to 2 bytes more, without what its neighbours decide."""
+    for before in range(3):
+        text = encode(bytes(before) + data).decode().rstrip("=")
+        first = -(-before * 8 // 6)
+        last = (before + len(data)) * 8 // 6
+        if last - first >= _LEAST_ENCODED:
+            yield text[first:last]

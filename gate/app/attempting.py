@@ -40,7 +40,7 @@ def apply(world: World, settings: Settings) -> int:
         keeper = locked(session, settings, console, world.environ, locks)
         carry: Carry = run
         if tape is not None:
-            carry = partial(run, measured=tape.measured, writing=tape.writing)
+            carry = partial(run, measured=tape.measured, writing=tape.writing, moved=tape.moved)
         return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
 
     return concluded(world, "apply", settings, prepare)

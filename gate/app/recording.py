@@ -15,6 +15,7 @@ from gate.config import Settings, all_checks, as_configuration, policy
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import taken_by
+from gate.core.attempt import Attempt
 from gate.core.check_run import Tick
 from gate.core.effects import Write
 from gate.core.events import LiveObject
@@ -153,6 +154,7 @@ class Tape:
         self._policy = policy
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
+        self._missing = False
 
     @property
     def complete(self) -> bool:
@@ -181,6 +183,17 @@ class Tape:
         """Take a write that is about to be sent: after the applies it is one of the way back."""
         if self.complete and effect.ref.kind == "Deployment":
             self._recorder.returned(self._clock.now())
+
+    def moved(self, attempt: Attempt) -> None:
+        """Take a step of the attempt: facts that are missing from now on, or no more."""
+        missing = any(rollout.blindness.facts_missing for rollout in attempt.rollouts.values())
+        if missing == self._missing:
+            return
+        self._missing, at = missing, self._clock.now()
+        if missing:
+            self._recorder.unseen(at, "a request or a watch failed")
+        else:
+            self._recorder.seen(at)
 
     def _listed(self, path: str, body: bytes) -> None:
         if self.complete:

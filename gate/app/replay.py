@@ -34,13 +34,12 @@ from gate.core.events import (
     Answer,
     AttemptEvent,
     Collected,
-    Listed,
+    ContactFailed,
     LiveObject,
     Observed,
     ReadBack,
     Recorded,
     Released,
-    Vanished,
     Woke,
 )
 from gate.core.fact import Absent, Fact, Known
@@ -59,6 +58,7 @@ from gate.report.result import CheckResult
 from gate.report.style import Style
 from gate.report.timeline import timeline_line
 from gate.wire.measurements import Measured
+from gate.wire.trace import Heard, Seen
 
 
 class Stands(enum.StrEnum):
@@ -88,7 +88,7 @@ class Recording:
     before: tuple[Watched, ...]
     before_live: Mapping[Ref, Fact[LiveObject]]
     applied: tuple[LiveObject, ...]
-    events: Iterable[Observed | Vanished | Listed | Measured]
+    events: Iterable[Heard]
     checks: tuple[Check, ...] = ()
 
 
@@ -168,6 +168,8 @@ class _Player:
         )
         self.timeline: list[Announce] = []
         self._measurements = RecordedAnswers(recording.checks, policy.checks)
+        self._missing = False
+        self._unread: list[Read] = []
         self.attempt, effects = begin(plan, 0.0)
         self.attempt = self._applied(recording, snapshots)
         self.course = Course().seen(self.attempt)
@@ -192,15 +194,28 @@ class _Player:
                 attempt = start_following(attempt, applied, known)
         return attempt
 
-    def play(self, event: Observed | Vanished | Listed | Measured) -> None:
+    def play(self, event: Heard) -> None:
         """Take the next line of the recording."""
         self._wake_until(event.at)
+        if isinstance(event, Seen):
+            self._see(event.at)
+            return
         if not isinstance(event, Measured):
+            self._missing |= isinstance(event, ContactFailed)
             self._hear(event)
             return
         answer = self._measurements.heard(event)
         if answer is not None and answer.effect_id in self.attempt.outstanding:
             self._hear(answer)
+
+    def _see(self, at: float) -> None:
+        """Answer the reads that had no answer while facts were missing: the run has its own now."""
+        self._missing = False
+        self._hear(Woke(at))
+        waiting, self._unread = self._unread, []
+        for read in waiting:
+            if read.effect_id in self.attempt.outstanding:
+                self._hear(self._read(self.attempt.now, read.effect_id, read.ref))
 
     def _wake_until(self, at: float) -> None:
         """Let pass the time before the next line of the recording."""
@@ -226,11 +241,14 @@ class _Player:
                     self._hear(answer)
 
     def _answer_to(self, effect: Asking) -> Answer | None:
-        """Return the answer, None for a measurement that the recording has yet to show."""
+        """Return the answer, None for what the recording has yet to show."""
         now = self.attempt.now
         match effect:
             case SaveRecord(effect_id):
                 return Recorded(now, effect_id)
+            case Read() if self._missing:
+                self._unread.append(effect)
+                return None
             case Read(effect_id, ref):
                 return self._read(now, effect_id, ref)
             case Collect(effect_id):

@@ -14,11 +14,11 @@ from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
-from gate.core.effects import Asking, Release, SaveRecord, Write
+from gate.core.effects import Announce, Asking, Release, SaveRecord, Write
 from gate.core.events import Answer, Interrupted
 from gate.core.objects import Ref
 from gate.core.plan import Plan
-from gate.engine import Engine
+from gate.engine import Engine, Listener
 from gate.kube.evidence import Collector
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
@@ -54,10 +54,12 @@ def run(
     *,
     measured: Measured | None = None,
     writing: Callable[[Write], None] | None = None,
+    moved: Callable[[Attempt], None] | None = None,
 ) -> Attempt:
     """Return the attempt in its end state.
 
-    `measured` is told what each check was answered, `writing` of each write before it is sent.
+    `measured` is told what each check was answered, `writing` of each write before it is sent,
+    `moved` of each step.
     A bug of ours that breaks it off is raised, after a warning that names what was written.
     """
     clock, inbox = ready.session.clock, ready.session.inbox
@@ -66,7 +68,7 @@ def run(
         clock,
         inbox,
         write=_told(writing, Writer(client, resources, clock).perform),
-        read=Reader(client, resources, clock, ready.selectors).perform,
+        read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
         collect=Collector(client, clock).perform,
         ask=performer(ready.session.sources, clock, measured),
     )
@@ -79,7 +81,7 @@ def run(
         if isinstance(effect, Release) and ready.watching is not None:
             ready.watching.stop()  # it is decided, and what is seen from now on delays the end
 
-    engine = Engine(clock, inbox, dispatch, console)
+    engine = Engine(clock, inbox, dispatch, console if moved is None else _Steps(console, moved))
     with suppress(RuntimeError):  # no thread can be made: they only save time
         clock.start(client.keep_ready, "connections")
     try:
@@ -92,6 +94,24 @@ def run(
         raise
     finally:
         lanes.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """A listener that tells somebody else of each step, too."""
+
+    listener: Listener
+    step: Callable[[Attempt], None]
+
+    def said(self, announce: Announce) -> None:
+        self.listener.said(announce)
+
+    def moved(self, attempt: Attempt) -> None:
+        self.step(attempt)
+        self.listener.moved(attempt)
+
+    def beat(self, attempt: Attempt) -> None:
+        self.listener.beat(attempt)
 
 
 def _told(

@@ -8,7 +8,15 @@ from typing import Any
 from gate.app.session import Session
 from gate.core.baseline import baseline_of
 from gate.core.body import FrozenMap
-from gate.core.events import ContactLost, Kind, Listed, Observed, Vanished
+from gate.core.events import (
+    AccessRefused,
+    ContactFailed,
+    ContactLost,
+    Kind,
+    Listed,
+    Observed,
+    Vanished,
+)
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.plan import Target
@@ -102,9 +110,9 @@ class Watching:
         match event:
             case Listed(_, kind, about, _):
                 self._listed.add((about, kind))
-            case ContactLost(_, why, Reason() as refused):
-                raise RefusedError(why, reason=refused)
-            case ContactLost(_, why, _):
+            case AccessRefused(_, _, why, reason):
+                raise RefusedError(why, reason=reason)
+            case ContactLost(_, why) | ContactFailed(_, why):
                 self._why_not = why
             case _:
                 pass

@@ -14,6 +14,7 @@ from gate.core.body import FrozenMap
 from gate.core.causes import Cause
 from gate.core.check_run import CheckRun, Conclusion
 from gate.core.checks import During
+from gate.core.contact import Contact
 from gate.core.effects import Announce, Asking, Effect, Write
 from gate.core.events import Evidence, LiveObject
 from gate.core.last_look import Finding, LeftObject
@@ -34,6 +35,9 @@ ANSWER_SECONDS = 5.0
 """How long the end of the bake window waits for measurements under way, within the overtime."""
 INSPECTION_SECONDS = 2.0
 """How long the end waits for every object to be read once more, within the overtime."""
+READS_A_DEADLINE = 3
+"""How often all is read within a progress deadline, at least."""
+SHORTEST_READ_INTERVAL_SECONDS = 5.0
 CLOSING_SECONDS = 2.0
 """How long giving the lock back may take; with the overtime within the contract's 10 s."""
 EVIDENCE_SECONDS = 2.0
@@ -143,8 +147,7 @@ class Attempt:
     rejection: Rejection | None = None
     refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
     dropped_paths: tuple[str, ...] = ()
-    contact_lost: str | None = None
-    contact_refused: Reason | None = None
+    contact: Contact = field(default_factory=Contact)
     signal_number: int | None = None
     interrupted_at: float = math.inf
     first_sent_at: float | None = None
@@ -213,6 +216,16 @@ class Attempt:
         """
         late = max(0.0, self.leg_at - self.forward_ended_at) if self.leg is Leg.BACK else 0.0
         return self.leg_ends_at + OVERTIME_SECONDS - late
+
+    @property
+    def read_interval_seconds(self) -> float:
+        """How often all is read: several times a deadline, or blindness would pass unnoticed."""
+        lives = (rollout.snapshot.live for rollout in self.rollouts.values())
+        deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
+        often = max(
+            SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
+        )
+        return min(self.plan.policy.read_interval_seconds, often)
 
     @property
     def bake_ends_at(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.core.applied import Applied
+from gate.core.blindness import Blindness
 from gate.core.causes import Cause
 from gate.core.objects import CleanText, Deployment
 from gate.core.outcome import Reason
@@ -39,21 +40,27 @@ def condition_exceeded(
     return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, condition.message)
 
 
-def no_progress(live: Deployment, progress: Progress, now: float) -> Cause | None:
+def no_progress(
+    live: Deployment, progress: Progress, blindness: Blindness, now: float
+) -> Cause | None:
     """Fire where the controller's condition never comes: flapping pods, nothing to create."""
-    if now < stalled_at(progress, live):
+    clock = blindness.clock(now)
+    if clock < stalled_at(progress, live):
         return None
-    silent = now - progress.last_at
-    message = CleanText(f"no progress for {silent:.0f} s (the gate's own clock)")
+    silent = clock - progress.last_clock
+    blind = blindness.seconds(now) - progress.blind_seconds
+    beside = f"; {blind:.0f} s more do not count" if blind else ""
+    message = CleanText(f"no progress for {silent:.0f} s (the gate's own clock{beside})")
     return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, message)
 
 
-def total_over(live: Deployment, progress: Progress, total_seconds: float, now: float) -> Cause:
+def total_over(live: Deployment, progress: Progress, total_seconds: float, clock: float) -> Cause:
     """Name what ended with the total: the deadline where nothing moved for about as long.
 
-    Both at 600 s is the usual case, and the condition would have come a moment later.
+    Both at 600 s is the usual case, and the condition would have come a moment later. `clock` is
+    that of `Blindness`.
     """
-    silent = now - progress.last_at
+    silent = clock - progress.last_clock
     at_standstill = silent >= live.progress_deadline_seconds - CONDITION_LAG_SECONDS
     reason = Reason.PROGRESS_DEADLINE_EXCEEDED if at_standstill else Reason.TIMEOUT
     return Cause(reason, CleanText(f"not complete within {total_seconds:.0f} s"))

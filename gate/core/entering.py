@@ -61,8 +61,7 @@ def ask(attempt: Attempt) -> Step:
         return attempt, ()
     if attempt.now < attempt.next_read_at:
         return checking.asked(attempt)
-    interval = attempt.plan.policy.read_interval_seconds
-    due = replace(attempt, next_read_at=attempt.now + interval)
+    due = replace(attempt, next_read_at=attempt.now + attempt.read_interval_seconds)
     return read_all(due, [ref for ref in due.rollouts if ref not in due.departures])
 
 
@@ -144,7 +143,7 @@ def _following(attempt: Attempt, _ruled: Rulings) -> Step:
         attempt = _with_unchanged(attempt)
     next_read_at = attempt.next_read_at
     if not attempt.now < next_read_at < math.inf:
-        next_read_at = attempt.now + attempt.plan.policy.read_interval_seconds
+        next_read_at = attempt.now + attempt.read_interval_seconds
     resting = math.inf
     attempt = replace(
         attempt, baked_since=resting, confirming_since=resting, next_read_at=next_read_at

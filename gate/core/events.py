@@ -74,15 +74,19 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
-class ContactLost:
-    """Nothing of the API server can be had.
-
-    `refused` says how it refuses us, where trying again is no use: Forbidden, Unauthorized.
-    """
+class ContactFailed:
+    """A request or a watch failed, or its answer took long: facts may have been missed."""
 
     at: float
     why: str
-    refused: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContactLost:
+    """Nothing of the API server can be had."""
+
+    at: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,27 @@ class ContactRestored:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessRefused:
+    """The API server answers, but not us: `reason` is Forbidden or Unauthorized.
+
+    `what` is refused: a kind in a namespace.
+    """
+
+    at: float
+    what: str
+    why: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class AccessGranted:
+    """What was refused is answered again."""
+
+    at: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseLost:
     """Somebody else holds the lock of this attempt."""
 
@@ -100,9 +125,8 @@ class LeaseLost:
     holder: str
 
 
-Observation = (
-    Observed | Vanished | Listed | Woke | Interrupted | ContactLost | ContactRestored | LeaseLost
-)
+ContactEvent = ContactFailed | ContactLost | ContactRestored | AccessRefused | AccessGranted
+Observation = Observed | Vanished | Listed | Woke | Interrupted | ContactEvent | LeaseLost
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,13 @@ from typing import TypeVar
 from gate.core.answering import answered
 from gate.core.attempt import Attempt, Ending
 from gate.core.body import FrozenMap
+from gate.core.effects import Asking, Read
 from gate.core.events import (
+    AccessGranted,
+    AccessRefused,
     AttemptEvent,
+    ContactEvent,
+    ContactFailed,
     ContactLost,
     ContactRestored,
     Interrupted,
@@ -30,6 +35,9 @@ from gate.core.snapshot import Snapshot
 
 __all__ = ["UnexpectedAnswer", "applied_found", "applied_of", "fold", "start_following"]
 
+READ_AGAIN_SECONDS = 5.0
+"""How soon after a read all is read again, where a request or a watch has failed."""
+
 Folded = TypeVar("Folded", Rollout, Snapshot)
 
 
@@ -44,18 +52,57 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             return attempt
         case Interrupted(_, signal_number):
             return _interrupted(attempt, signal_number)
-        case ContactLost(_, why, refused):
-            refused = attempt.contact_refused or refused
-            return replace(attempt, contact_lost=why, contact_refused=refused)
-        case ContactRestored():
-            return replace(attempt, contact_lost=None)
+        case (
+            ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
+        ):
+            return _contact(attempt, event)
         case LeaseLost(_, holder):
             return _lease_lost(attempt, holder)
         case _:
             after, facts = answered(attempt, event)
             for fact in facts:
                 after = observed(after, fact)
-            return after
+            return _read_well(after, attempt.outstanding[event.effect_id]) if facts else after
+
+
+def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
+    """End the blindness of a Deployment that was read as a whole."""
+    if not isinstance(effect, Read) or not effect.whole_rollout:
+        return attempt
+    rollout = attempt.rollouts.get(effect.ref)
+    if rollout is None:
+        return attempt
+    seen = rollout.read_well(attempt.now)
+    return replace(attempt, rollouts=attempt.rollouts.put(effect.ref, seen))
+
+
+def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
+    contact = attempt.contact
+    match event:
+        case ContactFailed():
+            return _without_facts(attempt)
+        case ContactLost(_, why):
+            return _without_facts(replace(attempt, contact=replace(contact, lost=why)))
+        case ContactRestored():
+            return replace(attempt, contact=replace(contact, lost=None))
+        case AccessRefused(at, what, why, reason):
+            refused = contact.refused(at, what, why, reason)
+            return _without_facts(replace(attempt, contact=refused))
+        case AccessGranted(_, what):
+            return replace(attempt, contact=contact.granted(what))
+
+
+def _without_facts(attempt: Attempt) -> Attempt:
+    """Count from the last fact as blind, and have all read soon: that ends it."""
+    since = attempt.contact.facts_at
+    rollouts = {ref: rollout.without_facts(since) for ref, rollout in attempt.rollouts.items()}
+    last_read_at = attempt.next_read_at - attempt.read_interval_seconds
+    soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
+    return replace(
+        attempt,
+        rollouts=FrozenMap(rollouts),
+        next_read_at=min(attempt.next_read_at, soon),
+    )
 
 
 def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
@@ -65,6 +112,7 @@ def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
     return replace(
         attempt,
         now=max(attempt.now, event.at),
+        contact=attempt.contact.heard(event.at),
         rollouts=_kept(attempt.rollouts, rollouts),
         snapshots=_kept(attempt.snapshots, snapshots),
     )

@@ -1,4 +1,4 @@
-"""What keeps the controllers from rolling out: nothing observed, no ReplicaSet made, pods denied.
+"""What keeps the controllers from rolling out: no ReplicaSet made, pods denied.
 
 Each has its own grace, counted from when it was first seen after our write.
 """
@@ -9,32 +9,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.core.causes import NEVER, Cause
-from gate.core.objects import CleanText, Condition, Deployment
+from gate.core.objects import Condition, Deployment
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast
 from gate.core.progress import Progress
 from gate.core.snapshot import Snapshot
 
-NOT_OBSERVING_SECONDS = 30.0
-"""A controller that has not seen our generation for so long is named as a cause."""
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 
 
 @dataclass(frozen=True, slots=True)
 class Hindrances:
-    """Since when the live generation is not observed, and its ReplicaSet cannot be created."""
+    """Since when the ReplicaSet of the live template cannot be created."""
 
-    unobserved_since: float | None = None
     create_error_since: float | None = None
 
     def fold(self, at: float, live: Deployment) -> Hindrances:
         """Return what hinders after `live` was seen."""
-        unobserved = live.observed_generation < live.generation
-        erring = create_error(live) is not None
-        return Hindrances(
-            _since(self.unobserved_since, at) if unobserved else None,
-            _since(self.create_error_since, at) if erring else None,
-        )
+        if create_error(live) is None:
+            return Hindrances()
+        return self if self.create_error_since is not None else Hindrances(at)
 
     def fatal(self, live: Deployment, limits: FailFast, now: float) -> Cause | None:
         """Decide on the one error that a generation nobody observes may still show."""
@@ -50,12 +44,7 @@ class Hindrances:
             return NEVER
         return self.create_error_since + grace
 
-    def not_observing_at(self) -> float:
-        """Return when the controller is called silent."""
-        since = self.unobserved_since
-        return NEVER if since is None else since + NOT_OBSERVING_SECONDS
-
-    def causes(self, snapshot: Snapshot, now: float) -> Iterator[Cause]:
+    def causes(self, snapshot: Snapshot) -> Iterator[Cause]:
         """Iterate what hinders now."""
         failure, live = denial(snapshot), snapshot.live
         if failure is not None:
@@ -63,14 +52,6 @@ class Hindrances:
         erring = create_error(live) if live is not None else None
         if erring is not None:
             yield Cause(Reason.REPLICA_SET_CREATE_ERROR, erring.message)
-        if self.unobserved_since is not None and now >= self.not_observing_at():
-            silent = now - self.unobserved_since
-            text = CleanText(f"the controller has not seen our change for {silent:.0f} s")
-            yield Cause(Reason.CONTROLLER_NOT_OBSERVING, text)
-
-
-def _since(earlier: float | None, at: float) -> float:
-    return at if earlier is None else earlier
 
 
 def create_error(live: Deployment) -> Condition | None:
@@ -113,7 +94,7 @@ def denial_ripe_at(snapshot: Snapshot, progress: Progress, limits: FailFast) -> 
     grace, progress_counts = denial_grace(failure, limits)
     since = snapshot.denied_since[snapshot.current_uid]
     if progress_counts:
-        since = max(since, progress.last_at)
+        since = max(since, progress.last_clock)
     return NEVER if grace is None else since + grace
 
 

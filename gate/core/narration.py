@@ -123,11 +123,15 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    if after.contact_lost is not None and before.contact_lost is None:
-        refused = after.contact_refused is not None
-        what = "the API server refuses us" if refused else "no contact with the API server"
-        yield "contact", f"{what}: {after.contact_lost}"
-    if after.contact_lost is None and before.contact_lost is not None:
+    was, now = before.contact, after.contact
+    if now.refusal is not None and was.refusal is None:
+        yield "contact", f"the API server refuses us: {now.refusal.why}"
+    for what, refusal in now.refusals.items():
+        if what not in was.refusals:
+            yield "contact", f"refused, asking again: {refusal.why}"
+    if now.lost is not None and was.lost is None:
+        yield "contact", f"no contact with the API server: {now.lost}"
+    if now.lost is None and was.lost is not None:
         yield "contact", "the API server answers again"
     if after.unreadable and not before.unreadable:
         yield "unread", "what runs could not be read; asking again"

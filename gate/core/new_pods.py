@@ -26,13 +26,15 @@ SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
 class NewPods:
     """The new pods that count, with the troubles of those that have some, by uid.
 
-    `soonest_ripe_at` is the earliest time at which any of them is beyond hope.
+    `soonest_ripe_at` is the earliest time at which any of them is beyond hope; `ready` is how many
+    are ready.
     """
 
     replica_set_uid: str = ""
     count: int = 0
     troubles: FrozenMap[str, Trouble] = field(default_factory=FrozenMap)
     soonest_ripe_at: float = NEVER
+    ready: int = 0
 
     @classmethod
     def of(cls, snapshot: Snapshot, limits: FailFast) -> NewPods:
@@ -45,7 +47,8 @@ class NewPods:
         ]
         judged = ((track.pod.uid, trouble_of(track, live.template, limits)) for track in tracks)
         troubles = FrozenMap((pod, trouble) for pod, trouble in judged if trouble is not None)
-        return cls(uid, len(tracks), troubles, _soonest(troubles))
+        ready = sum(track.pod.ready for track in tracks)
+        return cls(uid, len(tracks), troubles, _soonest(troubles), ready)
 
     def after(
         self,
@@ -61,6 +64,7 @@ class NewPods:
         if one is None:
             return self
         count = self.count + (new is not None) - (old is not None)
+        ready = self.ready + _is_ready(new) - _is_ready(old)
         trouble = trouble_of(new, template, limits) if new is not None else None
         known = self.troubles.get(one.pod.uid)
         if trouble == known:
@@ -68,7 +72,7 @@ class NewPods:
         else:
             troubles = _put(self.troubles, one.pod.uid, trouble)
             soonest = self._soonest_after(known, trouble, troubles)
-        return NewPods(self.replica_set_uid, count, troubles, soonest)
+        return NewPods(self.replica_set_uid, count, troubles, soonest, ready)
 
     def _counts(self, track: PodTrack) -> bool:
         return track.pod.owner_uid == self.replica_set_uid != "" and track.counts
@@ -108,6 +112,10 @@ class NewPods:
             yield self.soonest_ripe_at
         else:
             yield from (t.ripe_at for t in self.troubles.values() if t.ripe_at > now)
+
+
+def _is_ready(track: PodTrack | None) -> bool:
+    return track is not None and track.pod.ready
 
 
 def _put(

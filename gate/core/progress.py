@@ -24,7 +24,8 @@ class Progress:
     """High-water marks of the followed ReplicaSet and the low one of the old; when one last moved.
 
     Marks instead of current numbers: pods that flap between ready and not ready are no progress.
-    `first_available_at` is when the first of the followed ReplicaSet's pods was seen available.
+    `first_available_at` is when the first of the followed ReplicaSet's pods was seen available,
+    `blind_seconds` what had not counted of the time until `last_at`.
     """
 
     last_at: float
@@ -36,8 +37,16 @@ class Progress:
     paused: bool = False
     complete: bool = False
     first_available_at: float | None = None
+    blind_seconds: float = 0.0
 
-    def fold(self, at: float, snapshot: Snapshot, *, complete: bool = False) -> Progress:
+    @property
+    def last_clock(self) -> float:
+        """When one last moved, by the clock that stands while nobody can see."""
+        return self.last_at - self.blind_seconds
+
+    def fold(
+        self, at: float, snapshot: Snapshot, *, complete: bool = False, blind_seconds: float = 0.0
+    ) -> Progress:
         """Return the marks after `snapshot`, which is `complete` or not.
 
         A pause stops the clock. Its end starts it anew, and so does the end of completeness: a
@@ -54,6 +63,7 @@ class Progress:
         return replace(
             marks,
             last_at=at if moved else self.last_at,
+            blind_seconds=blind_seconds if moved else self.blind_seconds,
             paused=live.paused,
             complete=complete,
             first_available_at=at if first is None and marks.available else first,
@@ -83,15 +93,19 @@ class Progress:
             old,
             self.paused,
             first_available_at=first,
+            blind_seconds=self.blind_seconds,
         )
 
 
 def stalled_at(progress: Progress, deployment: Deployment) -> float:
-    """Return when the no-progress clock fires: never while paused or without a deadline."""
+    """Return the clock at which no progress fires: never while paused or without a deadline.
+
+    It is that of `Blindness.clock`.
+    """
     deadline = deployment.progress_deadline_seconds
     if deployment.paused or deadline >= NO_DEADLINE_SECONDS:
         return math.inf
-    return progress.last_at + deadline + CONDITION_LAG_SECONDS
+    return progress.last_clock + deadline + CONDITION_LAG_SECONDS
 
 
 def step_size(deployment: Deployment) -> int:

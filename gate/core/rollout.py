@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from gate.core.applied import Applied
+from gate.core.blindness import Blindness
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble, ordered, summed
 from gate.core.deadlines import (
@@ -41,8 +42,9 @@ class Rollout:
     """One Deployment on its way to `applied`.
 
     `total_seconds` count from `budget_from`. `deadline_decides` is false while a rollback is
-    verified: its condition can still be the failed version's. `settled` is whether it was
-    complete at any time: from then on the bake window is part of its time.
+    verified: of all clocks its total alone ends it. `settled` is whether it was complete at any
+    time: from then on the bake window is part of its time. Graces, and times in `snapshot`, are
+    by the clock of `blindness`, which stands while nobody can see.
     """
 
     applied: Applied
@@ -55,6 +57,7 @@ class Rollout:
     settled: bool = False
     hindrances: Hindrances = field(default_factory=Hindrances)
     new: NewPods = field(default_factory=NewPods)
+    blindness: Blindness = field(default_factory=Blindness)
 
     @classmethod
     def start(
@@ -117,7 +120,9 @@ class Rollout:
 
     def observe(self, event: Observed | Vanished | Listed) -> Rollout:
         """Return the rollout after `event`."""
-        snapshot = self.snapshot.fold(event)
+        clock = self.blindness.clock(event.at)
+        known = event if clock == event.at else replace(event, at=clock)
+        snapshot = self.snapshot.fold(known)
         if snapshot is self.snapshot:
             return self
         match event:
@@ -131,6 +136,15 @@ class Rollout:
                 return self._after_all(event.at, snapshot, NewPods())
             case _:
                 return self._after_all(event.at, snapshot, self.new)
+
+    def without_facts(self, since: float) -> Rollout:
+        """Return the rollout that nothing is heard of, the last fact being that of `since`."""
+        return replace(self, blindness=self.blindness.without_facts(max(since, self.applied.at)))
+
+    def read_well(self, at: float) -> Rollout:
+        """Return the rollout after all of it was read with quorum."""
+        blindness = self.blindness.read_well(at)
+        return self if blindness is self.blindness else replace(self, blindness=blindness)
 
     def _after_pod(self, at: float, snapshot: Snapshot, uid: str) -> Rollout:
         """Look at one pod alone: the counters that the marks are made of did not change."""
@@ -152,6 +166,7 @@ class Rollout:
             self.settled,
             self.hindrances,
             new,
+            self.blindness.fold(at, snapshot, live, new.ready),
         )
 
     def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
@@ -161,17 +176,21 @@ class Rollout:
             return replace(self, snapshot=snapshot, new=NewPods())
         complete = self._observed(live) and done(snapshot, live, self.policy)
         same = new.replica_set_uid == snapshot.current_uid != ""
+        new = new if same else NewPods.of(snapshot, self.policy.fail_fast)
+        blindness = self.blindness.fold(at, snapshot, live, new.ready)
+        blind_seconds = blindness.seconds(at)
         return Rollout(
             self.applied,
             self.policy,
             snapshot,
-            self.progress.fold(at, snapshot, complete=complete),
+            self.progress.fold(at, snapshot, complete=complete, blind_seconds=blind_seconds),
             self.total_seconds,
             self.budget_from,
             self.deadline_decides,
             self.settled or complete,
-            self.hindrances.fold(at, live),
-            new if same else NewPods.of(snapshot, self.policy.fail_fast),
+            self.hindrances.fold(at - blind_seconds, live),
+            new,
+            blindness,
         )
 
     def verdict(self, now: float) -> Verdict:
@@ -219,7 +238,8 @@ class Rollout:
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
         of_pods = summed(self.troubles.values(), self.new.count)
-        return ordered((*of_pods, *self.hindrances.causes(self.snapshot, now)))
+        hindering = self.hindrances.causes(self.snapshot)
+        return ordered((*of_pods, *hindering, *self.blindness.causes(now)))
 
     def is_complete(self, live: Deployment) -> bool:
         """Tell whether the strict predicate holds: we are observed, and all is there."""
@@ -233,14 +253,14 @@ class Rollout:
 
     def _fatal(self, live: Deployment, now: float) -> Cause | None:
         """Return what needs no clock to run out; only one error shows before we are observed."""
-        limits = self.policy.fail_fast
+        limits, clock = self.policy.fail_fast, self.blindness.clock(now)
         if self._observed(live):
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
-            of_pods = self.new.fatal(now, tolerated)
-            fatal = of_pods or fatal_denial(self.snapshot, self.progress, limits, now)
+            of_pods = self.new.fatal(clock, tolerated)
+            fatal = of_pods or fatal_denial(self.snapshot, self.progress, limits, clock)
             if fatal is not None:
                 return fatal
-        return self.hindrances.fatal(live, limits, now)
+        return self.hindrances.fatal(live, limits, clock)
 
     def _complete(self, live: Deployment) -> Verdict | None:
         if not self.is_complete(live):
@@ -251,18 +271,24 @@ class Rollout:
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(counted(self.snapshot, live)))
 
     def _late(self, live: Deployment, now: float) -> Cause | None:
-        """Return what the clocks say, the controller's own first."""
-        if self.deadline_decides and self._observed(live):
-            current = self.snapshot.current()
-            name = current.name if current is not None else ""
-            exceeded = condition_exceeded(live, self.applied, name, now)
-            if exceeded is not None:
-                return exceeded
-        stalled = no_progress(live, self.progress, now)
+        """Return what the clocks say, the controller's own first; a rollback has but its total."""
+        stalled = None
+        if self.deadline_decides:
+            stalled = self._exceeded(live, now) or no_progress(
+                live, self.progress, self.blindness, now
+            )
         if stalled is not None or now < self.ends_at:
             return stalled
-        over = total_over(live, self.progress, self.total_seconds, now)
+        over = total_over(live, self.progress, self.total_seconds, self.blindness.clock(now))
         return replace(over, message=CleanText(f"{over.message}: {counted(self.snapshot, live)}"))
+
+    def _exceeded(self, live: Deployment, now: float) -> Cause | None:
+        """Believe the controller's deadline condition, if it is of what is seen now."""
+        if not self._observed(live) or not self.blindness.condition_stands(now):
+            return None
+        current = self.snapshot.current()
+        name = current.name if current is not None else ""
+        return condition_exceeded(live, self.applied, name, now)
 
     def _failed(self, why: Cause | None, now: float) -> Verdict | None:
         if why is None:
@@ -273,14 +299,19 @@ class Rollout:
         return live.observed_generation >= max(live.generation, self.applied.generation)
 
     def _times(self, now: float) -> Iterator[float]:
-        live = self.snapshot.live
+        live, blindness = self.snapshot.live, self.blindness
         yield self.ends_at
-        limits = self.policy.fail_fast
+        yield from blindness.times(now)
+        for clock in self._clocks(blindness.clock(now)):
+            yield blindness.time_of(clock, now)
+        if live is not None and live.deadline_exceeded:
+            yield condition_believed_at(live, self.applied.at)
+
+    def _clocks(self, clock: float) -> Iterator[float]:
+        """Iterate what is due by the clock that stands while nobody can see."""
+        limits, live = self.policy.fail_fast, self.snapshot.live
         yield denial_ripe_at(self.snapshot, self.progress, limits)
         yield self.hindrances.create_error_ripe_at(limits)
-        yield self.hindrances.not_observing_at()
-        yield from self.new.ripe_times(now)
+        yield from self.new.ripe_times(clock)
         if live is not None:
             yield stalled_at(self.progress, live)
-            if live.deadline_exceeded:
-                yield condition_believed_at(live, self.applied.at)

@@ -127,7 +127,7 @@ def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
         return Trigger.LOST
     if attempt.awaits(Write):
         return None
-    if attempt.contact_refused is not None:
+    if attempt.contact.refusal is not None:
         return Trigger.LOST
     if not steps_back or _asks_who(attempt):
         return None

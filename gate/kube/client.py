@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Final
 
 import urllib3
 
 from gate.clock import Clock
+from gate.core.contact import REFUSED_SECONDS
 from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
@@ -87,14 +90,23 @@ class Client:
         *,
         seconds: float | None = None,
         once: bool = False,
+        access: str = "",
     ) -> bytes:
-        """Read; `seconds` instead of the usual limit, `once` without repetition."""
+        """Read; `seconds` instead of the usual limit, `once` without repetition.
+
+        With `access`, the name of what is read, a refusal is told to the Contact and asked again
+        for a while, and so is told that it is over.
+        """
         limit = seconds or self.limits.answer_seconds
 
         def attempt(left_seconds: float) -> bytes:
             return self._exchange("GET", path, query, min(limit, left_seconds))
 
-        return attempt(limit) if once else self._repeated(attempt, lambda e: e.transient)
+        if once:
+            return attempt(limit)
+        if not access:
+            return self._repeated(attempt, lambda e: e.transient)
+        return self._insisting(lambda: self._noted(attempt, access))
 
     def review(self, path: str, body: Any) -> bytes:
         """POST something that changes nothing (an access review): repeated as reads are."""
@@ -112,11 +124,13 @@ class Client:
         body: Any,
         query: Query = (),
         content_type: str = JSON,
+        *,
+        insists: bool = False,
     ) -> bytes:
         """Write; sent again only where the server surely did nothing (429, no connection).
 
         A dry run does nothing in any case. An error that is not `untouched` leaves open whether
-        the write was done.
+        the write was done. A client that `insists` sends what was refused again for a while.
         """
         harmless = DRY_RUN in query
 
@@ -125,7 +139,10 @@ class Client:
                 method, path, query, self.limits.write_seconds, body, content_type
             )
 
-        return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
+        def once() -> bytes:
+            return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
+
+        return self._insisting(once) if insists else once()
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
@@ -152,6 +169,24 @@ class Client:
         self, attempt: Callable[[float], bytes], again: Callable[[ApiError], bool]
     ) -> bytes:
         return Repetition(self._clock, self._stopping, self.limits, self.jitter).of(attempt, again)
+
+    def _insisting(self, ask: Callable[[], bytes]) -> bytes:
+        """Ask again what was refused, until that has lasted."""
+        limits = replace(self.limits, retry_seconds=REFUSED_SECONDS)
+        repetition = Repetition(self._clock, self._stopping, limits, self.jitter)
+        return repetition.of(lambda _: ask(), lambda e: e.refused)
+
+    def _noted(self, attempt: Callable[[float], bytes], access: str) -> bytes:
+        """Read, and tell the Contact whether that was refused."""
+        try:
+            answer = self._repeated(attempt, lambda e: e.transient)
+        except ApiError as error:
+            if self.contact is not None and error.refused:
+                self.contact.refused(access, error.message, error.reason)
+            raise
+        if self.contact is not None:
+            self.contact.granted(access)
+        return answer
 
     # -- one attempt ---------------------------------------------------------------------------
 
@@ -195,7 +230,7 @@ class Client:
             return self._send(method, path, query, *rest)
 
     def _send(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
-        with self.pace.request(write=method != "GET"):
+        with self.pace.request(write=method != "GET"), self._timed(method):
             self._sent.append(method)
             response = self._answer(method, path, query, *rest)
         if response.headers.get("Content-Encoding", "identity") != "identity":
@@ -240,6 +275,12 @@ class Client:
         else:
             self._answered()
         return named
+
+    def _timed(self, method: str) -> AbstractContextManager[None]:
+        """Take note of a read whose answer is slow; what a write waits for may be a webhook."""
+        if self.contact is None or method != "GET":
+            return nullcontext()
+        return self.contact.timing()
 
     def _answered(self) -> None:
         if self.contact is not None:

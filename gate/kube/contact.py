@@ -1,27 +1,38 @@
-"""Whether the API server can be had at all, as everything that asks it found out."""
+"""Whether the API server can be had, and answers us, as everything that asks it found out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from gate.clock import Clock
-from gate.core.events import ContactLost, ContactRestored
+from gate.core.events import (
+    AccessGranted,
+    AccessRefused,
+    ContactEvent,
+    ContactFailed,
+    ContactLost,
+    ContactRestored,
+)
 from gate.core.outcome import Reason
 
 PATIENCE_SECONDS = 15.0
+SLOW_SECONDS = 5.0
+"""An answer that takes longer tells that the server was away, though no request failed."""
 
 
 class Contact:
-    """Says so when contact is lost and when it is back; shared by the client and all watches.
+    """Says what goes wrong with the server; shared by the client and all watches.
 
-    Lost is: nothing succeeded for `patience_seconds`, and the latest request failed. No lock
-    guards it: two threads may say the same thing twice, which is harmless to hear.
+    Every failure is said, since facts may have been missed. Lost is: nothing succeeded for
+    `patience_seconds`, and the latest request failed. No lock guards it: two threads may say the
+    same thing twice, which is harmless to hear.
     """
 
     def __init__(
         self,
         clock: Clock,
-        put: Callable[[ContactLost | ContactRestored], None],
+        put: Callable[[ContactEvent], None],
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         """Count from now on."""
@@ -30,6 +41,7 @@ class Contact:
         self._patience_seconds = patience_seconds
         self._succeeded_at = clock.now()
         self._lost = False
+        self._refused: set[str] = set()
 
     def succeeded(self) -> None:
         """Note that the server answered, or that a watch said something."""
@@ -39,12 +51,34 @@ class Contact:
             self._put(ContactRestored(self._succeeded_at))
 
     def failed(self, why: str) -> None:
-        """Note that a request failed for want of an answer."""
+        """Note that a request failed for want of an answer, or that a watch broke."""
         now = self._clock.now()
+        self._put(ContactFailed(now, why))
         if not self._lost and now - self._succeeded_at >= self._patience_seconds:
             self._lost = True
             self._put(ContactLost(now, why))
 
-    def ended(self, why: str, refused: Reason) -> None:
-        """Note that the server answers, but not us: trying again is no use (401, 403)."""
-        self._put(ContactLost(self._clock.now(), why, refused))
+    @contextmanager
+    def timing(self) -> Iterator[None]:
+        """Time the answer to a request that the block sends; a slow one is said."""
+        sent_at = self._clock.now()
+        yield
+        now = self._clock.now()
+        if now - sent_at > SLOW_SECONDS:
+            self._put(ContactFailed(now, f"the server took {now - sent_at:.0f} s to answer"))
+
+    def refused(self, what: str, why: str, reason: Reason) -> None:
+        """Note that the server answers, but not us (401, 403); `what` is a kind in a namespace."""
+        self._refused.add(what)
+        self._put(AccessRefused(self._clock.now(), what, why, reason))
+
+    def granted(self, what: str) -> None:
+        """Note that the server answers what it may have refused before."""
+        if what in self._refused:
+            self._refused.discard(what)
+            self._put(AccessGranted(self._clock.now(), what))
+
+
+def access_to(namespace: str, kind: str) -> str:
+    """Return how access to a kind in a namespace is called."""
+    return f"{namespace}/{kind}"

@@ -32,13 +32,16 @@ class FieldProblem:
 class ApiError(RefusedError):
     """Abstract: the API server said no, or nothing.
 
-    `transient`: trying again may help. `untouched`: the server surely did not do what it was
-    asked. `retry_after_seconds`: what the server asked for, None where it did not.
+    `transient`: trying again may help. `refused`: it says no to who asks, or to the resource as
+    such, which an authorizer or a replica that lags may say now and then. `untouched`: the server
+    surely did not do what it was asked. `retry_after_seconds`: what the server asked for, None
+    where it did not.
     """
 
     answers_with: ClassVar[Reason] = Reason.REJECTED
     advice: ClassVar[str] = ""
     transient: ClassVar[bool] = False
+    refused: ClassVar[bool] = False
     untouched: ClassVar[bool] = True
 
     def __init__(
@@ -55,10 +58,17 @@ class NotFound(ApiError):
     answers_with = Reason.NOT_FOUND
 
 
+class NotServed(NotFound):
+    """404 that names no object: the server does not serve the path, or not yet."""
+
+    refused = True
+
+
 class Unauthorized(ApiError):
     """401, or there are no credentials to be had."""
 
     answers_with = Reason.UNAUTHORIZED
+    refused = True
     advice = "the credentials are missing, wrong or expired"
 
 
@@ -69,6 +79,7 @@ class Forbidden(ApiError):
     """
 
     answers_with = Reason.FORBIDDEN
+    refused = True
 
     def __init__(self, message: str, *, verb: str = "", resource: str = "") -> None:
         """Take the verb and the `resource.group` that the server named."""

@@ -15,11 +15,18 @@ _LOOK_SECONDS = 5.0
 
 
 def list_all(
-    client: Client, kind: Kind, namespace: str, selection: Query, *, once: bool = False
+    client: Client,
+    kind: Kind,
+    namespace: str,
+    selection: Query,
+    *,
+    once: bool = False,
+    access: str = "",
 ) -> decode.Listing:
     """Read every page; the result's resourceVersion is where a watch goes on from.
 
-    No resourceVersion is sent: the answer is the newest there is. `once` without repetition.
+    No resourceVersion is sent: the answer is the newest there is. `once` without repetition,
+    `access` as in `Client.get`.
     Raises Gone where the list became too old between two pages, BadAnswer where it cannot be
     read or does not end.
     """
@@ -28,7 +35,8 @@ def list_all(
     token = ""
     while True:
         query = (*selection, ("limit", str(PAGE_OBJECTS)))
-        body = client.get(path, (*query, ("continue", token)) if token else query, once=once)
+        page_query = (*query, ("continue", token)) if token else query
+        body = client.get(path, page_query, once=once, access=access)
         try:
             page = decode.listing(kind, body)
         except decode.DecodeError as error:

@@ -19,7 +19,8 @@ from gate.core.events import Kind, LiveObject, ReadBack
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Pod, Ref, ReplicaSet, Watched
 from gate.kube.client import Client
-from gate.kube.failures import ApiError, BadAnswer, Forbidden, NotFound, Unauthorized
+from gate.kube.contact import access_to
+from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
 from gate.kube.lists import list_all
 from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resource, Resources
 from gate.kube.scope import Selector, query_of
@@ -49,18 +50,23 @@ class Reader:
         resources: Resources,
         clock: Clock,
         selectors: Mapping[Ref, Selector] = FrozenMap(),
+        *,
+        insists: bool = False,
     ) -> None:
-        """Share the client's connections; known `selectors` of Deployments save time."""
+        """Share the client's connections; known `selectors` of Deployments save time.
+
+        A reader that `insists` asks again what was refused, for a while.
+        """
         self._client = client
         self._resources = resources
         self._clock = clock
+        self._insists = insists
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
         """Read one object, with its ReplicaSets and Pods where the whole rollout is meant.
 
-        All of it or nothing: where a part cannot be read, the fact is Unknown. A 401 or 403 ends
-        contact for good.
+        All of it or nothing: where a part cannot be read, the fact is Unknown.
         """
         fact: Fact[LiveObject]
         parts: Parts | tuple[None, None] = (None, None)
@@ -70,7 +76,6 @@ class Reader:
             else:
                 fact = self.live(effect.ref)
         except ApiError as error:
-            self._noted(error)
             fact = Unknown(error.message)
         return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
@@ -78,7 +83,9 @@ class Reader:
         """Read one object; ApiError where nobody could tell."""
         path = self._resources.path(ref)
         try:
-            body = self._client.get(path)
+            body = self._client.get(path, access=self._access(ref.namespace, ref.kind))
+        except NotServed:
+            raise
         except NotFound:
             return Absent()
         try:
@@ -114,11 +121,15 @@ class Reader:
 
     def _lists(self, ref: Ref, selector: str) -> Callable[[Kind], Sequence[Watched]]:
         query = (("labelSelector", selector),)
-        return lambda kind: list_all(self._client, kind, ref.namespace, query).objects
 
-    def _noted(self, error: ApiError) -> None:
-        if self._client.contact is not None and isinstance(error, Forbidden | Unauthorized):
-            self._client.contact.ended(error.message, error.reason)
+        def listed(kind: Kind) -> Sequence[Watched]:
+            access = self._access(ref.namespace, kind)
+            return list_all(self._client, kind, ref.namespace, query, access=access).objects
+
+        return listed
+
+    def _access(self, namespace: str, kind: str) -> str:
+        return access_to(namespace, kind) if self._insists else ""
 
     def autoscalers(self, namespace: str) -> Fact[tuple[Autoscaler, ...]]:
         """Return what scales in a namespace: HorizontalPodAutoscalers and KEDA's ScaledObjects.

@@ -24,6 +24,7 @@ from gate.kube.failures import (
     Gone,
     Invalid,
     NotFound,
+    NotServed,
     Rejected,
     ResourceVersionConflict,
     ServerFailure,
@@ -84,6 +85,10 @@ def _unquoted(message: str) -> str:
     return message
 
 
+_UNSERVED = re.compile(r"could not find the requested resource|404 page not found")
+"""What a 404 says that names no object: apiserver's `NewGenericServerResponse`, its router."""
+
+
 def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
     match code:
         case 401:
@@ -91,7 +96,7 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
         case 403:
             return _forbidden(message, document)
         case 404:
-            return NotFound(message)
+            return NotServed(message) if _UNSERVED.search(message) else NotFound(message)
         case 409:
             return _conflict(message, document)
         case 410:

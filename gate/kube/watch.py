@@ -19,6 +19,7 @@ from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.objects import Ref
 from gate.kube import translation
 from gate.kube.client import Client, Query, chunks
+from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, Unauthorized
 from gate.kube.lists import list_all
 from gate.kube.repetition import backoff_seconds
@@ -52,9 +53,9 @@ class WatchLimits:
 class Watch:
     """Follows one kind in one namespace from a thread of its own, until it is stopped.
 
-    Puts Listed, Observed and Vanished. Ends by itself only where asking is no use (401 with
-    fresh credentials too, 403), and says so through the client's Contact; warnings alone are
-    dispensable, and their 403 ends only their own watch.
+    Puts Listed, Observed and Vanished, and says through the client's Contact what fails and what is
+    refused (401 with fresh credentials too, 403): it asks again, and whether a refusal lasts is
+    not for one watch to say. Warnings alone are dispensable: their 403 ends their watch.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Watch:
         self._tap = tap
         self._limits = limits or WatchLimits()
         self._path = RESOURCES[scope.kind].path(scope.namespace)
+        self._access = access_to(scope.namespace, scope.kind)
         self._position = ""
         self._opened = False
         self._response: urllib3.BaseHTTPResponse | None = None
@@ -116,12 +118,12 @@ class Watch:
             try:
                 yield from self.continuous()
             except (Forbidden, Unauthorized) as error:
+                if self._scope.kind is Kind.EVENT and isinstance(error, Forbidden):
+                    return
                 self._refused(error)
-                return
             except ApiError as error:
                 asked = error.retry_after_seconds
-                if isinstance(error, Gone | TimedOut | BadAnswer):
-                    self._position = ""
+                self._failed(error)
             lasted = self._clock.now() - began_at >= self._limits.healthy_seconds
             if not lasted and not self._stopped.is_set():
                 self._client.pace.troubled()
@@ -136,9 +138,19 @@ class Watch:
         )
 
     def _refused(self, error: ApiError) -> None:
-        dispensable = self._scope.kind is Kind.EVENT and isinstance(error, Forbidden)
-        if self._client.contact is not None and not dispensable:
-            self._client.contact.ended(error.message, error.reason)
+        if self._client.contact is not None:
+            self._client.contact.refused(self._access, error.message, error.reason)
+
+    def _failed(self, error: ApiError) -> None:
+        """Begin anew where the position is worth nothing; what nobody told of yet is told."""
+        if isinstance(error, Gone | TimedOut | BadAnswer):
+            self._position = ""
+        if self._client.contact is not None and isinstance(error, TimedOut | BadAnswer):
+            self._client.contact.failed(error.message)
+
+    def _granted(self) -> None:
+        if self._client.contact is not None:
+            self._client.contact.granted(self._access)
 
     # -- a position ----------------------------------------------------------------------------
 
@@ -190,6 +202,7 @@ class Watch:
         silence = self._limits.silence_seconds
         response = self._client.stream(self._path, self._watch_query(), silence)
         self._response, self._opened = response, True
+        self._granted()
         heard_at, rest = self._clock.now(), b""
         try:
             for chunk in self._arriving(response):

@@ -28,6 +28,7 @@ from gate.kube.failures import (
     BadAnswer,
     FieldManagerConflict,
     NotFound,
+    NotServed,
     ResourceVersionConflict,
 )
 from gate.kube.repetition import backoff_seconds
@@ -45,13 +46,19 @@ class Writer:
         self._client = client
         self._resources = resources
         self._clock = clock
+        self._has_written = False
 
     def perform(self, effect: Write) -> WriteAnswer:
-        """Send the write and say what became of it; never raises for an answer of the server."""
+        """Send the write and say what became of it; never raises for an answer of the server.
+
+        The first one that is refused is: nothing has changed yet. Later ones are sent again for a
+        while, since an attempt that is half done is worse than one that is late.
+        """
         try:
             live = self._sent(effect)
         except ApiError as error:
             return self._failed(effect, error)
+        self._has_written = True
         return Written(self._clock.now(), effect.effect_id, live)
 
     def dry_run(self, write: Write) -> LiveObject:
@@ -112,13 +119,18 @@ class Writer:
             "propagationPolicy": "Background",
         }
         try:
-            self._client.write("DELETE", self._resources.path(write.ref), options)
+            path = self._resources.path(write.ref)
+            self._client.write("DELETE", path, options, insists=self._has_written)
+        except NotServed:
+            raise
         except NotFound:
             return
 
     def _patch(self, ref: Ref, body: Any, query: Query, content_type: str) -> LiveObject:
         path = self._resources.path(ref)
-        answer = self._client.write("PATCH", path, body, query, content_type)
+        answer = self._client.write(
+            "PATCH", path, body, query, content_type, insists=self._has_written
+        )
         try:
             return decode.live_object(answer)
         except decode.DecodeError as error:
@@ -133,7 +145,7 @@ class Writer:
         paths: tuple[str, ...] = ()
         if isinstance(error, FieldManagerConflict):
             paths = tuple(conflict.path for conflict in error.conflicts)
-        gone = isinstance(error, NotFound) and effect.uid is not None
+        gone = isinstance(error, NotFound) and not error.refused and effect.uid is not None
         reason = Reason.DELETED if gone else error.reason
         return WriteRejected(at, effect_id, reason, CleanText(error.message), paths)
 

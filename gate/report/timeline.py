@@ -33,8 +33,8 @@ def waiting_for(attempt: Attempt, now: float) -> str:
 
 
 def _waits(attempt: Attempt, now: float) -> Iterator[str]:
-    if attempt.contact_lost is not None:
-        yield f"no contact with the API server: {attempt.contact_lost}"
+    if attempt.contact.why_not is not None:
+        yield f"no contact with the API server: {attempt.contact.why_not}"
     match attempt.state:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.queue[:_MOST_TOLD])

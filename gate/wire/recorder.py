@@ -23,7 +23,7 @@ from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.masking import Masker
 from gate.wire.secret_values import SecretValues
-from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, VERSION
+from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, SEEN, UNSEEN, VERSION
 
 _SCENARIO: Final = "recorded"
 
@@ -114,6 +114,15 @@ class Recorder:
     def measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> None:
         """Record what a check's source said at that monotonic second to one tick."""
         self._queue.put((False, partial(self._measured, at, check, tick, said)))
+
+    def unseen(self, at: float, why: str) -> None:
+        """Record that a request or a watch failed: facts may be missing from now on."""
+        failed = {"why": why}
+        self._queue.put((False, lambda: {"t": self._since(at), "type": UNSEEN, "object": failed}))
+
+    def seen(self, at: float) -> None:
+        """Record that all was read again."""
+        self._queue.put((False, lambda: {"t": self._since(at), "type": SEEN, "object": {}}))
 
     def returned(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""

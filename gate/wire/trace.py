@@ -6,8 +6,10 @@ that the apply returned) and, where there is more to say, `also_applied` (the at
 Deployments) and `policy` (options of the judge, as a configuration file has them). Each further
 line has `t`, the seconds since the apply returned, and what a watch said, `type` and `object`; or
 the type LISTED, a `namespace`, and as `object` a page of the list that a watch began with; or the
-type MEASURED, and as `object` what one tick of a check was answered; or the type RETURNED: the run
-had decided, and what follows came of what it wrote then.
+type MEASURED, and as `object` what one tick of a check was answered; or the type UNSEEN: a request
+or a watch failed, as `object` tells, so that facts may be missing until the type SEEN: then all of
+each Deployment was read again; or the type RETURNED: the run had decided, and what follows came of
+what it wrote then.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from gate.core import objects as core
-from gate.core.events import Kind, Listed, LiveObject, Observed, Vanished
+from gate.core.events import ContactFailed, Kind, Listed, LiveObject, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
 from gate.wire.frames import WatchType
@@ -33,6 +35,8 @@ from gate.wire.untrusted import clean_line
 VERSION: Final = 1
 LISTED: Final = "LISTED"
 MEASURED: Final = "MEASURED"
+UNSEEN: Final = "UNSEEN"
+SEEN: Final = "SEEN"
 RETURNED: Final = "RETURNED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
@@ -44,7 +48,15 @@ _KINDS: Final[Mapping[type[core.Watched], Kind]] = {
 }
 _UNREADABLE: Final = (ValueError, RecursionError)
 
-Heard = Observed | Vanished | Listed | Measured
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All of a Deployment was read, after facts had been missing."""
+
+    at: float
+
+
+Heard = Observed | Vanished | Listed | Measured | ContactFailed | Seen
 _Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 
 
@@ -67,12 +79,17 @@ class _Line(Struct):
     namespace: str | None = None
 
 
+class _Why(Struct):
+    why: str
+
+
 class _OfKind(Struct):
     kind: str
 
 
 _HEADER: Final = Decoder(_Header)
 _LINE: Final = Decoder(_Line)
+_WHY: Final = Decoder(_Why)
 _OF_KIND: Final = Decoder(_OfKind)
 
 
@@ -118,6 +135,10 @@ class Recording:
             return self._listed(at, found, pages)
         if found.type == MEASURED:
             return (measurements.decode(at, bytes(found.object)),)
+        if found.type == UNSEEN:
+            return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
+        if found.type == SEEN:
+            return (Seen(at),)
         return _watched(at, line)
 
     def _listed(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:

@@ -11,6 +11,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
 
 AWAY_SECONDS = 4.0
+LONG_AWAY_SECONDS = 25.0
 
 
 @pytest.mark.fault(2)
@@ -32,6 +33,58 @@ def test_a_server_that_is_away_for_a_while_changes_no_verdict(
     reason = "Complete" if code == 0 else "CrashLoop"
     assert_ended(result, code, outcome, reason)
     assert_runs(scene.objects, image)
+
+
+@pytest.mark.fault(2)
+@pytest.mark.contract("B116", "B117", "B164")
+def test_a_server_that_is_away_for_longer_than_the_deadline_changes_no_verdict(
+    scene: Scene, plane: ControlPlane
+) -> None:
+    """Held still for 25 s with a deadline of 15 s: a good version is not rolled back for that."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=3", progress_deadline_seconds=15)) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        with plane.api_server.suspended():
+            time.sleep(LONG_AWAY_SECONDS)
+        result = running.wait()
+    assert_verified(result)
+    assert result.duration_seconds > LONG_AWAY_SECONDS
+    assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.fault(21)
+@pytest.mark.contract("B109", "B116")
+def test_controllers_that_pause_for_longer_than_the_deadline_change_no_verdict(
+    scene: Scene, plane: ControlPlane
+) -> None:
+    """The controller manager is held still for 25 s with a deadline of 15 s."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=3", progress_deadline_seconds=15)) as running:
+        running.wait_for_line("following replicaset.*shop/web:2")
+        with plane.controller_manager.suspended():
+            time.sleep(LONG_AWAY_SECONDS)
+        result = running.wait()
+    assert_verified(result)
+    assert result.duration_seconds > LONG_AWAY_SECONDS
+    assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.fault(21)
+@pytest.mark.contract("B137")
+def test_a_rollback_waits_for_controllers_as_long_as_its_own_timeout(
+    scene: Scene, plane: ControlPlane
+) -> None:
+    """They are held still for 30 s of the way back with a deadline of 10 s: 4 once they go on."""
+    scene.serve(web(progress_deadline_seconds=10))
+    bad = web(2, behaviour="crash=0.1", progress_deadline_seconds=10)
+    with scene.applying(bad, flags=("--rollback-timeout", "100s")) as running:
+        running.wait_for_line("pod/.*CrashLoop")
+        with plane.controller_manager.suspended():
+            time.sleep(LONG_AWAY_SECONDS + 5.0)
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "CrashLoop")
+    assert result.duration_seconds > LONG_AWAY_SECONDS
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.fault(2)

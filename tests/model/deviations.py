@@ -6,8 +6,12 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
+from gate.core.contact import REFUSED_SECONDS, REFUSED_TIMES
 from gate.core.effects import Read
 from gate.core.events import (
+    AccessRefused,
+    AttemptEvent,
+    ContactFailed,
     ContactLost,
     ContactRestored,
     Interrupted,
@@ -101,8 +105,12 @@ def _server_deviates(world: World) -> Iterator[Move]:
             yield Move("Read fails", partial(unread, world, effect))
     news = any(told(world))
     if world.contact and (asked or news):
-        yield Move("contact is lost", partial(_out_of_touch, world, None))
-        yield Move("access is withdrawn", partial(_out_of_touch, world, Reason.FORBIDDEN))
+        now = attempt.now
+        lost = (ContactLost(now, "no answer"),)
+        yield Move("contact is lost", partial(_out_of_touch, world, lost))
+        yield Move("access is withdrawn", partial(_out_of_touch, world, _refusals(now)))
+        failed = ContactFailed(now, "reset")
+        yield Move("a request fails", partial(heard, world, failed))
     if news:
         silent = Stepped(world._replace(watching=False))
         yield Move("the watches fall silent", lambda: silent)
@@ -119,9 +127,14 @@ def _deaf(world: World, effect_id: int) -> Stepped:
     return Stepped(pruned(_troubled(world)._replace(deaf=deaf, flights=flights)))
 
 
-def _out_of_touch(world: World, refused: Reason | None) -> Stepped:
-    lost = ContactLost(running(world).now, "no answer", refused)
-    return heard(_troubled(world)._replace(contact=False), lost)
+def _out_of_touch(world: World, events: tuple[AttemptEvent, ...]) -> Stepped:
+    return heard(_troubled(world)._replace(contact=False), *events)
+
+
+def _refusals(now: float) -> tuple[AttemptEvent, ...]:
+    """Return what is heard of access that has been refused for long enough."""
+    since = (now - REFUSED_SECONDS, *[now] * (REFUSED_TIMES - 1))
+    return tuple(AccessRefused(at, "shop/Pod", "forbidden", Reason.FORBIDDEN) for at in since)
 
 
 def _restored(world: World) -> Stepped:

@@ -16,6 +16,11 @@ from typing import Any, Final
 
 from gate.core.applied import Applied
 from gate.core.attempt import EVIDENCE_SECONDS, Attempt
+from gate.core.blindness import (
+    CONDITION_STANDS_SECONDS,
+    CONTROLLER_LAG_SECONDS,
+    Blindness,
+)
 from gate.core.body import Body, FrozenMap
 from gate.core.effects import Write
 from gate.core.events import LiveObject
@@ -46,7 +51,9 @@ _FROM_NOW: Final = frozenset(
         "soonest_ripe_at",
         "started_at",
         "first_sent_at",
-        "unobserved_since",
+        "facts_at",
+        "since",
+        "sign_since",
     }
 )
 """Fields that hold a time on the gate's clock."""
@@ -169,6 +176,16 @@ def _pod(value: Pod, form: Form) -> None:
     form.atoms += (value.uid, value.ready, value.containers[0].restarts)
 
 
+def _blindness(value: Blindness, form: Form) -> None:
+    """Add a blindness: what has stood or passed for long enough has merely passed."""
+    passed = -max(CONDITION_STANDS_SECONDS, CONTROLLER_LAG_SECONDS)
+    form.atoms += (
+        max(value.ended_at - form.now, passed),
+        max(value.exceeded_since - form.now, passed),
+    )
+    _BLINDNESS(value, form)
+
+
 def _applied(value: Applied, form: Form) -> None:
     form.numbers.append((value.uid + "*", value.generation))
     _APPLIED(value, form)
@@ -264,6 +281,7 @@ def _several(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _ATTEMPT: Final = _of_fields(Attempt, _LEFT_OUT | {"not_before", "departed_at", "first_write_at"})
+_BLINDNESS: Final = _of_fields(Blindness, _LEFT_OUT | {"ended_at", "exceeded_since"})
 _APPLIED: Final = _of_fields(Applied, _LEFT_OUT | {"generation"})
 _KEPT: Final = _of_fields(Kept, _LEFT_OUT | {"resource_version"})
 _ATOMS: Final = frozenset({type(None), bool, int, float, str})
@@ -271,6 +289,7 @@ _ENCODERS: Final[dict[type, Encode]] = {
     **dict.fromkeys(_ATOMS, _atom),
     Applied: _applied,
     Attempt: _attempt,
+    Blindness: _blindness,
     Body: _body,
     ContainerTrack: _container_track,
     Deployment: _deployment,

@@ -70,13 +70,13 @@ def _phase(attempt: Attempt) -> str:
     doing = _DOING[attempt.leg][attempt.state]
     if attempt.signal_number is not None:
         doing = f"{signal_name(attempt.signal_number)}: {doing}"
-    if attempt.contact_lost is not None:
-        doing = f"no contact with the API server: {attempt.contact_lost}"
+    if attempt.contact.why_not is not None:
+        doing = f"no contact with the API server: {attempt.contact.why_not}"
     return doing
 
 
 def _mark(attempt: Attempt) -> Mark:
-    if attempt.contact_lost is not None or attempt.signal_number is not None:
+    if attempt.contact.why_not is not None or attempt.signal_number is not None:
         return Mark.UNSURE
     if attempt.leg is Leg.BACK:
         return Mark.BAD

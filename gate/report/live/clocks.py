@@ -46,7 +46,7 @@ def _no_progress(rollout: Rollout, now: float) -> Iterator[ClockView]:
     if live is None or live.paused or progress.complete:
         return
     if live.progress_deadline_seconds < NO_DEADLINE_SECONDS:
-        seconds = max(0.0, now - progress.last_at)
+        seconds = max(0.0, rollout.blindness.clock(now) - progress.last_clock)
         yield ClockView(NO_PROGRESS, seconds, live.progress_deadline_seconds)
 
 

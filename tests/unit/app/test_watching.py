@@ -11,7 +11,7 @@ from gate.app.session import Session, connected
 from gate.app.watching import Watching
 from gate.app.world import outside
 from gate.config import load
-from gate.core.events import ContactLost, Kind, Listed, Observed
+from gate.core.events import AccessRefused, ContactLost, Kind, Listed, Observed
 from gate.core.fact import Absent, Known
 from gate.core.objects import deployment_ref
 from gate.core.outcome import Reason
@@ -94,7 +94,7 @@ def test_a_right_that_is_missing_is_a_refusal_at_once(
     session: Session, watching: Watching, clock: VirtualClock
 ) -> None:
     """Trying again is no use."""
-    session.inbox.put(ContactLost(100.0, "pods is forbidden", Reason.FORBIDDEN))
+    session.inbox.put(AccessRefused(100.0, "shop/Pod", "pods is forbidden", Reason.FORBIDDEN))
     with pytest.raises(RefusedError, match="pods is forbidden"):
         watching.settle(5.0)
     assert clock.now() == 100.0
@@ -120,8 +120,7 @@ def test_a_standstill_is_counted_from_now_on(
     session: Session, server: ApiServer, clock: VirtualClock
 ) -> None:
     """`status --watch` does not take the time before it for its own."""
-    server.acts = False
-    server.put(web())
+    server.put(web("pending"))
     rollout = standing(read_live(session, "web"), clock.now())
     assert rollout.verdict(100.0 + 600).kind == "progressing"
     assert rollout.verdict(100.0 + 606).reason == "ProgressDeadlineExceeded"

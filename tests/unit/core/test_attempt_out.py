@@ -30,6 +30,7 @@ from gate.core.step import begin, step, wake_at
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
+from tests.unit.core.world import refusals
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -123,7 +124,7 @@ def test_an_outage_in_mid_flight_changes_no_verdict() -> None:
     player.hold = (Read,)
     player.hear(ContactLost(player.attempt.now + 1.0, "connection refused"))
     player.pass_to(STARTED_AT + 610.0)
-    assert player.attempt.state is State.CONFIRMING
+    assert player.attempt.state is State.FOLLOWING
     player.server.control(player.web)
     player.hold = ()
     player.hear(ContactRestored(player.attempt.now))
@@ -480,7 +481,7 @@ def test_a_server_gone_before_the_first_write_is_a_refusal() -> None:
     """Nothing was written, so nothing is unknown."""
     player = rolled_out()
     player.hold = (SaveRecord,)
-    player.hear(ContactLost(player.attempt.now, "connection refused", Reason.UNREACHABLE))
+    player.hear(ContactLost(player.attempt.now, "connection refused"))
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.UNREACHABLE)
 
 
@@ -489,7 +490,9 @@ def test_reads_that_become_forbidden_after_a_write_end_with_9() -> None:
     """Trying again is no use; what runs is unknown."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    player.hear(ContactLost(player.attempt.now, "forbidden", Reason.FORBIDDEN))
+    for event in refusals(player.attempt.now):
+        assert not player.attempt.ended
+        player.hear(event)
     assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.FORBIDDEN)
     assert player.attempt.ending is not None
     assert player.attempt.ending.message == "forbidden"
@@ -602,7 +605,7 @@ def test_after_the_end_nothing_is_asked_and_nothing_is_due() -> None:
     """Whatever is heard then."""
     player = rolled_out()
     player.run()
-    after, effects = step(player.attempt, ContactLost(1e6, "gone", Reason.FORBIDDEN))
+    after, effects = step(player.attempt, ContactLost(1e6, "gone"))
     assert (after.ending, effects, wake_at(after)) == (player.attempt.ending, (), math.inf)
 
 

@@ -96,9 +96,9 @@ def test_a_deadline_condition_that_clears_is_no_failure() -> None:
 
 @pytest.mark.contract("B137")
 def test_in_a_rollback_the_deadline_condition_is_only_a_hint() -> None:
-    """It can still be the failed version's; the own clock decides, 5 s after the deadline."""
+    """It can still be the failed version's; nor does the own clock end it: its total alone does."""
     rollout = replace(STUCK, web=EXPIRED, deadline_decides=False).seen()
-    assert standing(rollout, 605.9, 606.0) == [PROGRESSING, FAILED]
+    assert standing(rollout, 606.0, 7199.9, 7200.0) == [PROGRESSING, PROGRESSING, FAILED]
 
 
 # -- no progress -----------------------------------------------------------------------------------
@@ -123,14 +123,16 @@ def test_never_ready_ends_by_the_deadline_and_says_why() -> None:
 
 
 NEW, OLD = STUCK.sets
+COUNTED = replace(STUCK, pods=())
+"""The same with no pod listed, so that counters alone tell of them."""
 MOVES: list[tuple[str, ReplicaSet, dict[str, Any], bool]] = [
-    ("created", NEW, {"status_replicas": 5}, True),
+    ("created", NEW, {"replicas": 5, "status_replicas": 5}, True),
     ("ready", NEW, {"ready_replicas": 1}, True),
     ("available", NEW, {"available_replicas": 1}, True),
     ("old-scaled-down", OLD, {"replicas": 2}, True),
     ("old-scaled-up", OLD, {"replicas": 5}, False),
     ("old-ready", OLD, {"ready_replicas": 3}, False),
-    ("fewer-created", NEW, {"status_replicas": 3}, False),
+    ("fewer-created", NEW, {"replicas": 3, "status_replicas": 3}, False),
 ]
 
 
@@ -142,7 +144,7 @@ def test_what_starts_the_no_progress_clock_anew(
     thing: ReplicaSet, change: dict[str, Any], moves: bool
 ) -> None:
     """New highs of the new ReplicaSet, new lows of the old ones, and nothing else."""
-    rollout = after(STUCK.seen(), 500.0, later(thing, 200, **change))
+    rollout = after(COUNTED.seen(), 500.0, later(thing, 200, **change))
     assert rollout.verdict(606.0).kind is (PROGRESSING if moves else FAILED)
     assert rollout.verdict(1105.0).kind is FAILED
 
@@ -150,7 +152,7 @@ def test_what_starts_the_no_progress_clock_anew(
 @pytest.mark.contract("B103")
 def test_flapping_is_no_progress() -> None:
     """One pod ready, not ready, ready: only the first time was a new high."""
-    rollout = STUCK.seen()
+    rollout = COUNTED.seen()
     for version, ready in enumerate((1, 0, 1, 0, 1), start=200):
         rollout = after(rollout, float(version), later(NEW, version, ready_replicas=ready))
     assert standing(rollout, 804.9, 805.0) == [PROGRESSING, FAILED]
@@ -193,7 +195,7 @@ def test_the_total_is_a_timeout_where_things_moved_lately() -> None:
 def test_the_total_after_a_standstill_is_the_deadline(moved_at: float, reason: Reason) -> None:
     """600 and 600: nothing moved for the deadline less 5 s, so that is the reason."""
     rollout = after(
-        replace(STUCK, total_seconds=600.0).seen(), moved_at, later(NEW, 200, ready_replicas=1)
+        replace(COUNTED, total_seconds=600.0).seen(), moved_at, later(NEW, 200, ready_replicas=1)
     )
     assert rollout.verdict(600.0).reason is reason
 
@@ -237,15 +239,18 @@ def test_a_step_is_rounded_as_the_controller_does(
 def test_a_controller_that_observes_nothing_is_the_cause() -> None:
     """After 30 s it is named; the clocks decide."""
     web = deployment(generation=2, observed_generation=1, updated_replicas=0)
-    rollout = Scene(web=web, sets=(old_replica_set(replicas=4),)).seen()
+    scene = Scene(web=web, sets=(old_replica_set(replicas=4),), total_seconds=7200.0)
+    rollout = scene.seen()
     quiet, named = rollout.verdict(29.9), rollout.verdict(30.0)
     assert [cause.reason for cause in quiet.causes] == []
     assert [cause.reason for cause in named.causes] == [Reason.CONTROLLER_NOT_OBSERVING]
     assert named.causes[0].message == "the controller has not seen our change for 30 s"
     assert (quiet.kind, named.kind) == (PROGRESSING, PROGRESSING)
-    ended = rollout.verdict(605.0)
-    assert (ended.kind, ended.causes[0].reason) == (FAILED, Reason.CONTROLLER_NOT_OBSERVING)
-    assert rollout.wake_at(1.0) == 30.0
+    assert rollout.verdict(605.0).kind is PROGRESSING
+    ended = rollout.verdict(600.0 + 605.0)
+    assert (ended.kind, ended.reason) == (FAILED, EXCEEDED)
+    assert ended.causes[0].reason is Reason.CONTROLLER_NOT_OBSERVING
+    assert rollout.wake_at(7.0) == 30.0
 
 
 # -- paused ----------------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ BEHIND = deployment(available_replicas=3, updated_replicas=2, status_replicas=5)
 
 def scene(*doomed: Any, **more: Any) -> Scene:
     """Make a rollout in its middle with these new pods, old ones still serving."""
-    sets = (replica_set(available_replicas=0, ready_replicas=0), old_replica_set(replicas=3))
+    ready = sum(one.ready for one in doomed)
+    sets = (replica_set(available_replicas=0, ready_replicas=ready), old_replica_set(replicas=3))
     return Scene(web=BEHIND, sets=sets, pods=doomed, **more)
 
 
@@ -262,8 +263,13 @@ def test_any_other_pull_error_gets_five_minutes(message: str) -> None:
 def test_the_last_message_of_a_pull_tells_its_class() -> None:
     """While a pod backs off, the class is that of the error before; the clock goes on."""
     rollout = scene(*pods(2, waiting("ErrImagePull", "503 Service Unavailable"))).seen(1.0)
-    refused = [later(one, 200, containers=(waiting("ErrImagePull", NOT_FOUND),)) for one in pods(2)]
-    backing_off = [later(one, 300, containers=(waiting("ImagePullBackOff"),)) for one in pods(2)]
+    refused = [
+        later(one, 200, containers=(waiting("ErrImagePull", NOT_FOUND),))
+        for one in pods(2, ready=False)
+    ]
+    backing_off = [
+        later(one, 300, containers=(waiting("ImagePullBackOff"),)) for one in pods(2, ready=False)
+    ]
     rollout = after(after(rollout, 10.0, *refused), 20.0, *backing_off)
     assert rollout.verdict(30.9).kind is PROGRESSING
     verdict = rollout.verdict(31.0)

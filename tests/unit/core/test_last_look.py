@@ -15,7 +15,6 @@ from gate.core.differences import differences
 from gate.core.effects import Read, Write
 from gate.core.events import (
     AttemptEvent,
-    ContactLost,
     Interrupted,
     LiveObject,
     ReadBack,
@@ -31,7 +30,7 @@ from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
-from tests.unit.core.world import config_ref
+from tests.unit.core.world import config_ref, refusals
 
 SETTINGS = config_ref()
 AS_WRITTEN = Finding(FindingKind.AS_WRITTEN)
@@ -384,11 +383,9 @@ def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> Non
     player = rolling_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     now = player.attempt.now
-    player.hear(
-        Interrupted(now, number)
-        if number is not None
-        else ContactLost(now, "no route to host", Reason.FORBIDDEN)
-    )
+    events = [Interrupted(now, number)] if number is not None else refusals(now)
+    for event in events:
+        player.hear(event)
     attempt = player.run()
     assert attempt.outcome in (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
     assert {found.kind for found in attempt.findings.values()} == {FindingKind.UNREAD}

@@ -38,7 +38,7 @@ from gate.core.step import step, wake_at
 from tests.unit.core.leaves import config, leaves_of, manifest, spec_of
 from tests.unit.core.player import Player, planned, watched
 from tests.unit.core.server import Server
-from tests.unit.core.world import config_ref
+from tests.unit.core.world import config_ref, refusals
 
 TIMEOUT, BAKE, ROLLBACK_TIMEOUT = 100.0, 40.0, 70.0
 IMAGE = 'spec.template.spec.containers[name="web"].image'
@@ -251,7 +251,8 @@ class Walk(RuleBasedStateMachine):
         if what == "lease":
             self.hear(LeaseLost(now, "other"))
         elif what == "forbidden":
-            self.hear(ContactLost(now, "forbidden", Reason.FORBIDDEN))
+            for event in refusals(now):
+                self.hear(event)
         elif what == "signal":
             self.hear(Interrupted(now, 15))
 

@@ -11,7 +11,7 @@ from gate.core.rollout import Rollout
 from tests.unit.core.world import Scene, after, deployment, later, pod, replica_set
 
 KEPT = {"applied", "policy", "total_seconds", "budget_from", "deadline_decides"}
-MOVING = {"snapshot", "progress", "settled", "hindrances", "new"}
+MOVING = {"snapshot", "progress", "settled", "hindrances", "new", "blindness"}
 
 
 @pytest.mark.parametrize("thing", [deployment(), replica_set(), pod()], ids=["web", "set", "pod"])

@@ -12,7 +12,8 @@ from typing import Any
 
 from gate.core.applied import Applied
 from gate.core.body import Body
-from gate.core.events import Observed
+from gate.core.contact import REFUSED_SECONDS
+from gate.core.events import AccessRefused, Observed
 from gate.core.objects import (
     CleanText,
     ClusterEvent,
@@ -28,6 +29,7 @@ from gate.core.objects import (
     Watched,
     deployment_ref,
 )
+from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.rollout import Rollout, Verdict
 from gate.core.snapshot import Snapshot
@@ -269,6 +271,12 @@ class Scene:
     def verdict(self, at: float = 1.0, *, seen_at: float | None = None) -> Verdict:
         """Return what stands at `at`, everything being seen then or at `seen_at`."""
         return self.seen(at if seen_at is None else seen_at).verdict(at)
+
+
+def refusals(at: float, reason: Reason = Reason.FORBIDDEN, why: str = "forbidden") -> list[Any]:
+    """Return what is heard of access that stays refused, for long enough from `at` on."""
+    times = (at, at + REFUSED_SECONDS / 2, at + REFUSED_SECONDS)
+    return [AccessRefused(one, f"{NAMESPACE}/Pod", why, reason) for one in times]
 
 
 def after(rollout: Rollout, at: float, *things: Watched) -> Rollout:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.events import ContactLost, ContactRestored
+from gate.core.events import ContactEvent, ContactFailed, ContactLost, ContactRestored
 from gate.kube.client import APPLY_PATCH, DRY_RUN, Client
 from gate.kube.contact import Contact
 from gate.kube.failures import (
@@ -274,7 +274,7 @@ def test_a_refused_token_that_cannot_be_renewed(client: Client, server: Scripted
 
 def test_contact_follows_the_requests(make_client: MakeClient, server: ScriptedServer) -> None:
     """A refusal is contact, a failing server is none, and an answer restores it."""
-    heard: list[ContactLost | ContactRestored] = []
+    heard: list[ContactEvent] = []
     clock = VirtualClock()
     client = make_client(clock=clock, contact=Contact(clock, heard.append))
     server.on("GET", PATH, as_status(503), as_status(503), as_status(404), as_status(503))
@@ -282,8 +282,13 @@ def test_contact_follows_the_requests(make_client: MakeClient, server: ScriptedS
         clock.advance_to(at)
         with pytest.raises(ApiError):
             client.get(PATH, once=True)
-    assert [type(event) for event in heard] == [ContactLost, ContactRestored]
-    assert [event.at for event in heard] == [20.0, 30.0]
+    assert [(type(event), event.at) for event in heard] == [
+        (ContactFailed, 1.0),
+        (ContactFailed, 20.0),
+        (ContactLost, 20.0),
+        (ContactRestored, 30.0),
+        (ContactFailed, 40.0),
+    ]
 
 
 def test_several_threads_share_the_client(make_client: MakeClient, server: ScriptedServer) -> None:

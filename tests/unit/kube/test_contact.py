@@ -1,44 +1,73 @@
-"""Contact is lost when nothing succeeded for a while and the latest request failed."""
+"""What goes wrong is said each time; contact is lost when nothing succeeded for a while."""
 
 from __future__ import annotations
 
-from gate.core.events import ContactLost, ContactRestored
+import pytest
+
+from gate.core.events import (
+    AccessGranted,
+    AccessRefused,
+    ContactEvent,
+    ContactFailed,
+    ContactLost,
+    ContactRestored,
+)
 from gate.core.outcome import Reason
-from gate.kube.contact import Contact
+from gate.kube.contact import SLOW_SECONDS, Contact
 from gate.virtual_time import VirtualClock
 
 
 def test_lost_and_restored_are_said_once() -> None:
-    """Failures within the patience say nothing; beyond it once; success restores once."""
-    heard: list[ContactLost | ContactRestored] = []
+    """Failures within the patience are no loss; beyond it one is; success restores once."""
+    heard: list[ContactEvent] = []
     clock = VirtualClock()
     contact = Contact(clock, heard.append, patience_seconds=15.0)
     contact.succeeded()
     clock.advance_to(14.9)
     contact.failed("refused")
-    assert heard == []
+    assert heard == [ContactFailed(14.9, "refused")]
     clock.advance_to(15.0)
     contact.failed("refused")
     contact.failed("refused")
     clock.advance_to(20.0)
     contact.succeeded()
     contact.succeeded()
-    assert heard == [ContactLost(15.0, "refused"), ContactRestored(20.0)]
+    failed = ContactFailed(15.0, "refused")
+    assert heard[1:] == [failed, ContactLost(15.0, "refused"), failed, ContactRestored(20.0)]
 
 
 def test_silence_alone_is_no_loss() -> None:
     """A long time without any request is followed by a failure that still counts from there."""
-    heard: list[ContactLost | ContactRestored] = []
+    heard: list[ContactEvent] = []
     clock = VirtualClock()
     contact = Contact(clock, heard.append)
     clock.advance_to(100.0)
     assert heard == []
     contact.failed("reset")
-    assert heard == [ContactLost(100.0, "reset")]
+    assert heard == [ContactFailed(100.0, "reset"), ContactLost(100.0, "reset")]
 
 
-def test_the_end_is_final() -> None:
-    """Where the server answers but not us, waiting is no use."""
-    heard: list[ContactLost | ContactRestored] = []
-    Contact(VirtualClock(3.0), heard.append).ended("cannot list pods", Reason.FORBIDDEN)
-    assert heard == [ContactLost(3.0, "cannot list pods", Reason.FORBIDDEN)]
+def test_a_refusal_and_its_end_are_said() -> None:
+    """Each refusal, and the first answer after one; whether one lasts is for others to say."""
+    heard: list[ContactEvent] = []
+    contact = Contact(VirtualClock(3.0), heard.append)
+    contact.granted("shop/Pod")
+    for _ in range(2):
+        contact.refused("shop/Pod", "cannot list pods", Reason.FORBIDDEN)
+    contact.granted("shop/ReplicaSet")
+    contact.granted("shop/Pod")
+    contact.granted("shop/Pod")
+    refused = AccessRefused(3.0, "shop/Pod", "cannot list pods", Reason.FORBIDDEN)
+    assert heard == [refused, refused, AccessGranted(3.0, "shop/Pod")]
+
+
+@pytest.mark.contract("B164")
+@pytest.mark.parametrize(("seconds", "said"), [(SLOW_SECONDS, 0), (SLOW_SECONDS + 1.0, 1)])
+def test_a_slow_answer_tells_that_the_server_was_away(seconds: float, said: int) -> None:
+    """No request fails where a server is held still and goes on."""
+    heard: list[ContactEvent] = []
+    clock = VirtualClock()
+    contact = Contact(clock, heard.append)
+    with contact.timing():
+        clock.advance_to(seconds)
+    assert [type(event) for event in heard] == [ContactFailed] * said

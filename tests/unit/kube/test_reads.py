@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate.core.effects import Read
-from gate.core.events import ContactLost
+from gate.core.events import AccessGranted, AccessRefused
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.objects import Ref, deployment_ref
 from gate.core.outcome import Reason
@@ -96,15 +96,18 @@ def test_what_cannot_be_read_is_unknown(
     assert (back.replica_sets, back.pods) == (None, None)
 
 
-def test_a_lost_right_ends_contact(make_client: MakeClient, server: ScriptedServer) -> None:
-    """A 403 in the middle of a run is final: waiting brings no right back."""
+@pytest.mark.contract("B33")
+def test_a_refusal_and_its_end_are_told(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A 403 in the middle of a run may be that of an authorizer that fails now and then."""
     heard: list[Any] = []
     client = make_client(contact=Contact(VirtualClock(), heard.append))
-    server.on("GET", PATH, FORBIDDEN)
-    Reader(client, Resources(client), VirtualClock()).perform(Read(4, WEB, whole_rollout=True))
-    [event] = heard
-    assert isinstance(event, ContactLost)
-    assert event.refused is Reason.FORBIDDEN
+    server.on("GET", PATH, FORBIDDEN, as_json(DEPLOYMENT))
+    reader = Reader(client, Resources(client), VirtualClock(), insists=True)
+    assert isinstance(reader.perform(Read(1, WEB, whole_rollout=False)).fact, Known)
+    refused, granted = heard
+    assert isinstance(refused, AccessRefused)
+    assert refused.reason is Reason.FORBIDDEN
+    assert granted == AccessGranted(0.0, refused.what)
 
 
 def test_a_live_object_raises(reader: Reader, server: ScriptedServer) -> None:

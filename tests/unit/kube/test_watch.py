@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.events import ContactLost, ContactRestored, Kind, Listed, Observed, Vanished
+from gate.core.events import (
+    AccessGranted,
+    ContactFailed,
+    ContactLost,
+    ContactRestored,
+    Kind,
+    Listed,
+    Observed,
+    Vanished,
+)
 from gate.core.objects import ClusterEvent, Deployment, Pod, deployment_ref
 from gate.core.outcome import Reason
 from gate.kube.client import Client
@@ -34,6 +43,7 @@ from tests.unit.kube.scripted import (
 WEB = deployment_ref("shop", "web")
 API = deployment_ref("shop", "api")
 PODS = "/api/v1/namespaces/shop/pods"
+EVENTS = "/api/v1/namespaces/shop/events"
 SCOPE = Scope(Kind.POD, "shop", (WEB,), "app=web")
 EXPIRED = {"kind": "Status", "code": 410, "message": "too old resource version: 1 (2)"}
 
@@ -72,14 +82,19 @@ Run = Callable[..., Heard]
 
 @pytest.fixture
 def run(make_client: MakeClient, server: ScriptedServer) -> Run:
-    """Return a runner: follows pods for some virtual seconds and returns what was heard."""
+    """Return a runner: follows pods for some virtual seconds and returns what was heard.
 
-    def follow(seconds: float = 2.0, scope: Scope = SCOPE, **limits: Any) -> Heard:
+    Of contact that is what is lost, back and refused; each failure alone with `failures`.
+    """
+
+    def follow(
+        seconds: float = 2.0, scope: Scope = SCOPE, *, failures: bool = False, **limits: Any
+    ) -> Heard:
         heard: Heard = []
         clock = Ending(seconds)
         client = make_client(clock=clock, contact=Contact(clock, heard.append))
         Watch(client, scope, clock, heard.append, limits=WatchLimits(**limits)).run()
-        return heard
+        return [event for event in heard if failures or not isinstance(event, ContactFailed)]
 
     return follow
 
@@ -291,14 +306,53 @@ def test_contact_comes_back(run: Run, server: ScriptedServer) -> None:
 @pytest.mark.parametrize(
     ("status", "reason"), [(401, Reason.UNAUTHORIZED), (403, Reason.FORBIDDEN)]
 )
-def test_no_right_is_final(run: Run, server: ScriptedServer, status: int, reason: Reason) -> None:
-    """Without the right to look there is no point in asking again."""
-    server.on("GET", PODS, a_list(), as_status(status, "cannot watch pods"))
-    heard = run(seconds=60.0)
-    assert len(server.seen) == 2
-    assert isinstance(heard[-1], ContactLost)
-    assert heard[-1].refused is reason
-    assert "cannot watch pods" in heard[-1].why
+@pytest.mark.contract("B160")
+def test_a_refusal_is_told_and_asked_again(
+    run: Run, server: ScriptedServer, status: int, reason: Reason
+) -> None:
+    """With growing pauses; what is answered then goes on from where it was."""
+    no = as_status(status, "cannot watch pods")
+    server.on("GET", PODS, a_list(), no, no, Stream([a_line("ADDED", _pod("b", "101"))]), Stream())
+    listed, *refused, granted, added = run()
+    assert isinstance(listed, Listed)
+    assert [(event.what, event.reason) for event in refused] == [("shop/Pod", reason)] * 2
+    assert "cannot watch pods" in refused[0].why
+    assert (type(granted), granted.what) == (AccessGranted, "shop/Pod")
+    assert isinstance(added, Observed)
+
+
+def test_a_refusal_that_lasts_is_not_stormed(run: Run, server: ScriptedServer) -> None:
+    """The pauses grow to five seconds."""
+    server.on("GET", PODS, as_status(403, "cannot list pods"))
+    run(seconds=60.0)
+    assert 12 <= len(server.seen) <= 20
+
+
+def test_events_that_are_forbidden_are_done_without(run: Run, server: ScriptedServer) -> None:
+    """They only explain."""
+    server.on("GET", EVENTS, as_status(403, "cannot list events"))
+    assert run(scope=Scope(Kind.EVENT, "shop", (WEB,))) == []
+    assert len(server.seen) == 1
+
+
+@pytest.mark.contract("B164")
+@pytest.mark.parametrize(
+    "fault", [Drop(), as_status(500), Stream(then="silence"), Stream([b"nonsense\n"])]
+)
+def test_a_watch_that_fails_says_so(
+    run: Run, server: ScriptedServer, fault: Reply | Drop | Stream
+) -> None:
+    """Facts may have been missed, whatever it was that failed."""
+    server.on("GET", PODS, a_list(), fault, a_list(version="200"), Stream())
+    heard = run(failures=True, silence_seconds=0.1)
+    assert ContactFailed in [type(event) for event in heard]
+
+
+@pytest.mark.contract("B156")
+def test_a_watch_that_closes_is_no_failure(run: Run, server: ScriptedServer) -> None:
+    """Servers end each of them after a while, and nothing is missed."""
+    server.on("GET", PODS, a_list(), Stream(), Stream())
+    assert [type(event) for event in run(failures=True)] == [Listed]
 
 
 def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:

@@ -116,7 +116,8 @@ def test_a_killed_gate_leaves_its_write_behind() -> None:
 def test_without_contact_reads_fail_and_nothing_is_watched() -> None:
     """Only time passes, and the gate asks again."""
     written = (*SENT, "the server does", "the write is answered", "the controller acts")
-    world = go(first_world(CRASHING), *written, "contact is lost", "time passes")
+    passed = ("time passes", "time passes")
+    world = go(first_world(CRASHING), *written, "contact is lost", *passed)
     assert "the Deployment is watched" not in [move.name for move in moves(world, CRASHING)]
     assert running(go(world, "Read fails")).unreadable
 

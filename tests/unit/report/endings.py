@@ -188,7 +188,9 @@ def lost_contact() -> Stage:
     web.counted(2, 3, 5)
     stage.show(2.0)
     why = "connection refused by 10.0.0.1:6443"
-    stage.hear(ContactLost(stage.attempt.now + 20.0, why, Reason.UNREACHABLE))
+    stage.readable = False
+    stage.hear(ContactLost(stage.attempt.now + 20.0, why))
+    stage.wait_out()
     return stage
 
 

@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 from gate.core.effects import Announce, Write
 from gate.core.events import (
     AttemptEvent,
-    ContactLost,
     Interrupted,
     WriteConflicted,
     WriteRejected,
@@ -26,6 +25,7 @@ from gate.report.document import MOST_TIMELINE_LINES, document, minimal
 from gate.report.result import Result
 from gate.report.run import Run
 from gate.report.schema import result_schema
+from tests.unit.core.world import refusals
 from tests.unit.report.cluster import WAITING_CRASH, config_map, manifest
 from tests.unit.report.endings import (
     ENDINGS,
@@ -268,7 +268,8 @@ def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
         return WriteUncertain(100.0, write.effect_id, "connection reset")
 
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=lost, readable=False)
-    stage.hear(ContactLost(stage.attempt.now + 1.0, "no route to host", Reason.FORBIDDEN))
+    for event in refusals(stage.attempt.now + 1.0, why="no route to host"):
+        stage.hear(event)
     result = of(stage)
     assert result["outcome"] == "lost-contact"
     assert [item["action"] for item in result["objects"]] == ["changed"]

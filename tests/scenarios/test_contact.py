@@ -1,0 +1,189 @@
+"""A server that fails or refuses for a while in mid-flight: what nobody saw decides nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gate.app.played import Handle
+from gate.sandbox.serving.request import JSON_TYPE, Answer, Request
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.scene import settings, web
+from tests.cluster.command import Result
+from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
+
+pytestmark = pytest.mark.sandbox_only("requests fail between the gate and its server")
+
+APPLIED = "applied +deployment/web changed"
+DEADLINE_SECONDS = 15
+Meets = Callable[[Request], bool]
+
+
+class Gateway:
+    """Stands between the gate and its server; once `fails` is set, it answers instead."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Pass everything on."""
+        self._answer = answer
+        self.fails: Meets = lambda _: False
+        self.failed: list[Request] = []
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Pass a request on, or answer it."""
+        if not self.fails(request):
+            return handle(request)
+        self.failed.append(request)
+        return self._answer
+
+
+def status(code: int, message: str) -> Answer:
+    """Return a Status of the API server."""
+    body = {"kind": "Status", "apiVersion": "v1", "code": code, "message": message}
+    return Answer(code, json.dumps(body).encode(), {"content-type": JSON_TYPE})
+
+
+AWAY = status(503, "apiserver is shutting down")
+FORBIDDEN = status(403, 'pods is forbidden: User "u" cannot list resource "pods" in API group ""')
+
+
+def away(
+    folder: Path, behaviour: str, seconds: float, *flags: str
+) -> tuple[Result, Result, list[Request]]:
+    """Apply a second version while no request is answered for some seconds; replay it, too."""
+    gateway, record = Gateway(AWAY), str(folder / "run.jsonl")
+    with sandbox_bed(folder) as bed:
+        scene = scene_through(bed, gateway)
+        scene.serve(web(replicas=1))
+        second = web(2, replicas=1, behaviour=behaviour, progress_deadline_seconds=DEADLINE_SECONDS)
+        assert isinstance(bed.users, PlayedUsers)
+        clock = bed.users.played.clock
+        with scene.applying(second, flags=["--record", record, *flags]) as running:
+            running.wait_for_line(APPLIED)
+            ends_at = clock.now() + seconds
+            gateway.fails = lambda _: clock.now() < ends_at
+            result = running.wait()
+        gateway.fails = lambda _: False
+        assert_runs(scene.objects, _running(result), replicas=1)
+        replayed = scene.gate("replay", record, "--output", "json")
+    return result, replayed, gateway.failed
+
+
+def _running(result: Result) -> str:
+    return "shop/web:2" if result.exit_code == 0 else "shop/web:1"
+
+
+@pytest.mark.contract("B116", "B118", "B164", "B276")
+def test_a_good_version_outlives_an_outage_longer_than_its_deadline(tmp_path: Path) -> None:
+    """Away for 25 s with a deadline of 15 s, and called late by its controller meanwhile."""
+    result, replayed, failed = away(tmp_path, "ready=22", 25.0)
+    assert_verified(result)
+    assert failed
+    assert (replayed.document["verdict"], replayed.document["reason"]) == ("complete", "Complete")
+    lines = (tmp_path / "run.jsonl").read_text().splitlines()
+    types = [json.loads(line).get("type") for line in lines]
+    assert types.index("UNSEEN") < types.index("SEEN")
+
+
+@pytest.mark.contract("B116", "B276")
+def test_a_version_that_stays_late_is_late_after_an_outage_too(tmp_path: Path) -> None:
+    """The outage is taken off once, and then it goes back."""
+    result, replayed, _ = away(tmp_path, "never-ready", 25.0)
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded")
+    assert 25.0 < result.document["duration_seconds"] < 2 * DEADLINE_SECONDS + 15.0
+    found = (replayed.document["verdict"], replayed.document["reason"])
+    assert found == ("failed", "ProgressDeadlineExceeded")
+
+
+# -- an authorizer that fails now and then ---------------------------------------------------------
+
+
+def every(nth: int, meets: Meets) -> Meets:
+    """Meet each so-many-th request of a kind, the first among them."""
+    seen = 0
+
+    def met(request: Request) -> bool:
+        nonlocal seen
+        if not meets(request):
+            return False
+        seen += 1
+        return seen % nth == 1
+
+    return met
+
+
+def is_read(request: Request) -> bool:
+    """Tell whether a request looks at what runs."""
+    kinds = ("/deployments", "/replicasets", "/pods")
+    return request.method == "GET" and any(kind in request.path for kind in kinds)
+
+
+def is_write(request: Request) -> bool:
+    """Tell whether a request changes an object of the manifest."""
+    kinds = ("/deployments", "/configmaps")
+    return request.method == "PATCH" and any(kind in request.path for kind in kinds)
+
+
+def is_renewal(request: Request) -> bool:
+    """Tell whether a request writes into a lock."""
+    return request.method == "PATCH" and "/leases" in request.path
+
+
+CONFLICT = status(409, "the object has been modified")
+UNAUTHORIZED = status(401, "Unauthorized")
+NOT_SERVED = status(404, "the server could not find the requested resource")
+FLAKY = {
+    "reads-403": (FORBIDDEN, is_read),
+    "reads-401": (UNAUTHORIZED, is_read),
+    "reads-404": (NOT_SERVED, is_read),
+    "writes-403": (FORBIDDEN, is_write),
+    "writes-401": (UNAUTHORIZED, is_write),
+    "writes-404": (NOT_SERVED, is_write),
+    "renewals-403": (FORBIDDEN, is_renewal),
+    "renewals-404": (NOT_SERVED, is_renewal),
+    "renewals-409": (CONFLICT, is_renewal),
+}
+
+
+@pytest.mark.contract("B161")
+@pytest.mark.parametrize(
+    ("behaviour", "code"), [("ready=20", 0), ("crash=0.1", 4)], ids=["good", "bad"]
+)
+@pytest.mark.parametrize(("answer", "meets"), FLAKY.values(), ids=FLAKY)
+def test_answers_that_are_wrong_now_and_then_change_no_verdict(
+    tmp_path: Path, answer: Answer, meets: Meets, behaviour: str, code: int
+) -> None:
+    """Each third request of a kind is refused after the first write: it is asked again."""
+    gateway = Gateway(answer)
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, gateway)
+        scene.serve(web(), settings("one"))
+        with scene.applying(web(2, behaviour=behaviour), settings("two")) as running:
+            running.wait_for_line("applied +configmap/settings changed")
+            gateway.fails = every(3, meets)
+            result = running.wait()
+        gateway.fails = lambda _: False
+        reason = "Complete" if code == 0 else "CrashLoop"
+        assert_ended(result, code, "verified" if code == 0 else "rolled-back", reason)
+        assert gateway.failed
+        assert_runs(scene.objects, _running(result))
+        wanted = "two" if code == 0 else "one"
+        assert scene.objects.get("configmaps", "settings")["data"] == {"mode": wanted}
+
+
+@pytest.mark.contract("B33")
+def test_reads_that_stay_refused_end_it(tmp_path: Path) -> None:
+    """Nothing is answered in between: 9, and the state is unknown."""
+    gateway = Gateway(FORBIDDEN)
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, gateway)
+        scene.serve(web())
+        with scene.applying(web(2, behaviour="never-ready")) as running:
+            running.wait_for_line(APPLIED)
+            gateway.fails = is_read
+            result = running.wait()
+        gateway.fails = lambda _: False
+        assert_ended(result, 9, "lost-contact", "Forbidden", running="unknown")
+        assert result.document["duration_seconds"] < 60.0

@@ -37,7 +37,7 @@ def apply(world: World, settings: Settings) -> int:
             attempt(Claim(looked(session, settings, console, refs)))
             return Passed("a dry run: nothing was written")
         locks = locks_of(refs, session.namespace)
-        keeper = locked(session, settings, console, world.environ, locks)
+        keeper = locked(session, settings, console, world, locks)
         carry: Carry = run
         if tape is not None:
             carry = partial(run, measured=tape.measured, writing=tape.writing, moved=tape.moved)

@@ -63,7 +63,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
             return 0
         refs = verifying.arrived(session, settings, names, console)
         locks = locks_of(refs, session.namespace)
-        keeper = locked(session, settings, console, world.environ, locks)
+        keeper = locked(session, settings, console, world, locks)
         lease = keeper.lane(session.inbox) if keeper is not None else None
         return partial(run, verifying.verify(session, settings, refs, console, lease), console)
 
@@ -132,15 +132,16 @@ def restart(world: World, settings: Settings, name: str) -> int:
 
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Finish what a gate left that was killed."""
-    from gate.app import recover as recovering
     from gate.app.metering import metered
+    from gate.app.recover import Recovery
+    from gate.app.recover_command import recover as prepare_recovery
     from gate.app.session import opened
 
     world = metered(world, settings, "recover")
 
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
-        recovery = recovering.Recovery(world, settings, console, budgets=True)
-        return recovering.recover(recovery, opened(world, settings, stack, console), names)
+        recovery = Recovery(world, settings, console, budgets=True)
+        return prepare_recovery(recovery, opened(world, settings, stack, console), names)
 
     return concluded(world, "recover", settings, prepare)
 
@@ -229,7 +230,7 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
         session = opened(world, settings, stack, console)
         changing.arrive(session, settings, name, console)
         locks = [lock_of(session.namespace, name)] if command in changing.LOCKING else []
-        keeper = locked(session, settings, console, world.environ, locks)
+        keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)
         return under_lock(Recovery(world, settings, console), session, keeper, attempt)
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from gate.clock import Clock
+from gate.core.holder import Holder
 from gate.core.lock import Lock
 from gate.core.record import History
 from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
-from gate.kube.lease import Held, Holder, Leases
+from gate.kube.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.record import read_history
 

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import Final
 
 from gate.app.held_locks import HeldLocks, Lost
+from gate.app.lock_taking import LEAVE_SECONDS
 from gate.app.secrets_beside import SecretsBeside
 from gate.clock import Clock
 from gate.core.causes import Cause
@@ -30,8 +31,6 @@ from gate.wire.record import fitting, history_text, read_record, without_secrets
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
 """How soon a renewal that failed is tried again."""
-LEAVE_SECONDS: Final = 2.0
-"""How long a run that was refused waits for its locks to be given back."""
 _NAP_SECONDS: Final = 1.0
 
 Effect = SaveRecord | Release
@@ -142,6 +141,7 @@ class Keeper:
     # -- the lane ----------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        self._secrets.look()
         while not self._left:
             task = self._clock.receive(self._queue, max(0.0, self._renew_at - self._clock.now()))
             try:
@@ -252,18 +252,32 @@ class Keeper:
         self._left = not task.stays
 
     def _end(self, lock: Lock, annotations: Mapping[str, str | None], *, stays: bool) -> None:
-        wall, leases = self._clock.wall(), self._leases
+        """Write down what is to be remembered, and give the lock back unless it `stays`.
+
+        What Secrets were goes while the lock is ours, and after the record that needed it.
+        """
+        is_open = RECORD not in annotations and self._held.get(lock).record
+        keeps_secrets = not is_open and self._secrets.are_beside(lock)
         try:
-            if stays:
-                self._held.insist(lock, lambda held: leases.remember(held, annotations, wall))
-            else:
-                self._held.insist(lock, lambda held: leases.release(held, annotations, wall))
-            if RECORD in annotations or not self._held.get(lock).record:
+            if stays or (keeps_secrets and annotations):
+                self._write_down(lock, annotations)
+                annotations = {}
+            if keeps_secrets:
                 self._secrets.forget(lock)
+            if not stays:
+                self._release(lock, annotations)
         except Lost as lost:
             self._lost = str(lost)
         except ApiError as error:
             self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+
+    def _write_down(self, lock: Lock, annotations: Mapping[str, str | None]) -> None:
+        wall = self._clock.wall()
+        self._held.insist(lock, lambda held: self._leases.remember(held, annotations, wall))
+
+    def _release(self, lock: Lock, annotations: Mapping[str, str | None]) -> None:
+        wall = self._clock.wall()
+        self._held.insist(lock, lambda held: self._leases.release(held, annotations, wall))
 
     def _give_back(self) -> None:
         """Give the locks back as they are, an open record with them."""
@@ -274,7 +288,7 @@ class Keeper:
 
     def _deleted(self, held: Held) -> bool:
         """Delete a lock that this run made and that remembers nothing, False for all others."""
-        if held.transitions or held.record or held.history:
+        if not held.is_blank:
             return False
         try:
             self._leases.delete(held)

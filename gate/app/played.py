@@ -12,13 +12,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TextIO
 
 from gate.app.replies import Reply, request_of
 from gate.app.world import OpenSources, World
 from gate.clock import Clock
 from gate.config import Settings
+from gate.core.holder import Process
 from gate.kube.connection import Connection, Options
 from gate.kube.in_process import Place, connection_to
 from gate.sandbox.cluster import Cluster
@@ -55,12 +56,46 @@ class User:
     through: Through = straight
 
 
+class PlayedMachine:
+    """The machine that commands are played on: the threads of each are a process until they end."""
+
+    def __init__(self) -> None:
+        """Begin without a process."""
+        self._groups: list[Group] = []
+
+    def begin(self, group: Group) -> PlayedProcesses:
+        """Return what a new process can tell of itself and the others."""
+        self._groups.append(group)
+        return PlayedProcesses(self, len(self._groups))
+
+    def has_ended(self, pid: int) -> bool:
+        """Tell whether a process has ended."""
+        return self._groups[pid - 1].ended
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedProcesses:
+    """The processes of a played machine, as one of them sees them."""
+
+    machine: PlayedMachine
+    pid: int
+
+    def this(self) -> Process:
+        """Return the process itself."""
+        return Process("sandbox", "boot", "pid time", self.pid, 0)
+
+    def has_ended(self, process: Process) -> bool:
+        """Tell whether a process of the same machine has ended."""
+        return self.machine.has_ended(process.pid)
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A sandbox and its time."""
+    """A sandbox and its time, and the machine that commands run on."""
 
     cluster: Cluster
     clock: VirtualClock
+    machine: PlayedMachine = field(default_factory=PlayedMachine)
 
     @classmethod
     def of(cls, cluster: Cluster) -> Played:
@@ -100,6 +135,7 @@ class Played:
             stdout=stdout,
             stderr=stderr,
             environ={},
+            processes=self.machine.begin(group),
         )
 
     def start(

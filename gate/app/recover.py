@@ -10,10 +10,9 @@ from functools import partial
 from gate import signals
 from gate.app import arrival
 from gate.app.console import Console
-from gate.app.finishing import Passed, Run
+from gate.app.finishing import Run
 from gate.app.keeping import Keeper
 from gate.app.live import selector_of
-from gate.app.locking import lock_client, locked
 from gate.app.remembering import Claim
 from gate.app.running import Ready, run
 from gate.app.session import Session, guarded
@@ -22,15 +21,14 @@ from gate.app.world import World
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.fact import Absent, Known
-from gate.core.lock import Lock, lock_of
+from gate.core.lock import Lock
 from gate.core.objects import Ref
-from gate.core.outcome import Outcome, Reason, worst
+from gate.core.outcome import Outcome, Reason
 from gate.core.record import Record
 from gate.core.resuming import Found, resume
 from gate.core.snapshot import Snapshot
-from gate.errors import GateError, RefusedError
+from gate.errors import GateError
 from gate.kube.access import needed
-from gate.kube.lease import Held, Leases
 from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
@@ -41,8 +39,7 @@ from gate.signals import Delivery
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
-NOTHING_LEFT = Passed("nothing is left to be finished")
-_ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """After these ends of a recovery nothing else is begun."""
 
 
@@ -211,7 +208,7 @@ def _after_recovery(
         except Unfinished as error:
             recovery.console.warn(error.message)
             continue
-        if ended is not None and ended.outcome in _ENDS_ALL:
+        if ended is not None and ended.outcome in ENDS_ALL:
             return ended
         if ended is not None:
             recovered = True
@@ -229,69 +226,3 @@ def _told(lock: Lock, ended: Attempt) -> str:
     ending = ended.ending
     message = f": {ending.reason}: {ending.message}" if ending is not None else ""
     return f"{lock}: {ended.outcome.value}{message}"
-
-
-# -- the command -----------------------------------------------------------------------------------
-
-
-def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
-    """Prepare to finish the attempts on some Deployments, or all of the namespace."""
-    arrival.announce(session, recovery.console)
-    arrival.check_cluster(session, recovery.settings, recovery.console, [session.namespace])
-    leases = Leases(lock_client(session))
-    if names:
-        locks = [lock_of(session.namespace, name) for name in names]
-        found = _with_records(leases, [leases.read(lock) for lock in locks])
-    else:
-        found = [one.lock for one in leases.all(session.namespace) if one.record]
-    if not found:
-        return NOTHING_LEFT
-    return partial(_finish_all, recovery, found)
-
-
-def _with_records(leases: Leases, named: list[Held | None]) -> list[Lock]:
-    """Return where the records stand: that of several Deployments stands in the first's lock."""
-    places: dict[Lock, None] = {}
-    for held in named:
-        for lock in (held.lock, *held.holder.locks[:1]) if held is not None else ():
-            kept = leases.read(lock)
-            if kept is not None and kept.record:
-                places[lock] = None
-    return list(places)
-
-
-def _finish_all(recovery: Recovery, places: list[Lock], delivered: Delivery) -> Attempt | Passed:
-    """Finish one after another; the worst end counts."""
-    ended: list[Attempt] = []
-    refused: list[RefusedError] = []
-    for place in places:
-        try:
-            ended += _finished(recovery, place, delivered)
-        except RefusedError as error:
-            recovery.console.warn(error.message)
-            refused.append(error)
-        if ended and ended[-1].outcome in _ENDS_ALL:
-            return ended[-1]
-    for attempt in ended if refused or len(ended) > 1 else ():
-        targets = ", ".join(str(target.ref) for target in attempt.plan.targets)
-        recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
-    if refused:
-        refused[0].after_recovery = bool(ended)
-        raise refused[0]
-    outcome = worst(attempt.outcome for attempt in ended)
-    return next((one for one in ended if one.outcome is outcome), None) or NOTHING_LEFT
-
-
-def _finished(recovery: Recovery, place: Lock, delivered: Delivery) -> list[Attempt]:
-    """Take the locks of an attempt, as soon as its gate is gone, and finish it."""
-    world, settings = recovery.world, recovery.settings
-    with ExitStack() as stack:
-        session = stack.enter_context(guarded(world, settings, Sources({})))
-        with signals.raised(delivered):
-            keeper = locked(
-                session, settings, recovery.console, world.environ, [place], recovers=True
-            )
-        if keeper is None:
-            return []
-        ended = (recovery.finish(keeper, lock, delivered) for lock in keeper.open_records)
-        return [attempt for attempt in ended if attempt is not None]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gate.clock import Clock, SystemClock
+from gate.processes import Processes, SystemProcesses
 from gate.signals import Delivery, delivered_to
 from gate.wire.secret_values import SecretValues
 
@@ -32,8 +33,9 @@ for what cannot be asked."""
 class World:
     """One run's surroundings; nothing in `gate.app` looks past them.
 
-    `environ` is where the pipeline says which run it is. `metrics` are told of the run, None where
-    nobody asks for them. `secrets` are kept out of every output.
+    `environ` is where the pipeline says which run it is. `processes` are those of the machine that
+    the run is on. `metrics` are told of the run, None where nobody asks for them. `secrets` are
+    kept out of every output.
     """
 
     clock: Clock
@@ -44,6 +46,7 @@ class World:
     stdout: TextIO
     stderr: TextIO
     environ: Mapping[str, str]
+    processes: Processes
     metrics: RunMetrics | None = None
     secrets: SecretValues = field(default_factory=SecretValues)
 
@@ -63,6 +66,7 @@ def outside() -> World:
         sys.stdout,
         sys.stderr,
         os.environ,
+        SystemProcesses(),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass, field
 from typing import Final
 
 from gate.core.lock import Lock
@@ -20,6 +21,15 @@ _KEY: Final = "objects"
 _TYPE: Final = "rollout-gate/record"
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """The Secret as it is stored: whose it is, and the text that it keeps."""
+
+    uid: str
+    attempt_id: str
+    text: str = field(repr=False)
+
+
 class KeptSecrets:
     """Writes, reads and deletes that Secret; every method raises leaves of `ApiError`."""
 
@@ -27,8 +37,11 @@ class KeptSecrets:
         """Share the client's connections."""
         self._client = client
 
-    def write(self, held: Held, attempt_id: str, text: str) -> None:
-        """Keep a text for an attempt; what another one left is replaced."""
+    def write(self, held: Held, attempt_id: str, text: str) -> str:
+        """Keep a text for an attempt, and return the Secret's uid.
+
+        What another attempt left is replaced; AlreadyExists for a Secret that is none of ours.
+        """
         lock = held.lock
         owner = {
             "apiVersion": LEASES.api_version,
@@ -49,29 +62,42 @@ class KeptSecrets:
         }
         path = SECRETS.path(lock.namespace)
         try:
-            self._client.write("POST", path, body)
+            return _stored_uid(self._client.write("POST", path, body))
         except AlreadyExists:
-            self.delete(lock)
-            self._client.write("POST", path, body)
+            stored = self.read(lock)
+            if stored is None:
+                raise
+            self.delete(lock, stored.uid)
+            return _stored_uid(self._client.write("POST", path, body))
 
-    def read(self, lock: Lock, attempt_id: str) -> str:
-        """Return the text that was kept for an attempt, "" where there is none."""
+    def read(self, lock: Lock) -> StoredSecret | None:
+        """Return what is kept beside a lock, None where nothing is, or somebody else's Secret."""
         try:
             body = self._client.get(SECRETS.path(lock.namespace, lock.name))
         except NotFound:
-            return ""
+            return None
         try:
             value = json.loads(body)
-            annotations = value["metadata"].get("annotations") or {}
-            if value.get("type") != _TYPE or annotations.get(_ATTEMPT) != attempt_id:
-                return ""
-            return base64.b64decode(value["data"][_KEY], validate=True).decode()
+            if value.get("type") != _TYPE:
+                return None
+            metadata = value["metadata"]
+            attempt_id = str((metadata.get("annotations") or {}).get(_ATTEMPT) or "")
+            text = base64.b64decode(value["data"][_KEY], validate=True).decode()
+            return StoredSecret(str(metadata["uid"]), attempt_id, text)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadAnswer("the Secret of a record cannot be read") from error
 
-    def delete(self, lock: Lock) -> None:
-        """Delete it; what is gone already is deleted."""
+    def delete(self, lock: Lock, uid: str) -> None:
+        """Delete it; what is gone already is deleted. UidMismatch where another has its name."""
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
         try:
-            self._client.write("DELETE", SECRETS.path(lock.namespace, lock.name), None)
+            self._client.write("DELETE", SECRETS.path(lock.namespace, lock.name), options)
         except NotFound:
             return
+
+
+def _stored_uid(body: bytes) -> str:
+    try:
+        return str(json.loads(body)["metadata"]["uid"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadAnswer("the Secret of a record cannot be read") from error

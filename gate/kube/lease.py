@@ -7,6 +7,7 @@ measures on its own clock how long `renewed` stays the same.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from gate.cluster_name import ClusterName
+from gate.core.holder import NOBODY, Holder, Process
 from gate.core.lock import PREFIX, Lock
 from gate.kube.client import MERGE_PATCH, Client, Query
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
@@ -28,33 +30,6 @@ HISTORY: Final = "rollout-gate/history"
 _QUERY: Final[Query] = (("fieldManager", "rollout-gate"),)
 _LONGEST_SECONDS: Final = 600
 _PAGE: Final = "500"
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds a lock, as it says itself; `identity` is unlike that of any other attempt.
-
-    `run`, `attempt` and `job` name a job of a pipeline; `locks` are all that the attempt took.
-    """
-
-    identity: str
-    run: str = ""
-    attempt: str = ""
-    job: str = ""
-    url: str = ""
-    locks: tuple[Lock, ...] = ()
-
-    def is_same_job(self, other: Holder) -> bool:
-        """Tell whether both are steps of the same job of the same run."""
-        mine, theirs = (self.run, self.attempt, self.job), (other.run, other.attempt, other.job)
-        return bool(self.run) and mine == theirs
-
-    def __str__(self) -> str:
-        """Return it for people."""
-        return f"{self.identity} ({self.url})" if self.url else self.identity
-
-
-NOBODY: Final = Holder("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +54,11 @@ class Held:
     def is_free(self) -> bool:
         """Whether nobody holds it."""
         return not self.holder.identity
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether its first holder has it still, and it remembers nothing."""
+        return not (self.transitions or self.record or self.history)
 
 
 class Leases:
@@ -172,11 +152,9 @@ def _path(lock: Lock) -> str:
 
 def _annotations(holder: Holder) -> dict[str, str]:
     said = {
-        "run": holder.run,
-        "attempt": holder.attempt,
-        "job": holder.job,
         "url": holder.url,
         "locks": [[lock.namespace, lock.name] for lock in holder.locks],
+        "process": dataclasses.asdict(holder.process) if holder.process is not None else None,
     }
     return {HOLDER: json.dumps(said, sort_keys=True)}
 
@@ -237,8 +215,21 @@ def _holder(identity: str, said: str) -> Holder:
     try:
         told = json.loads(said)
         locks = tuple(Lock(str(namespace), str(name)) for namespace, name in told["locks"])
-        texts = {key: clean_line(str(told[key])) for key in ("run", "attempt", "job", "url")}
+        said_url = clean_line(str(told["url"]))
     except (ValueError, KeyError, TypeError):
         return Holder(clean_line(identity))
-    url = texts["url"] if texts["url"].startswith(("https://", "http://")) else ""
-    return Holder(clean_line(identity), texts["run"], texts["attempt"], texts["job"], url, locks)
+    url = said_url if said_url.startswith(("https://", "http://")) else ""
+    return Holder(clean_line(identity), url, locks, _process(told.get("process")))
+
+
+def _process(said: Any) -> Process | None:
+    """Return a process as a holder describes it, None for what describes none."""
+    try:
+        host, boot_id, namespaces = (said[key] for key in ("host", "boot_id", "namespaces"))
+        pid, start_ticks = int(said["pid"]), int(said["start_ticks"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    texts = (host, boot_id, namespaces)
+    if not all(isinstance(text, str) and text for text in texts):
+        return None
+    return Process(host, boot_id, namespaces, pid, start_ticks)

@@ -1,12 +1,15 @@
-"""Locks and recovery on a real API server: its Leases, its Secrets, its garbage collector."""
+"""Locks and recovery on a real API server and with real processes: Leases, Secrets, proofs."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.bed import Bed
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified, images
 from tests.bed.interrupting import UNDER_WAY
+from tests.bed.leases import held_locks
 from tests.bed.scene import Scene, secret, web
+from tests.cluster.kubelet.api import JSON
 
 LEASE = "rollout-gate.deployment.web"
 RECORD = "rollout-gate/attempt"
@@ -17,6 +20,17 @@ JOB = {
     "GITHUB_JOB": "deploy",
     "GITHUB_REPOSITORY": "shop/web",
 }
+JENKINS = {
+    "JENKINS_URL": "https://jenkins.test/",
+    "BUILD_URL": "https://jenkins.test/job/shop/7/",
+    "BUILD_TAG": "jenkins-shop-7",
+}
+THREE = ("api", "db", "web")
+
+
+def three(version: int, **more: str) -> list[JSON]:
+    """Return three Deployments of a version."""
+    return [web(version, name=name, **more) for name in THREE]
 
 
 @pytest.mark.fault(14)
@@ -52,3 +66,58 @@ def test_an_orderly_end_gives_the_lock_back(scene: Scene) -> None:
     assert not lease["spec"]["holderIdentity"]
     assert lease["spec"]["leaseTransitions"] == 0
     assert "rollout-gate/history" in lease["metadata"]["annotations"]
+
+
+@pytest.mark.contract("B539", "B548")
+@pytest.mark.parametrize("name", ["api", "web", None], ids=["first", "last", "all"])
+def test_a_killed_attempt_of_three_leaves_no_lock_after_its_recovery(
+    scene: Scene, name: str | None
+) -> None:
+    """Whichever is named, all go back together, and the next apply waits for none of them."""
+    scene.serve(*three(1))
+    path = scene.manifest(*three(2, behaviour="never-ready"))
+    with scene.gate.start("apply", "-f", path, env=JOB) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    assert len(held_locks(scene)) == len(THREE)
+    words = [*filter(None, [name]), "--lock-wait", "5s", "--output", "json"]
+    result = scene.gate("recover", *words, env=JOB)
+    assert result.exit_code == 4, str(result)
+    assert held_locks(scene) == []
+    for each in THREE:
+        assert images(scene.objects.get("deployments", each)) == [f"shop/{each}:1"]
+    path = scene.manifest(*three(3))
+    after = scene.gate("apply", "-f", path, "--lock-wait", "1s", "--output", "json", env=JOB)
+    assert_verified(after)
+    assert "locked" not in after.stderr
+
+
+@pytest.mark.contract("B532", "B539")
+@pytest.mark.parametrize("env", [JOB, JENKINS], ids=["github", "jenkins"])
+def test_two_recoveries_of_one_job_do_not_meet(bed: Bed, scene: Scene, env: dict[str, str]) -> None:
+    """One goes back, the other waits for it, and finds nothing left."""
+    program, _ = bed.users.everything()
+    scene.serve(*three(1))
+    path = scene.manifest(*three(2, behaviour="never-ready"))
+    with scene.gate.start("apply", "-f", path, env=env) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    with program.start("recover", env=env) as one, program.start("recover", env=env) as other:
+        codes = sorted([one.wait().exit_code, other.wait().exit_code])
+    assert codes == [0, 4]
+    for each in THREE:
+        assert images(scene.objects.get("deployments", each)) == [f"shop/{each}:1"]
+    assert held_locks(scene) == []
+
+
+@pytest.mark.contract("B539")
+def test_a_live_rollout_of_a_parallel_stage_is_left_alone(scene: Scene) -> None:
+    """Both stages have every variable of the build in common: only a dead process is dead."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour="ready=8"))
+    with scene.gate.start("apply", "-f", path, "--output", "json", env=JENKINS) as running:
+        running.wait_for_line(UNDER_WAY)
+        result = scene.gate("recover", "web", "--lock-wait", "2s", env=JENKINS)
+        assert_refused(result, "Locked", "deployment/web is locked by jenkins-shop-7")
+        assert_verified(running.wait())
+    assert_runs(scene.objects, "shop/web:2", revision=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
@@ -64,6 +66,7 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         second = program(command, "web", "--lock-wait", "10s")
         assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
         assert "https://github.com/shop/web/actions/runs/7" in second.stderr
+        assert re.search(r"Lease runs out at \S+ UTC unless renewed; waiting until", second.stderr)
         assert 10 <= second.duration_seconds < 15
         assert first.wait().exit_code == 0
 
@@ -114,6 +117,7 @@ def test_a_dead_holder_is_waited_for_by_ones_own_clock(
     with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
         first.wait_for_line(UNDER_WAY)
         first.kill()
+    on_another_machine(scene)
     scene.objects.patch("leases", LEASE, {"spec": {"renewTime": claimed}})
     second = scene.apply(web(3))
     assert_verified(second)

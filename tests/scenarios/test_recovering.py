@@ -13,12 +13,14 @@ from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
+    assert_refused,
     assert_rolled_back,
     assert_runs,
     assert_verified,
     images,
     warned,
 )
+from tests.bed.leases import held_locks, on_another_machine
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -44,10 +46,16 @@ JOB = {
 
 
 def killed(scene: Scene, program: PlayedGate, *bodies: JSON, line: str = UNDER_WAY) -> None:
-    """Apply objects, and kill the gate once it says a line."""
+    """Apply objects, and kill the gate once it says a line; the controllers see what it wrote."""
     with program.start("apply", "-f", scene.manifest(*bodies), env=JOB) as running:
         running.wait_for_line(line, 60.0)
         running.kill()
+    scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
+
+
+def is_observed(deployment: JSON) -> bool:
+    """Tell whether the controller has seen the latest spec."""
+    return bool(deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"])
 
 
 def recovered(scene: Scene, *words: str) -> Result:
@@ -56,17 +64,85 @@ def recovered(scene: Scene, *words: str) -> Result:
 
 
 @pytest.mark.contract("B539")
-@pytest.mark.parametrize(("attempt", "least", "most"), [("1", 0, 2), longer("2", 60, 70)])
-def test_a_later_step_of_the_same_job_need_not_wait(
-    scene: Scene, program: PlayedGate, attempt: str, least: float, most: float
+@pytest.mark.parametrize(
+    ("elsewhere", "least", "most"), [(False, 0, 2), (True, 60, 70)], ids=["here", "elsewhere"]
+)
+def test_who_can_prove_a_death_need_not_wait(
+    scene: Scene, program: PlayedGate, elsewhere: bool, least: float, most: float
 ) -> None:
-    """Run, attempt and job tell that the holder was an earlier step; any other waits."""
+    """The process is gone from this machine; of one elsewhere the Lease has to expire."""
     scene.serve(web())
     killed(scene, program, web(2, behaviour=SLOW))
-    result = program("recover", "web", env=JOB | {"GITHUB_RUN_ATTEMPT": attempt})
+    if elsewhere:
+        on_another_machine(scene)
+    result = program("recover", "web", env=JOB)
     assert result.exit_code == 4, str(result)
     assert least <= result.duration_seconds < most
     assert_runs(scene.objects, "shop/web:1")
+
+
+JENKINS = {
+    "JENKINS_URL": "https://jenkins.test/",
+    "BUILD_URL": "https://jenkins.test/job/shop/7/",
+    "BUILD_TAG": "jenkins-shop-7",
+}
+
+
+@pytest.mark.contract("B539")
+@pytest.mark.parametrize("env", [JENKINS, JOB], ids=["jenkins", "github"])
+def test_a_live_rollout_of_the_same_build_is_left_alone(
+    scene: Scene, program: PlayedGate, env: dict[str, str]
+) -> None:
+    """A stage beside it asks to recover: it is told who works, and the good version comes."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour=SLOW))
+    with program.start("apply", "-f", path, env=env) as running:
+        running.wait_for_line(UNDER_WAY)
+        result = program("recover", "web", "--lock-wait", "5s", env=env)
+        assert_refused(result, "Locked", "deployment/web is locked by")
+        assert running.wait().exit_code == 0
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+THREE = ("api", "db", "web")
+
+
+def three(version: int = 1, **more: str) -> list[JSON]:
+    """Return three Deployments."""
+    return [web(version, name=name, **more) for name in THREE]
+
+
+@pytest.mark.contract("B548")
+@pytest.mark.parametrize("elsewhere", [False, longer(True)], ids=["here", "elsewhere"])
+@pytest.mark.parametrize("name", [None, "web", longer("db")])
+def test_all_locks_of_an_attempt_are_given_back(
+    scene: Scene, program: PlayedGate, name: str | None, elsewhere: bool
+) -> None:
+    """Whichever Deployment is named: the next apply has every lock at once."""
+    scene.serve(*three())
+    killed(scene, program, *three(2, behaviour=SLOW), line=r"applied .*deployment/web changed")
+    assert len(held_locks(scene)) == len(THREE)
+    if elsewhere:
+        on_another_machine(scene)
+    result = recovered(scene, *filter(None, [name]))
+    assert result.exit_code == 4, str(result)
+    assert held_locks(scene) == []
+    after = scene.gate("apply", "-f", scene.manifest(*three(3)), "--lock-wait", "1s")
+    assert after.exit_code == 0, str(after)
+    assert "locked" not in after.stderr
+
+
+@pytest.mark.contract("B539", "B548")
+def test_a_lock_of_a_gate_that_never_wrote_is_given_back(scene: Scene, program: PlayedGate) -> None:
+    """It died right after taking it: there is nothing to finish, and nobody need wait for it."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    scene.objects.patch("leases", LEASE, {"metadata": {"annotations": {RECORD: None}}})
+    result = program("recover")
+    assert result.exit_code == 0, str(result)
+    assert "its gate died before it wrote anything" in result.stderr
+    assert held_locks(scene) == []
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.contract("B530")
@@ -123,13 +199,18 @@ def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.long
-@pytest.mark.contract("B532")
-def test_side_by_side(scene: Scene, program: PlayedGate) -> None:
-    """Of two at once one finishes, and the other finds nothing left."""
+@pytest.mark.contract("B532", "B539")
+@pytest.mark.parametrize("elsewhere", [False, longer(True)], ids=["here", "elsewhere"])
+@pytest.mark.parametrize("env", [JOB, longer(JENKINS)], ids=["github", "jenkins"])
+def test_side_by_side(
+    scene: Scene, program: PlayedGate, env: dict[str, str], elsewhere: bool
+) -> None:
+    """Of two at once in one job one finishes, and the other finds nothing left."""
     scene.serve(web())
     killed(scene, program, web(2, behaviour=SLOW))
-    with program.start("recover") as one, program.start("recover") as other:
+    if elsewhere:
+        on_another_machine(scene)
+    with program.start("recover", env=env) as one, program.start("recover", env=env) as other:
         assert sorted([one.wait().exit_code, other.wait().exit_code]) == [0, 4]
     assert_runs(scene.objects, "shop/web:1", revision=3)
 

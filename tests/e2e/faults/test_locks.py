@@ -8,6 +8,7 @@ import pytest
 
 from tests.bed.bed import Bed
 from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.ends import APPLIED
 from tests.e2e.faults.pipeline import JOB, OTHER_JOB
@@ -46,6 +47,7 @@ def test_the_lock_of_a_killed_gate_expires(scene: Scene) -> None:
     with scene.gate.start("apply", "-f", first, *JSON_OUTPUT, env=JOB) as running:
         running.wait_for_line(APPLIED)
         running.kill()
+    on_another_machine(scene)
     path = scene.manifest(web(3))
     result = scene.gate("apply", "-f", path, "--lock-wait", "100s", *JSON_OUTPUT, env=OTHER_JOB)
     assert_verified(result)

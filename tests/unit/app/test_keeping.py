@@ -14,11 +14,12 @@ from gate.app.keeping import Keeper
 from gate.core.body import Body
 from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
-from gate.core.events import LeaseLost, Recorded, Released
-from gate.core.fact import Absent
+from gate.core.events import LeaseLost, LiveObject, Recorded, Released
+from gate.core.fact import Absent, Known
+from gate.core.holder import NOBODY, Holder
 from gate.core.lock import lock_of
 from gate.core.machine import Leg
-from gate.core.objects import CleanText, deployment_ref
+from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.record import Closed, Closing, Kept, Record
@@ -29,9 +30,10 @@ from gate.kube.failures import (
     ResourceVersionConflict,
     ServerFailure,
     TooManyRequests,
+    UidMismatch,
 )
-from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import HISTORY, Held, Holder, Leases
+from gate.kube.kept_secrets import KeptSecrets, StoredSecret
+from gate.kube.lease import HISTORY, RECORD, Held, Leases
 from gate.virtual_time import VirtualClock
 from gate.wire.record import read_history, read_record
 from gate.wire.secret_values import SecretValues
@@ -40,6 +42,11 @@ WEB, LOCK = deployment_ref("shop", "web"), lock_of("shop", "web")
 KEPT = Kept(WEB, Absent(), Body.of({}), "rollout-gate")
 OUT = Record("apply", Leg.FORWARD, (KEPT,), (), Policy())
 BACK = replace(OUT, leg=Leg.BACK)
+KEYS = Ref("v1", "Secret", "shop", "keys")
+SECRET = LiveObject(KEYS, "u2", "1", Body.of({"data": {"key": "b25l"}}), Body.of({}))
+WITH_SECRET = replace(
+    OUT, objects=(KEPT, Kept(KEYS, Known(SECRET), SECRET, "rollout-gate", uid="u2"))
+)
 ME, OTHER = Holder("me"), Holder("somebody else")
 DOWN = ServerFailure("the server answered 503")
 
@@ -65,10 +72,14 @@ class Store:
         """Write a record into it."""
         return self._written("save", replace(held, record=record))
 
+    def remember(self, held: Held, annotations: Mapping[str, str | None], _now: datetime) -> Held:
+        """Write down what is to be remembered."""
+        return self._written("remember", _annotated(held, annotations))
+
     def release(self, held: Held, annotations: Mapping[str, str | None], _now: datetime) -> Held:
         """Give it back."""
         self.annotations = annotations
-        return self._written("release", replace(held, holder=Holder("")))
+        return self._written("release", replace(_annotated(held, annotations), holder=NOBODY))
 
     def _written(self, what: str, held: Held) -> Held:
         self.writes.append(what)
@@ -80,17 +91,55 @@ class Store:
         return self.held
 
 
+def _annotated(held: Held, annotations: Mapping[str, str | None]) -> Held:
+    record, history = annotations.get(RECORD, held.record), annotations.get(HISTORY, held.history)
+    return replace(held, record=record or "", history=history or "")
+
+
+class Beside:
+    """The Secret beside the lock, written into the same list as the Lease's writes."""
+
+    def __init__(self, writes: list[str], left: StoredSecret | None = None) -> None:
+        self.writes = writes
+        self.stored = left
+
+    def write(self, _held: Held, attempt_id: str, text: str) -> str:
+        """Keep it."""
+        self.stored = StoredSecret("s1", attempt_id, text)
+        return "s1"
+
+    def read(self, _lock: object) -> StoredSecret | None:
+        """Return it."""
+        return self.stored
+
+    def delete(self, _lock: object, uid: str) -> None:
+        """Delete it where it is the one that is meant."""
+        if self.stored is None or self.stored.uid != uid:
+            raise UidMismatch("it is another one")
+        self.stored = None
+        self.writes.append(f"delete {uid}")
+
+
 class Scene:
     """A keeper that runs, and what it answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, left: StoredSecret | None = None) -> None:
         self.clock = VirtualClock()
         self.store = Store()
+        if left is not None:  # the lock was taken over
+            self.store.held = replace(self.store.held, transitions=1)
         self.warnings: list[str] = []
         self.inbox: Inbox = SimpleQueue()
-        leases, secrets = cast("Leases", self.store), cast("KeptSecrets", None)
-        held = (self.store.held,)
-        self.keeper = Keeper(self.clock, leases, secrets, held, self.warnings.append)
+        self.beside = Beside(self.store.writes, left)
+        leases, secrets = cast("Leases", self.store), cast("KeptSecrets", self.beside)
+        self.keeper = Keeper(
+            self.clock,
+            leases,
+            secrets,
+            (self.store.held,),
+            self.warnings.append,
+            from_the_dead=(LOCK,) if left else (),
+        )
         self.lane = self.keeper.lane(self.inbox)
         self.keeper.start()
 
@@ -231,3 +280,41 @@ def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
     assert isinstance(scene.heard(), Released)
     (failed,) = read_history(scene.store.annotations[HISTORY] or "").rolled_back
     assert failed.message == "web: cannot log in with ***"
+
+
+@pytest.mark.contract("B542")
+def test_what_secrets_were_goes_after_the_record_and_before_the_lock() -> None:
+    """A kill at any of these moments leaves a record that is whole, or a lock that is held."""
+    scene = Scene()
+    scene.lane(SaveRecord(1, WITH_SECRET))
+    assert isinstance(scene.heard(), Recorded)
+    scene.lane(Release(2, Closed(left_open=False)))
+    assert isinstance(scene.heard(), Released)
+    assert scene.store.writes == ["save", "remember", "delete s1", "release"]
+    assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
+
+
+@pytest.mark.contract("B542")
+def test_what_secrets_were_stays_with_an_open_record() -> None:
+    """Whoever recovers needs it."""
+    scene = Scene()
+    scene.lane(SaveRecord(1, WITH_SECRET))
+    scene.lane(Release(2, Closed(left_open=True)))
+    scene.clock.wait(1.0)
+    assert scene.store.writes == ["save", "release"]
+    assert scene.beside.stored is not None
+
+
+@pytest.mark.contract("B542")
+def test_what_a_dead_gate_left_is_deleted_by_the_uid_that_it_had() -> None:
+    """What another attempt has put in its place meanwhile is not touched."""
+    left = StoredSecret("s0", "dead", "text")
+    scene = Scene(left)
+    scene.clock.wait(0.1)
+    scene.keeper.leave()
+    assert (scene.store.writes, scene.beside.stored) == (["delete s0", "release"], None)
+    scene = Scene(left)
+    scene.clock.wait(0.1)
+    scene.beside.stored = theirs = StoredSecret("s9", "another", "text")
+    scene.keeper.leave()
+    assert (scene.store.writes, scene.beside.stored) == (["release"], theirs)

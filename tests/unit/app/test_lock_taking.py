@@ -1,67 +1,127 @@
-"""A lock whose taking was done and whose answer was lost is ours, and holds nobody up."""
+"""Taking locks: all or none, also where an answer is lost or a signal comes in between."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
-from gate.app.locking import _Waiting
-from gate.core.lock import Lock
-from gate.kube.failures import Forbidden, TimedOut
-from gate.kube.lease import Held, Holder, Leases
+from gate.app.console import Console
+from gate.app.lock_taking import Locked, LockTaking, record_place, take_within
+from gate.cluster_name import ClusterName
+from gate.core.holder import NOBODY, Holder, Process
+from gate.core.lock import Lock, lock_of
+from gate.kube.failures import Forbidden, ResourceVersionConflict, TimedOut
+from gate.kube.lease import Held, Leases
+from gate.signals import Signalled
 from gate.virtual_time import VirtualClock
 
-LOCK = Lock("shop", "rollout-gate.deployment.web")
-ME, OTHER = Holder("ci 1"), Holder("ci 2")
+LOCK = lock_of("shop", "web")
+API, DB = lock_of("shop", "api"), lock_of("shop", "db")
+ALL = (API, DB, LOCK)
+MACHINE = Process("runner", "boot", "pid time", 7, 1)
+ME = Holder("ci 1", process=replace(MACHINE, pid=8))
+OTHER = Holder("ci 2", "https://ci/2", process=MACHINE)
+STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class Stored:
-    """A server's Leases, which can lose an answer before or after it has done what was asked."""
+    """A server's Leases, which can lose an answer, or be interrupted, at the nth write."""
 
-    def __init__(self, holder: Holder | None = None) -> None:
-        self.held = None if holder is None else Held(LOCK, "uid", "1", holder)
+    def __init__(self, *held: Held) -> None:
+        self.held = {one.lock: one for one in held}
         self.loses: str = ""
+        self.signal_at = 0
+        self.signal_after = True
+        self.writes = 0
+        self.cluster = ClusterName("")
 
-    def read(self, _: Lock) -> Held | None:
+    def read(self, lock: Lock) -> Held | None:
         """Return what there is."""
-        return self.held
+        return self.held.get(lock)
 
-    def create(self, _: Lock, holder: Holder, __: datetime) -> Held | None:
+    def create(self, lock: Lock, holder: Holder, _: datetime) -> Held | None:
         """Make the Lease."""
-        return self._done(Held(LOCK, "uid", "1", holder))
+        if lock in self.held:
+            return None
+        return self._done(Held(lock, f"uid-{lock.name}", "1", holder))
 
     def claim(self, held: Held, holder: Holder, _: datetime) -> Held:
         """Take the Lease over."""
-        return self._done(replace(held, holder=holder, resource_version="2"))
+        if self.held[held.lock] != held:
+            raise ResourceVersionConflict("it was changed")
+        return self._done(replace(held, holder=holder, resource_version="2", transitions=1))
 
     def release(self, held: Held, *_: Any) -> None:
         """Give it back."""
-        self.held = replace(held, holder=Holder(""))
+        self.held[held.lock] = replace(held, holder=NOBODY)
+
+    def delete(self, held: Held) -> None:
+        """Delete it."""
+        del self.held[held.lock]
 
     def _done(self, held: Held) -> Held:
+        self.writes += 1
+        signalled = self.writes == self.signal_at
+        if signalled and not self.signal_after:
+            raise Signalled(15)
         lost, self.loses = self.loses, ""
         if lost != "request":
-            self.held = held
+            self.held[held.lock] = held
+        if signalled:
+            raise Signalled(15)
         if lost:
             raise TimedOut("the answer was lost")
         return held
 
 
-def waiting(stored: Stored) -> _Waiting:
-    """Return who wants the lock."""
-    return _Waiting(VirtualClock(), cast("Leases", stored), ME, own_job_at_once=False)
+class Machine:
+    """A machine on which the processes with some pids have ended."""
+
+    def __init__(self, *ended: int) -> None:
+        self.ended = ended
+
+    def this(self) -> Process | None:
+        """Return nothing: a test says who it is."""
+        return None
+
+    def has_ended(self, process: Process) -> bool:
+        """Tell whether a process has ended."""
+        return process.pid in self.ended
+
+
+class Notes:
+    """A console that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, _: str, line: str) -> None:
+        """Keep a line."""
+        self.lines.append(line)
+
+
+def held_by(holder: Holder, lock: Lock = LOCK, **more: Any) -> Held:
+    """Return a Lease that somebody holds."""
+    return Held(lock, "uid", "1", holder, renewed="then", **more)
+
+
+def taking(stored: Stored, machine: Machine | None = None) -> LockTaking:
+    """Return who wants locks."""
+    clock = VirtualClock(started=STARTED)
+    return LockTaking(clock, cast("Leases", stored), ME, machine or Machine())
 
 
 @pytest.mark.contract("B520")
-@pytest.mark.parametrize("before", [None, Holder("")])
-def test_a_lock_whose_answer_was_lost_is_read_back(before: Holder | None) -> None:
+@pytest.mark.parametrize("before", [(), (held_by(NOBODY),)])
+def test_a_lock_whose_answer_was_lost_is_read_back(before: tuple[Held, ...]) -> None:
     """Made or taken over: it is ours, and we hold it."""
-    stored = Stored(before)
+    stored = Stored(*before)
     stored.loses = "answer"
-    taken = waiting(stored).take({LOCK: stored.held})
+    asking = taking(stored)
+    taken = asking.take(asking.look([LOCK]))
     assert taken is not None
     assert taken[0].holder.identity == ME.identity
 
@@ -71,18 +131,25 @@ def test_a_request_that_was_lost_is_sent_again() -> None:
     """It was not done: nobody holds it, and the next try takes it."""
     stored = Stored()
     stored.loses = "request"
-    asking = waiting(stored)
-    assert asking.take({LOCK: stored.held}) is None
-    assert asking.take({LOCK: stored.held}) is not None
+    asking = taking(stored)
+    assert asking.take(asking.look([LOCK])) is None
+    assert asking.take(asking.look([LOCK])) is not None
 
 
 @pytest.mark.contract("B520")
 def test_what_we_hold_already_is_free_to_us() -> None:
     """An earlier try of this attempt, of which nothing was heard any more; not of another one."""
-    stored = Stored(ME)
-    asking = waiting(stored)
-    assert asking.free_at(stored.held) == asking.clock.now()
-    assert asking.free_at(Stored(OTHER).held) > asking.clock.now()
+    asking = taking(Stored())
+    assert asking.free_at(held_by(ME)) == asking.clock.now()
+    assert asking.free_at(held_by(OTHER)) > asking.clock.now()
+
+
+@pytest.mark.contract("B539")
+def test_the_lock_of_a_process_that_is_gone_is_free() -> None:
+    """Nobody waits for the Lease of a gate that was killed on this machine."""
+    stored = Stored(held_by(OTHER))
+    asking = taking(stored, Machine(MACHINE.pid))
+    assert asking.free_at(stored.read(LOCK)) == asking.clock.now()
 
 
 def test_what_was_surely_not_done_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +159,86 @@ def test_what_was_surely_not_done_is_raised(monkeypatch: pytest.MonkeyPatch) -> 
     def refused(*_: Any) -> Held:
         raise Forbidden("no")
 
-    asking = waiting(stored)
+    asking = taking(stored)
     monkeypatch.setattr(stored, "create", refused)
     with pytest.raises(Forbidden):
         asking.take({LOCK: None})
+
+
+@pytest.mark.contract("B545")
+@pytest.mark.parametrize("at", [1, 2, 3])
+@pytest.mark.parametrize("after", [True, False], ids=["done", "not-done"])
+@pytest.mark.parametrize("remembers", [True, False], ids=["old", "new"])
+def test_a_signal_while_locks_are_taken_leaves_none(at: int, after: bool, remembers: bool) -> None:
+    """Not even the one whose answer it kept us from hearing; what was there before stays."""
+    before = [held_by(NOBODY, lock, history="v1") for lock in ALL] if remembers else []
+    stored = Stored(*before)
+    stored.signal_at, stored.signal_after = at, after
+    asking = taking(stored)
+    with pytest.raises(Signalled):
+        asking.take(asking.look(ALL))
+    asking.leave()
+    assert [held for held in stored.held.values() if not held.is_free] == []
+    assert len(stored.held) == len(before)
+
+
+@pytest.mark.contract("B520")
+def test_who_meets_somebody_faster_gives_the_rest_back() -> None:
+    """All or none."""
+    stored = Stored()
+    asking = taking(stored)
+    found = asking.look(ALL)
+    stored.held[LOCK] = held_by(OTHER)
+    assert asking.take(found) is None
+    assert stored.held == {LOCK: held_by(OTHER)}
+
+
+def test_locks_that_were_handed_over_are_somebody_elses_to_give_back() -> None:
+    """Their keeper's."""
+    stored = Stored()
+    asking = taking(stored)
+    assert asking.take(asking.look(ALL)) is not None
+    asking.hand_over()
+    asking.leave()
+    assert all(not held.is_free for held in stored.held.values())
+
+
+@pytest.mark.contract("B548")
+@pytest.mark.parametrize("asked", [[API], [LOCK], [DB, LOCK]])
+def test_all_locks_of_an_attempt_with_a_record_are_looked_at(asked: list[Lock]) -> None:
+    """Whichever of its Deployments is asked for, the first, which keeps the record, too."""
+    dead = replace(OTHER, locks=ALL)
+    stored = Stored(held_by(dead, API, record="open"), held_by(dead, DB), held_by(dead))
+    assert tuple(taking(stored).look(asked)) == ALL
+
+
+@pytest.mark.contract("B548")
+def test_a_record_of_an_attempt_that_had_not_this_lock_is_none_of_it() -> None:
+    """The first lock of a former attempt keeps the record of a later one."""
+    former = held_by(replace(OTHER, locks=ALL))
+    stored = Stored(held_by(replace(OTHER, locks=(API,)), API, record="open"), former)
+    assert record_place(cast("Leases", stored), former) is None
+    assert tuple(taking(stored).look([LOCK])) == (LOCK,)
+
+
+@pytest.mark.contract("B521")
+def test_waiting_says_for_whom_and_until_when() -> None:
+    """The holder, its page, when its Lease runs out, and the end of our patience."""
+    notes, asking = Notes(), taking(Stored(held_by(OTHER)))
+    with pytest.raises(Locked) as refused:
+        take_within(asking, 20.0, cast("Console", notes), [LOCK])
+    [line] = notes.lines
+    runs_out = "(https://ci/2), whose Lease runs out at 12:01:00 UTC unless renewed"
+    assert line == (
+        f"deployment/web is locked by ci 2 {runs_out}; waiting until 12:00:20 UTC at most"
+    )
+    assert refused.value.message.endswith(f"{runs_out}; waited for 20s")
+
+
+@pytest.mark.contract("B521", "B522")
+def test_a_wait_ends_when_the_lease_does() -> None:
+    """What the line said comes true where nobody renews."""
+    notes, asking = Notes(), taking(Stored(held_by(OTHER)))
+    taken = take_within(asking, 600.0, cast("Console", notes), [LOCK])
+    assert taken[0].holder.identity == ME.identity
+    assert asking.clock.wall().strftime("%H:%M:%S") == "12:01:00"

@@ -9,9 +9,10 @@ import pytest
 
 from gate.app.locks import agreed
 from gate.app.world import World
+from gate.core.holder import Holder
 from gate.core.lock import lock_of
 from gate.errors import UsageError
-from gate.kube.lease import Held, Holder
+from gate.kube.lease import Held
 
 HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
 

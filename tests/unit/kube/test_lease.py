@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from gate.core.holder import Holder, Process
 from gate.core.lock import lock_of
 from gate.kube.client import Client
-from gate.kube.failures import BadAnswer, ResourceVersionConflict
+from gate.kube.failures import AlreadyExists, BadAnswer, ResourceVersionConflict, UidMismatch
 from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import HISTORY, HOLDER, RECORD, Holder, Leases
+from gate.kube.lease import HISTORY, HOLDER, RECORD, Leases
 from tests.unit.kube.scripted import ScriptedServer, a_list, as_json, as_status
 
 LOCK = lock_of("shop", "web")
@@ -19,14 +22,20 @@ ALL = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
 PATH = f"{ALL}/rollout-gate.deployment.web"
 SECRETS = "/api/v1/namespaces/shop/secrets"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
-ME = Holder("ci/7 abc", "ci/7", "1", "deploy", "https://ci/7", (LOCK,))
+PROCESS = Process("runner", "boot", "pid:[1] time:[2]", 7, 99)
+ME = Holder("ci/7 abc", "https://ci/7", (LOCK,), PROCESS)
 
 
 def a_lease(**spec: Any) -> dict[str, Any]:
     """Return a Lease as the server has it."""
     annotations = {
-        HOLDER: '{"run": "ci/7", "attempt": "1", "job": "deploy", "url": "https://ci/7",'
-        f' "locks": [["shop", "{LOCK.name}"]]}}',
+        HOLDER: json.dumps(
+            {
+                "url": "https://ci/7",
+                "locks": [["shop", LOCK.name]],
+                "process": dataclasses.asdict(PROCESS),
+            }
+        ),
         RECORD: "record",
         HISTORY: "history",
     }
@@ -53,7 +62,7 @@ def test_a_lock_is_read_with_its_holder(leases: Leases, server: ScriptedServer) 
 
 
 @pytest.mark.parametrize(
-    "told", ["", "[]", '{"locks": 7}', '{"run": "a\\u001b[31m", "url": "javascript:x"}', None]
+    "told", ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None]
 )
 def test_what_others_say_of_themselves_is_not_believed(
     leases: Leases, server: ScriptedServer, told: str | None
@@ -65,7 +74,7 @@ def test_what_others_say_of_themselves_is_not_believed(
     held = leases.read(LOCK)
     assert held is not None
     assert "\x1b" not in held.holder.identity
-    assert (held.holder.run, held.holder.url, held.holder.locks) == ("", "", ())
+    assert (held.holder.url, held.holder.locks, held.holder.process) == ("", (), None)
     assert held.seconds <= 600
 
 
@@ -140,29 +149,104 @@ def test_only_our_own_leases_are_locks(leases: Leases, server: ScriptedServer) -
 
 
 @pytest.mark.contract("B539")
-def test_the_same_job() -> None:
-    """Run, attempt and job have to be the same, and known."""
-    assert ME.is_same_job(Holder("else", "ci/7", "1", "deploy"))
-    assert not ME.is_same_job(Holder("else", "ci/7", "2", "deploy"))
-    assert not Holder("a").is_same_job(Holder("a"))
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        7,
+        {"pid": 7},
+        {**dataclasses.asdict(PROCESS), "pid": "seven"},
+        {**dataclasses.asdict(PROCESS), "boot_id": ""},
+        {**dataclasses.asdict(PROCESS), "host": 7},
+    ],
+)
+def test_what_describes_no_process_is_none(
+    leases: Leases, server: ScriptedServer, said: Any
+) -> None:
+    """Of such a holder there is no proof; the rest of what it says counts."""
+    lease = a_lease()
+    told = {"url": "https://ci/7", "locks": [["shop", LOCK.name]], "process": said}
+    lease["metadata"]["annotations"][HOLDER] = json.dumps(told)
+    server.on("GET", PATH, as_json(lease))
+    held = leases.read(LOCK)
+    assert held is not None
+    assert held.holder == dataclasses.replace(ME, process=None)
+
+
+def test_a_holder_is_written_as_it_is_read(leases: Leases, server: ScriptedServer) -> None:
+    """Its page, its locks and its process."""
+    server.on("POST", ALL, as_json(a_lease(), 201))
+    leases.create(LOCK, ME, NOW)
+    annotations = server.seen[-1].json()["metadata"]["annotations"]
+    assert json.loads(annotations[HOLDER]) == json.loads(
+        a_lease()["metadata"]["annotations"][HOLDER]
+    )
+
+
+SECRET_PATH = f"{SECRETS}/{LOCK.name}"
 
 
 @pytest.mark.contract("B542")
 def test_a_secret_belongs_to_its_lease(client: Client, server: ScriptedServer) -> None:
-    """What another attempt left is replaced; only the attempt that kept it reads it."""
+    """What another attempt left is replaced, by its uid."""
     server.on("GET", PATH, as_json(a_lease()))
     held = Leases(client).read(LOCK)
     assert held is not None
-    secrets, path = KeptSecrets(client), f"{SECRETS}/{LOCK.name}"
+    secrets = KeptSecrets(client)
+    server.on("POST", SECRETS, as_json({"metadata": {"uid": "s1"}}, 201))
+    assert secrets.write(held, "ci/6 abc", "former") == "s1"
+    former = server.seen[-1].json()
+    assert former["metadata"]["ownerReferences"][0]["uid"] == "u1"
+    former["metadata"]["uid"] = "s1"
+    server.on("GET", SECRET_PATH, as_json(former))
+    stored = secrets.read(LOCK)
+    assert stored is not None
+    assert (stored.uid, stored.attempt_id, stored.text) == ("s1", "ci/6 abc", "former")
     exists = as_status(409, "it is there", "AlreadyExists")
-    server.on("POST", SECRETS, exists, as_json({}, 201))
-    server.on("DELETE", path, as_json({}))
-    secrets.write(held, "ci/7 abc", "text")
-    assert [seen.method for seen in server.seen[1:]] == ["POST", "DELETE", "POST"]
-    body = server.seen[-1].json()
-    assert body["metadata"]["ownerReferences"][0]["uid"] == "u1"
-    server.on("GET", path, as_json(body))
-    assert secrets.read(LOCK, "ci/7 abc") == "text"
-    assert secrets.read(LOCK, "another") == ""
-    server.on("GET", path, as_status(404, "none", "NotFound"))
-    assert secrets.read(LOCK, "ci/7 abc") == ""
+    server.on("POST", SECRETS, exists, as_json({"metadata": {"uid": "s2"}}, 201))
+    server.on("DELETE", SECRET_PATH, as_json({}))
+    assert secrets.write(held, "ci/7 abc", "text") == "s2"
+    deleted = next(seen for seen in server.seen if seen.method == "DELETE")
+    assert deleted.json()["preconditions"] == {"uid": "s1"}
+    server.on("GET", SECRET_PATH, as_status(404, "none", "NotFound"))
+    assert secrets.read(LOCK) is None
+
+
+@pytest.mark.contract("B542")
+def test_a_secret_of_somebody_else_is_never_replaced(
+    client: Client, server: ScriptedServer
+) -> None:
+    """One that has the name and is none of a record is neither read nor deleted."""
+    server.on("GET", PATH, as_json(a_lease()))
+    held = Leases(client).read(LOCK)
+    assert held is not None
+    server.on("POST", SECRETS, as_status(409, "it is there", "AlreadyExists"))
+    server.on("GET", SECRET_PATH, as_json({"metadata": {"uid": "x"}, "type": "Opaque"}))
+    with pytest.raises(AlreadyExists):
+        KeptSecrets(client).write(held, "ci/7 abc", "text")
+    assert all(seen.method != "DELETE" for seen in server.seen)
+
+
+@pytest.mark.contract("B542")
+def test_a_secret_is_deleted_as_the_one_it_was(client: Client, server: ScriptedServer) -> None:
+    """What is gone is deleted; another of its name is not."""
+    secrets = KeptSecrets(client)
+    server.on("DELETE", SECRET_PATH, as_status(404, "none", "NotFound"))
+    secrets.delete(LOCK, "s1")
+    message = "the UID in the precondition (s1) does not match the UID in record (s2)"
+    server.on("DELETE", SECRET_PATH, as_status(409, message, "Conflict"))
+    with pytest.raises(UidMismatch):
+        secrets.delete(LOCK, "s1")
+
+
+@pytest.mark.parametrize("answer", [{"metadata": {}}, {"type": "rollout-gate/record"}, []])
+def test_what_is_no_kept_secret_is_an_error(
+    client: Client, server: ScriptedServer, answer: Any
+) -> None:
+    """An answer that the API does not promise is BadAnswer, unless it is somebody else's."""
+    server.on("GET", SECRET_PATH, as_json(answer))
+    if answer == {"metadata": {}}:
+        assert KeptSecrets(client).read(LOCK) is None
+        return
+    with pytest.raises(BadAnswer):
+        KeptSecrets(client).read(LOCK)

@@ -98,6 +98,11 @@ RACES ?= 200
 races: control-plane ## let two gates race for one Deployment, RACES times, on a real control plane
 	$(WITH_TOOLS) $(BIN)/python -m tests.races $(RACES)
 
+TRIALS ?= 200
+.PHONY: interference
+interference: control-plane ## let others change things at random while the gate works, TRIALS times
+	$(WITH_TOOLS) $(BIN)/python -m tests.interference $(TRIALS)
+
 .PHONY: bench
 bench: control-plane engines ## measure latency, requests, memory and start-up, next to kubectl
 	$(WITH_TOOLS) $(BIN)/python -m bench

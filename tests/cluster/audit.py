@@ -185,18 +185,20 @@ class AuditLog:
         offset, event = self._settle(self._path.stat().st_size)
         return Mark(offset, _time(event))
 
-    def since(self, mark: Mark, user_agent: str = GATE_AGENT) -> Requests:
+    def since(self, mark: Mark, user_agent: str = GATE_AGENT, *, namespace: str = "") -> Requests:
         """Return what came in after `mark` from user agents that start with `user_agent`.
 
-        A watch counts once, whether it has ended or not. One that came in before the mark and
-        ended later is left out.
+        With `namespace`, only what is about one object of it, or about several. A watch counts
+        once, whether it has ended or not. One that came in before the mark and ended later is left
+        out.
         """
         end, _ = self._settle(mark.offset)
         with self._path.open("rb") as log:
             log.seek(mark.offset)
             lines = log.read(end - mark.offset).splitlines()
         wanted = f'"userAgent":"{user_agent}'.encode()
-        events = [json.loads(line) for line in lines if wanted in line]
+        place = f'"namespace":"{namespace}"'.encode() if namespace else b""
+        events = [json.loads(line) for line in lines if wanted in line and place in line]
         latest = {event["auditID"]: event for event in events if _time(event) > mark.at}
         requests = sorted(map(_request, latest.values()), key=lambda request: request.at)
         return Requests(tuple(requests))

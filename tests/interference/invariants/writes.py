@@ -1,0 +1,127 @@
+"""What the gate may write, and what it has to leave behind, however it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.bed.invariants import Key
+from tests.interference import shop
+from tests.interference.actions import FOREIGN_HOLDER
+from tests.interference.expected import (
+    FAILED,
+    REFUSED,
+    REPLICAS,
+    ROLLED_BACK,
+    VERIFIED,
+    is_verified,
+    named,
+)
+from tests.interference.facts import Facts, Writer
+from tests.interference.leaves import (
+    Path,
+    changes,
+    template,
+)
+
+_RECORD = "rollout-gate/attempt"
+
+
+def nothing_written_over_others(facts: Facts) -> Iterator[str]:
+    """No write of ours goes over what others changed of a template, or restores what they deleted.
+
+    Before our first write somebody else's change is refused, or part of what was before.
+    """
+    for key in facts.keys("deployments"):
+        theirs: dict[Path, object] = {}
+        first = facts.own(key)[:1]
+        for before, version in facts.steps(key, first[0].number if first else facts.ended.ended):
+            change = changes(before, version.leaves)
+            if version.writer is Writer.OTHERS:
+                theirs |= change if version.body is not None else dict.fromkeys(before)
+            elif version.writer is Writer.OURS:
+                over = sorted(".".join(path) for path in template(change) if path in theirs)
+                if over:
+                    yield f"write {version.number} of {named(key)} went over others' {over}"
+
+
+def replicas_of_others_stand(facts: Facts) -> Iterator[str]:
+    """No write of ours changes the replicas that somebody else has scaled a Deployment to."""
+    for key in facts.keys("deployments"):
+        since, scaled_by = facts.verified, Writer.BEFORE
+        for before, version in facts.steps(key, since):
+            change = changes(before, version.leaves)
+            if REPLICAS not in change or not before or version.body is None:
+                continue
+            if version.writer is Writer.OURS and scaled_by is Writer.OTHERS:
+                was, now = before.get(REPLICAS), version.leaves.get(REPLICAS)
+                what = f"others' replicas of {was} to {now}"
+                yield f"write {version.number} of {named(key)} took {what}"
+            scaled_by = version.writer
+
+
+def one_way_back(facts: Facts) -> Iterator[str]:
+    """A template is written once, and once more on the way back; not at all after exit 0 or 6."""
+    most = 1 if is_verified(facts) or facts.exit_code == FAILED else 2
+    for key in facts.keys("deployments"):
+        sent = [
+            version.number
+            for before, version in facts.steps(key, facts.ended.started)
+            if version.writer is Writer.OURS and template(changes(before, version.leaves))
+        ]
+        if len(sent) > most:
+            yield f"exit {facts.exit_code}, and {named(key)} was written {len(sent)} times: {sent}"
+
+
+def only_the_manifest_is_written(facts: Facts) -> Iterator[str]:
+    """No object is written that the manifest does not name, the gate's own aside."""
+    for request in facts.requests:
+        key = Key(request.resource, request.namespace, request.name)
+        if request.is_write and not request.is_own and key not in facts.manifest:
+            yield f"it wrote {request.verb} {request.uri}"
+
+
+def never_a_mix_that_nobody_wrote(facts: Facts) -> Iterator[str]:
+    """Of what the gate wrote or left, all is of one version, where its end is an orderly one."""
+    if facts.exit_code not in {VERIFIED, REFUSED, ROLLED_BACK, FAILED}:
+        return
+    found: dict[str, list[str]] = {}
+    for key in facts.manifest:
+        path = shop.MARKERS.get(key.resource)
+        if path is None or key.name == shop.CREATED:
+            continue
+        final = facts.final(key)
+        if final and path not in facts.changed_by_others(key, facts.verified):
+            found.setdefault(_version_of(key, final[path]), []).append(named(key))
+    if len(found) > 1:
+        yield f"exit {facts.exit_code}, and a mix of versions stands: {found}"
+
+
+def _version_of(key: Key, said: object) -> str:
+    versions = (1, shop.NEW, shop.THIRD, shop.NEXT, shop.KEPT)
+    return next((str(n) for n in versions if shop.marker(key.resource, n) == said), str(said))
+
+
+def lock_is_given_back(facts: Facts) -> Iterator[str]:
+    """Nobody of ours holds a Lease at the end; a record is left by a signal or lost contact alone.
+
+    Of what others hold nothing is asked.
+    """
+    may_leave = facts.exit_code == 9 or facts.exit_code > 128
+    for item in facts.left:
+        name = item["metadata"]["name"]
+        if item["kind"] == "Lease":
+            holder = item["spec"].get("holderIdentity")
+            if holder and holder != FOREIGN_HOLDER:
+                yield f"the lock {name} is held by {holder}"
+            is_open = _RECORD in item["metadata"].get("annotations", {})
+            if is_open and not may_leave and holder != FOREIGN_HOLDER:
+                yield f"the lock {name} has an open record"
+        elif not may_leave:
+            yield f"the Secret {name} is left"
+
+
+def next_apply_works(facts: Facts) -> Iterator[str]:
+    """A good version that is applied afterwards is verified."""
+    if facts.next_apply is not None and facts.next_apply.exit_code != VERIFIED:
+        last = facts.next_apply.stderr.strip().splitlines()[-3:]
+        yield f"the next apply ended with {facts.next_apply.exit_code}: {' | '.join(last)}"

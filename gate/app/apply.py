@@ -15,6 +15,7 @@ from gate.app.session import Session
 from gate.app.target_age import within_age
 from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
+from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.lock import locks_of
@@ -83,6 +84,8 @@ def prepare_attempt(
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    allowed = settings.allow_irreversible
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
     _tell(plan, manifest, console)
     remembering.warn_of_rollbacks(items, trials, memory, console.warn)
     if claim.lease is not None:

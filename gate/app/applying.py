@@ -10,9 +10,11 @@ from typing import Any, TypeGuard
 
 from gate.core import ownership
 from gate.core.body import Body
+from gate.core.claims import claimed, claims_for_apply
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
+from gate.core.fields import Fields
 from gate.core.objects import Ref
 from gate.core.plan import PlannedObject, PlannedWrite
 from gate.core.remedy import autoscaled_body
@@ -26,6 +28,7 @@ class Prepared:
     """One object on its way into the plan.
 
     `taken` are the managed fields after the take-over, None where nothing is taken over.
+    `claims` are the fields of nobody that are taken over with it, so that the apply removes them.
     """
 
     ref: Ref
@@ -34,6 +37,7 @@ class Prepared:
     taken: list[dict[str, Any]] | None
     autoscaled: bool
     force: bool
+    claims: Fields | None = None
 
     @property
     def live(self) -> LiveObject | None:
@@ -76,7 +80,8 @@ class Prepared:
         )
         if self.taken is None:
             return (apply,)
-        body = Body.of({"managedFields": self.taken})
+        claims = {"claims": self.claims} if self.claims is not None else {}
+        body = Body.of({"managedFields": self.taken, **claims})
         return (PlannedWrite(self.ref, Verb.TAKE_OVER, body), apply)
 
 
@@ -100,7 +105,11 @@ def prepare(
     # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
     # moment of the apply: there is no entry yet that could be taken over.
     forced = force or not managed_fields
-    return Prepared(ref, _with_last_applied(body, live), before, taken, autoscaled, forced)
+    claims = claims_for_apply(body, live.body.thaw(), taken or managed_fields)
+    if claims is not None:
+        taken = claimed(taken or managed_fields, claims, ref.api_version)
+    body = _with_last_applied(body, live)
+    return Prepared(ref, body, before, taken, autoscaled, forced, claims)
 
 
 def _as_stored(body: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.applying import Prepared, prepare, taken_over
 from gate.app.guards import conflict_refusal, refuse_empty, refuse_managed, refuse_paused
 from gate.app.session import Session
 from gate.config import Settings
+from gate.core import unions
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
@@ -153,12 +154,26 @@ def _tried(writer: Writer, item: Prepared, made_here: Collection[str]) -> LiveOb
 def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
     """Ask without force first: only a conflict tells whose fields would be taken."""
     try:
-        return writer.dry_run(_trial(item, force=item.force))
+        return _completed(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
         managers = {conflict.manager for conflict in error.conflicts}
         if item.taken is None or not taken_over(managers, _named(item)):
             raise conflict_refusal(item, _foreign(error.conflicts, item)) from error
-        return writer.dry_run(_trial(item, force=True))
+        return _completed(item, writer.dry_run(_trial(item, force=True)))
+
+
+def _completed(item: Prepared, trial: LiveObject) -> LiveObject:
+    """Return what the server will make of an object, the unions among it that were not tried.
+
+    A dry run cannot change ownership first, and would refuse what the claims make possible.
+    """
+    if item.claims is None:
+        return trial
+    body = unions.with_unions(trial.body.thaw(), item.body)
+    deployment = trial.deployment
+    if deployment is not None:
+        deployment = replace(deployment, recreate=True, max_surge="0", max_unavailable="0")
+    return replace(trial, body=Body.of(body), deployment=deployment)
 
 
 def _named(item: Prepared) -> set[str]:
@@ -176,7 +191,10 @@ def _foreign(conflicts: tuple[FieldConflict, ...], item: Prepared) -> tuple[Fiel
 
 def _trial(item: Prepared, *, force: bool) -> Write:
     uid = item.live.uid if item.live is not None else None
-    return Write(0, item.ref, Verb.APPLY, Body.of(item.sent_body()), uid, None, force=force)
+    body = item.sent_body()
+    if item.claims is not None:
+        body = unions.without_unions(body)
+    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
 
 
 def _about(item: Prepared, error: RefusedError) -> RefusedError:

@@ -179,6 +179,9 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     force_conflicts: Annotated[
         bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
     ] = False
+    allow_irreversible: Annotated[
+        bool, Option(Group.OWNERSHIP, MANIFEST, "apply what a failure could not take back")
+    ] = False
     resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
     dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
         False

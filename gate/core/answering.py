@@ -33,6 +33,7 @@ from gate.core.following import UnexpectedAnswer
 from gate.core.inspecting import take_in
 from gate.core.machine import Leg, State
 from gate.core.plan import PlannedWrite
+from gate.core.remedy import forced_fields
 from gate.core.snapshot import older
 from gate.core.writing import is_theirs, stepped_back
 from gate.core.written import surely_written, went_back, went_out
@@ -92,9 +93,11 @@ def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt,
         return replace(attempt, live=gone, deleted=(*attempt.deleted, ref)), ()
     before = attempt.live.get(ref)
     attempt = replace(attempt, live=attempt.live.put(ref, live))
+    if effect.verb is Verb.TAKE_OVER:
+        return attempt, ()
     if attempt.leg is Leg.BACK:
         attempt = went_back(attempt, effect, before, live)
-    elif effect.verb is not Verb.TAKE_OVER:
+    else:
         attempt = went_out(attempt, head, live)
     seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
     return attempt, seen
@@ -119,10 +122,13 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
 def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
     if attempt.leg is Leg.FORWARD:
         return _refused_out(attempt, rejection)
-    smaller = _without_conflicts(attempt.queue[0], rejection.paths)
-    if smaller is None:
+    written = attempt.written.get(rejection.ref)
+    taken = forced_fields(written) if written is not None else frozenset()
+    others = tuple(path for path in rejection.paths if path.lstrip(".") not in taken)
+    smaller = _without_conflicts(attempt.queue[0], others, by_force=bool(taken))
+    if not rejection.paths or smaller is None:
         return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
-    dropped = attempt.dropped_paths + rejection.paths
+    dropped = attempt.dropped_paths + others
     return replace(attempt, queue=(smaller, *attempt.queue[1:]), retry=None, dropped_paths=dropped)
 
 
@@ -138,13 +144,18 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     return replace(attempt, rejection=rejection, retry=None)
 
 
-def _without_conflicts(head: PlannedWrite, paths: tuple[str, ...]) -> PlannedWrite | None:
-    """Leave to others what they own by now: a rollback never forces.
+def _without_conflicts(
+    head: PlannedWrite, paths: tuple[str, ...], *, by_force: bool
+) -> PlannedWrite | None:
+    """Leave to others what they own by now; only where that is nothing, force what we forced.
 
     None where that would leave the template, or nothing, to be restored.
     """
-    inside = any(path.lstrip(".").startswith("spec.template") for path in paths)
-    if not paths or inside or head.verb is not Verb.APPLY:
+    if head.verb is not Verb.APPLY:
+        return None
+    if not paths:
+        return replace(head, force=True) if by_force and not head.force else None
+    if any(path.lstrip(".").startswith("spec.template") for path in paths):
         return None
     body = head.body.thaw()
     for path in paths:

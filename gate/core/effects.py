@@ -21,7 +21,10 @@ class Verb(enum.StrEnum):
     APPLY = "apply"
     """Server-side apply of `body`."""
     TAKE_OVER = "take-over"
-    """JSON patch that replaces `metadata.managedFields` by `body["managedFields"]`."""
+    """JSON patch that replaces `metadata.managedFields` by `body["managedFields"]`.
+
+    In a plan the body may have `claims`, fields that become ours whoever has owned them.
+    """
     MERGE = "merge"
     """JSON merge patch of `body`."""
     DELETE = "delete"

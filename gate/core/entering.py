@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gate.core import checking
-from gate.core.attempt import Attempt, Ending, Purpose, Step
+from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Step
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble
 from gate.core.checks import During
@@ -24,7 +24,7 @@ from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
-from gate.core.remedy import writes_back
+from gate.core.remedy import irreversible, writes_back
 from gate.core.resuming import why_resumed
 from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
@@ -93,6 +93,7 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         why_back=_why_back(attempt),
         rejection=None,
         queue=writes_back(attempt.plan, attempt.written, departed, concerned),
+        refusals=_with_irreversible(attempt, departed),
         retry=None,
         uncertain=False,
         forward_ended_at=attempt.leg_ends_at,
@@ -102,6 +103,17 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         rollouts=FrozenMap(),
         outstanding=FrozenMap(),
         concluded=checking.conclusions(attempt),
+    )
+
+
+def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[Ref, Rejection]:
+    """Count what cannot be taken back as refused: it is not even sent."""
+    stays = irreversible(attempt.plan, attempt.written, departed)
+    return FrozenMap(
+        {
+            **attempt.refusals,
+            **{ref: Rejection(ref, Reason.IRREVERSIBLE, why) for ref, why in stays.items()},
+        }
     )
 
 

@@ -94,5 +94,6 @@ class Reason(enum.StrEnum):
     PROTECTED = "Protected"
     NO_BASELINE = "NoBaseline"
     NOT_RESTORED = "NotRestored"
+    IRREVERSIBLE = "Irreversible"
     USAGE = "Usage"
     INTERNAL_ERROR = "InternalError"

@@ -38,12 +38,14 @@ class PlannedWrite:
 class PlannedObject:
     """An object of the manifest, what was there before, and what the server would make of it.
 
-    `trial` is the answer to the dry run, None where it could not be tried.
+    `trial` is the answer to the dry run, None where it could not be tried. `irreversible` is why
+    a failure could not take it back, "" where it could.
     """
 
     ref: Ref
     before: Fact[LiveObject]
     trial: LiveObject | None = None
+    irreversible: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.core import ownership
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
+from gate.core.claims import claims_for_apply, claims_for_return
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Known
-from gate.core.fields import extract
-from gate.core.objects import Ref
+from gate.core.fields import Fields, extract
+from gate.core.objects import CleanText, Ref
+from gate.core.one_way import why_irreversible
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import OnFailure, OnFirstFailure
+from gate.core.unions import with_allocations
 
 _WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
 """Kinds whose unowned values nobody would set again; elsewhere they are the server's defaults."""
@@ -129,13 +132,59 @@ def _restorations(
     plan: Plan, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
 ) -> Iterator[PlannedWrite]:
     for ref, object_ in mine.items():
-        if ref not in restorable:
+        if ref not in restorable or why_not_restored(object_):
             continue
         verified = _verified_earlier(plan, ref)
         if verified is not None:
+            yield from _claimed(ref, claims_for_apply(verified.thaw(), *_left(object_)))
             yield PlannedWrite(ref, Verb.APPLY, verified, autoscaled=object_.autoscaled)
         elif object_.before is not None:
-            yield _restoration(ref, object_, object_.before)
+            write = _restoration(ref, object_, object_.before)
+            yield from _claimed(ref, _left_behind(object_, object_.before, write))
+            yield write
+
+
+def irreversible(
+    plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
+) -> FrozenMap[Ref, CleanText]:
+    """Return which objects a rollback has to leave as our apply made them, and why.
+
+    Empty where nothing goes back.
+    """
+    policy = plan.policy
+    if policy.observe or not plan.may_retreat or policy.on_failure is not OnFailure.ROLLBACK:
+        return FrozenMap()
+    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
+    rolled_out = [target.ref for target in plan.targets if target.ref in mine]
+    if rolled_out and not any(_has_target(plan, ref) for ref in rolled_out):
+        return FrozenMap()
+    reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
+    return FrozenMap((ref, CleanText(why)) for ref, why in reasons if why)
+
+
+def why_not_restored(object_: WrittenObject) -> str:
+    """Return why the server would not take an object back, "" where it would."""
+    if object_.before is None:
+        return ""
+    return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
+
+
+def _claimed(ref: Ref, claims: Fields | None) -> Iterator[PlannedWrite]:
+    """Yield the patch that makes ours what the next apply has to remove, if anything."""
+    if claims is not None:
+        yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims}))
+
+
+def _left(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what our apply left, and who owns which field of it."""
+    return object_.after.body.thaw(), object_.after.managed.thaw()["managedFields"]
+
+
+def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite) -> Fields | None:
+    if write.field_manager != FIELD_MANAGER:
+        return None
+    after, managed = _left(object_)
+    return claims_for_return(before.body.thaw(), after, managed, write.body.thaw())
 
 
 def _verified_earlier(plan: Plan, ref: Ref) -> Body | None:
@@ -171,7 +220,8 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
         forced=object_.forced,
         live_after=object_.after.body.thaw() if ref.kind in _WITHOUT_DEFAULTS else None,
     )
-    return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
+    body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
+    return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
@@ -187,6 +237,28 @@ def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planned
         "metadata": {**value.get("metadata", {}), **names},
     }
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), manager, force=object_.forced)
+
+
+def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
+    """Return what others owned before our apply and do not own any more, by field manager."""
+    if object_.before is None:
+        return {}
+    _, after = _left(object_)
+    ours = ownership.owned_fields(after)
+    had = ownership.managers_of(object_.before.managed.thaw()["managedFields"], ours)
+    kept = ownership.managers_of(after, ours)
+    lost = {
+        manager: tuple(path for path in paths if path not in kept.get(manager, ()))
+        for manager, paths in had.items()
+    }
+    return {manager: paths for manager, paths in lost.items() if paths}
+
+
+def forced_fields(object_: WrittenObject) -> frozenset[str]:
+    """Return the paths of the fields that our apply took from others by force."""
+    if not object_.forced:
+        return frozenset()
+    return frozenset(path for paths in lost_fields(object_).values() for path in paths)
 
 
 def without_replicas(value: dict[str, Any]) -> dict[str, Any]:

@@ -181,7 +181,11 @@ def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
 
 def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
     before = kept.before.value if isinstance(kept.before, Known) else None
-    return WrittenObject(before, live, kept.forced, kept.autoscaled, kept.field_manager)
+    after = live
+    if isinstance(kept.expected, LiveObject) and live.deployment is None:
+        # What others have changed since is told from what our write had left.
+        after = replace(kept.expected, uid=live.uid, resource_version="")
+    return WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
 
 
 # -- the attempt that goes on ----------------------------------------------------------------------

@@ -48,7 +48,9 @@ def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
         return Standing.WRITTEN
     if before is not None and _same_template(before, live):
         return Standing.BEFORE
-    return Standing.WRITTEN if _still_ours(kept, live) else Standing.OTHERS
+    if _still_ours(kept, live) or _partly_ours(kept, live):
+        return Standing.WRITTEN
+    return Standing.OTHERS
 
 
 def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
@@ -82,6 +84,17 @@ def _still_ours(kept: Kept, live: LiveObject) -> bool:
     if expected is None or expected.deployment is None or live.deployment is None:
         return False
     return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
+
+
+def _partly_ours(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether a field that our write changed still stands, of what is no Deployment."""
+    expected = trial(kept)
+    if expected is None or live.deployment is not None or not isinstance(kept.before, Known):
+        return False
+    owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+    ours = fields.changed(expected.body.thaw(), kept.before.value.body.thaw(), owned)
+    lost = fields.changed(expected.body.thaw(), live.body.thaw(), ours)
+    return fields.subtract(ours, lost) is not None
 
 
 def trial(kept: Kept) -> LiveObject | None:

@@ -14,9 +14,11 @@ from typing import Any
 from gate.core import fields, ownership
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
 from gate.core.body import Body
-from gate.core.effects import FIELD_MANAGER, Read, Verb, Write
+from gate.core.claims import claimed
+from gate.core.effects import Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
+from gate.core.foreign import foreign_fields, without_foreign
 from gate.core.landing import landed
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
@@ -153,12 +155,38 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if head.verb is Verb.DELETE and head.ref not in attempt.live:
         gone = attempt.past_head()
         return replace(gone, deleted=(*gone.deleted, head.ref)), ()
-    if not _mine(attempt, head.ref) and not _came_back(attempt, head):
+    came_back = _came_back(attempt, head)
+    if not _mine(attempt, head.ref) and not came_back:
         return _left_alone(attempt, head.ref), ()
     if retry is not None and retry.refused is not None:
         refusals = attempt.refusals.put(head.ref, retry.refused)
         return replace(attempt.past_head(), refusals=refusals), ()
+    if head.verb is Verb.APPLY and not came_back:
+        return _send_back(replace(attempt, retry=None), head)
     return _send(replace(attempt, retry=None), head)
+
+
+def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Send the apply that restores an object, but for the fields that others have changed."""
+    written, live = attempt.written.get(head.ref), attempt.live.get(head.ref)
+    if written is None or live is None:
+        return _send(attempt, head)
+    foreign = foreign_fields(head, written, live)
+    if foreign is None:
+        return _send(attempt, head)
+    smaller = without_foreign(head, foreign, live)
+    if smaller is None:
+        followed = head.ref in attempt.followed_before
+        return _send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
+    dropped = (f".{path}" for path in fields.paths(foreign))
+    return _send(
+        replace(
+            attempt,
+            queue=(smaller, *attempt.queue[1:]),
+            dropped_paths=(*attempt.dropped_paths, *dropped),
+        ),
+        smaller,
+    )
 
 
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
@@ -173,29 +201,23 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
 
 
 def _mine(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what this attempt wrote to `ref` still stands, by all that is known."""
+    """Tell whether what this attempt wrote to `ref` still stands, by all that is known.
+
+    Of a Deployment the pod template counts, of other objects that they are still there: which of
+    their fields others have changed is told when the write is sent.
+    """
     live, written = attempt.live.get(ref), attempt.written.get(ref)
     if live is None or written is None or live.uid != written.after.uid:
         return False
     rollout, snapshot = attempt.followed_before.get(ref), attempt.snapshots.get(ref)
     if rollout is None or live.deployment is None:
-        return fields_stand(written.after, live)
+        return True
     if snapshot is not None and isinstance(snapshot.deployment, Absent):
         return False
     seen = [live.deployment]
     if snapshot is not None and snapshot.live is not None:
         seen.append(snapshot.live)
     return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
-
-
-def fields_stand(after: LiveObject, live: LiveObject) -> bool:
-    """Tell whether all that we owned in `after` still has its value in `live`."""
-    if live.resource_version == after.resource_version:
-        return True
-    owned = ownership.owned_fields(after.managed.thaw()["managedFields"], FIELD_MANAGER)
-    if owned is None:
-        return content(after.body) == content(live.body)
-    return fields.still_holds(after.body.thaw(), owned, live.body.thaw())
 
 
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
@@ -259,15 +281,22 @@ def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body
         return head.body
     if head.autoscaled and head.verb is Verb.APPLY:
         return Body.of(autoscaled_body(head.body.thaw(), live))
-    before = attempt.plan.before(head.ref)
-    if head.verb is Verb.TAKE_OVER and before is not None and before.managed != live.managed:
-        return _taken_over(head, before, live)
+    if head.verb is Verb.TAKE_OVER:
+        return _taken_over(head, attempt.plan.before(head.ref), live)
     return head.body
 
 
-def _taken_over(head: PlannedWrite, before: LiveObject, live: LiveObject) -> Body | None:
-    """Take over the same managers of the managed fields as they are by now."""
-    left = {entry.get("manager") for entry in head.body.thaw()["managedFields"]}
-    had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
-    taken = ownership.take_over(live.managed.thaw()["managedFields"], had - left)
+def _taken_over(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
+    """Take over the same managers and claims of the managed fields as they are by now."""
+    planned = head.body.thaw()
+    managed = live.managed.thaw()["managedFields"]
+    taken = None
+    if "managedFields" in planned and before is not None:
+        if before.managed == live.managed:
+            return head.body
+        left = {entry.get("manager") for entry in planned["managedFields"]}
+        had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
+        taken = ownership.take_over(managed, had - left)
+    if planned.get("claims"):
+        taken = claimed(taken or managed, planned["claims"], head.ref.api_version) or taken
     return None if taken is None else Body.of({"managedFields": taken})

@@ -36,7 +36,16 @@ def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResu
         "file": file,
         "line": line,
         "changes": _changes(attempt, ref),
+        "irreversible": _irreversible(attempt, ref),
     }
+
+
+def _irreversible(attempt: Attempt, ref: Ref) -> str:
+    refused = attempt.refusals.get(ref)
+    if refused is not None and refused.reason is Reason.IRREVERSIBLE:
+        return refused.message
+    planned = (one.irreversible for one in attempt.plan.objects if one.ref == ref)
+    return next(planned, "")
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:

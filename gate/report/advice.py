@@ -199,6 +199,10 @@ _STANDING: dict[str, tuple[str, str]] = {
         "rollout-gate resume {name} {place}",
     ),
     Reason.REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.IRREVERSIBLE: (
+        "give the object a new name in the manifest, so that the old one stays to return to",
+        "",
+    ),
     Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
     Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
     Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core import ownership
 from gate.core.attempt import Attempt
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
-from gate.core.remedy import WrittenObject
+from gate.core.remedy import lost_fields
 
 
 def remarks(attempt: Attempt) -> list[str]:
@@ -64,29 +63,14 @@ def _taken(attempt: Attempt) -> Iterator[str]:
     """Name the managers that lost fields to a forced apply."""
     for ref, written in attempt.written.items():
         if written.forced:
-            for manager, paths in sorted(_lost_fields(written).items()):
+            for manager, paths in sorted(lost_fields(written).items()):
                 yield f"{ref}: {_listed(paths)} taken from {manager}"
-
-
-def _lost_fields(written: WrittenObject) -> dict[str, tuple[str, ...]]:
-    """Return what other managers owned before and do not own any more, by manager."""
-    if written.before is None:
-        return {}
-    after = written.after.managed.thaw()["managedFields"]
-    ours = ownership.owned_fields(after)
-    had = ownership.managers_of(written.before.managed.thaw()["managedFields"], ours)
-    kept = ownership.managers_of(after, ours)
-    lost = {
-        manager: tuple(path for path in paths if path not in kept.get(manager, ()))
-        for manager, paths in had.items()
-    }
-    return {manager: paths for manager, paths in lost.items() if paths}
 
 
 def _dropped(attempt: Attempt) -> Iterator[str]:
     if attempt.dropped_paths:
         paths = _listed(dict.fromkeys(attempt.dropped_paths))
-        yield f"the rollback left {paths} to other field managers, who own it by now"
+        yield f"the rollback left {paths} as others have changed it meanwhile"
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:

@@ -185,6 +185,9 @@ class ObjectResult(TypedDict):
         list[ChangedPath],
         Meta(description="What the apply changed, whether or not it went back; at most 50."),
     ]
+    irreversible: Annotated[
+        str, Meta(description='Why a failure cannot take it back, "" where it can.')
+    ]
 
 
 class CheckResult(TypedDict):

@@ -62,7 +62,7 @@ def test_a_new_version_is_applied_and_verified(
 def test_everything_is_asked_before_the_first_write(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
-    """Cluster, namespace, objects, rights, dry run and baseline come before the first apply."""
+    """Cluster, namespace, objects, rights, both dry runs and baseline precede the first apply."""
     server.put(web())
     gate("apply", file=[manifest(web("2"), settings())])
     first = next(n for n, seen in enumerate(server.seen) if seen in server.writes())
@@ -73,6 +73,7 @@ def test_everything_is_asked_before_the_first_write(
         ("GET", "web"),
         ("GET", "horizontalpodautoscalers"),
         ("POST", "selfsubjectrulesreviews"),
+        ("PATCH", "web"),
         ("PATCH", "web"),
     ]
     assert [one for one in asked if one in in_order] == in_order
@@ -157,11 +158,11 @@ def by_kubectl(body: JSON) -> JSON:
 def test_what_kubectl_applied_is_taken_over(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
-    """Dry run, dry run by force, the patch of managed fields, the apply: in this order."""
+    """Dry run, dry runs by force out and back, the patch of managed fields, then the apply."""
     server.put(by_kubectl(web()))
     generation = server.get("Deployment", "web")["metadata"]["generation"]
     assert_ended(gate("apply", file=[manifest(web("2"))]), 0, "verified", "Complete")
-    assert [trial.query["force"] for trial in server.trials()] == ["false", "true"]
+    assert [trial.query["force"] for trial in server.trials()] == ["false", "true", "true"]
     take_over, apply = server.writes()
     assert server.seen.index(server.trials()[-1]) < server.seen.index(take_over)
     operations = {one["path"]: one["value"] for one in take_over.json()}

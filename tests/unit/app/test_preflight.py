@@ -593,7 +593,7 @@ def test_preflight_and_dry_run_write_nothing(
     path = manifest(web("2"), settings(), service())
     assert_passed(gate("preflight", file=[path]), server)
     assert_passed(gate("apply", file=[path], dry_run=True), server)
-    assert len(server.trials()) == 2 * 4
+    assert len(server.trials()) == 2 * 5
     ended = gate("preflight", file=[path], output="text")
     assert ended.out == ""
     assert "nothing refuses this manifest; nothing was written" in ended.err

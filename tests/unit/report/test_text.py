@@ -120,6 +120,7 @@ def hostile(count: int) -> Result:
             "file": HOSTILE,
             "line": 0,
             "changes": [],
+            "irreversible": "",
         }
         for _ in range(50)
     ]
@@ -168,6 +169,7 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
         "file": "",
         "line": 0,
         "changes": [],
+        "irreversible": "",
     }
     result = minimal(Outcome.VERIFIED, 0, Reason.COMPLETE, "applied", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))

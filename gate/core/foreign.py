@@ -1,0 +1,76 @@
+"""What others changed of an object since our apply: the way back leaves those fields alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gate.core import ownership
+from gate.core.body import Body
+from gate.core.events import LiveObject
+from gate.core.fields import Fields, changed, intersect, paths, removed, union
+from gate.core.plan import PlannedWrite
+from gate.core.remedy import WrittenObject
+
+
+def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
+    """Return the fields that somebody else has changed, added or removed since our apply.
+
+    Fields count that we owned after our apply, or that `write` restores. What `live` has as
+    `write` leaves it is no change: the write may have been done already. Of a Deployment the pod
+    template is left out, since a change in it supersedes the whole, and replicas that an
+    autoscaler decides on.
+    """
+    if live.resource_version == written.after.resource_version:
+        return None
+    back, after, now = write.body.thaw(), written.after.body.thaw(), live.body.thaw()
+    ours = ownership.owned_fields(_managed(written.after), write.field_manager)
+    counting = union(ours, _restored(back, written))
+    if live.deployment is not None:
+        judged_elsewhere = {"f:template", "f:replicas"} if write.autoscaled else {"f:template"}
+        counting = _without_spec(counting, judged_elsewhere)
+    return _differing(back, now, _differing(after, now, counting))
+
+
+def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> PlannedWrite | None:
+    """Return a write back that leaves `foreign` fields as they are live.
+
+    None where it would take one back all the same: a field that our manager still owns, with a
+    value of another run, goes with the apply that leaves it out. None, too, where nothing of the
+    object is ours any more.
+    """
+    ours = ownership.owned_fields(_managed(live), write.field_manager)
+    if ours is None or intersect(foreign, ours) is not None:
+        return None
+    body = write.body.thaw()
+    for path in paths(foreign):
+        body = removed(body, path)
+    return replace(write, body=Body.of(body))
+
+
+def _restored(back: dict[str, Any], written: WrittenObject) -> Fields | None:
+    """Return the fields that the way back sends."""
+    if written.before is None:
+        return None
+    owned: Fields | None = None
+    for entry in _managed(written.before):
+        owned = union(owned, entry.get("fieldsV1") or None)
+    return changed(back, None, owned)
+
+
+def _differing(one: Any, other: Any, named: Fields | None) -> Fields | None:
+    """Return those of the named fields that only one of them has, or both with other values."""
+    return union(changed(one, other, named), changed(other, one, named))
+
+
+def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:
+    if not named or not named.get("f:spec"):
+        return named
+    spec = {key: inner for key, inner in named["f:spec"].items() if key not in keys}
+    others = {key: inner for key, inner in named.items() if key != "f:spec"}
+    return {**others, "f:spec": spec} if spec else others
+
+
+def _managed(live: LiveObject) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
+    return entries

@@ -1,0 +1,265 @@
+"""A failure takes back the exact object: unions of fields, what is allocated, fields of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.scene import OURS, Scene, secret, service, settings, web
+from tests.cluster import manifests
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
+from tests.long import longer
+
+CRASH = "crash=0.1"
+STRATEGIES: dict[str, JSON | None] = {
+    "absent": None,
+    "rolling": {"type": "RollingUpdate"},
+    "surge": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+    "recreate": {"type": "Recreate"},
+}
+
+
+def whole(objects: Objects, resource: str, name: str) -> JSON:
+    """Return what an object is, bookkeeping and status aside, with what we own of it."""
+    live = objects.get(resource, name)
+    metadata = live["metadata"]
+    (ours,) = [
+        entry["fieldsV1"]
+        for entry in metadata["managedFields"]
+        if (entry["manager"], entry["operation"]) == (OURS, "Apply")
+    ]
+    annotations = dict(metadata.get("annotations", {}))
+    annotations.pop("deployment.kubernetes.io/revision", None)
+    kept = {name: live[name] for name in live if name not in ("metadata", "status")}
+    return {**kept, "annotations": annotations, "labels": metadata.get("labels"), "ours": ours}
+
+
+def stateful(kind: str, strategy: JSON | None) -> JSON:
+    """Return a StatefulSet or DaemonSet `peer` without pods."""
+    spec: JSON = {
+        "selector": {"matchLabels": {"app": "peer"}},
+        "template": {
+            "metadata": {"labels": {"app": "peer"}},
+            "spec": {
+                "nodeSelector": {"none": "here"},
+                "containers": [{"name": "peer", "image": "shop/peer:1"}],
+            },
+        },
+    }
+    if kind == "StatefulSet":
+        spec |= {"serviceName": "peer", "replicas": 0}
+    if strategy is not None:
+        spec["updateStrategy"] = strategy
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "peer"}, "spec": spec}
+
+
+@pytest.mark.contract("B145", "B120")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("recreate", "rolling"),
+        ("recreate", "absent"),
+        ("absent", "recreate"),
+        longer("rolling", "recreate"),
+        longer("surge", "recreate"),
+        longer("recreate", "surge"),
+        longer("surge", "absent"),
+    ],
+)
+def test_any_strategy_goes_out_and_back(
+    scene: Scene, audit: Trail, before: str, after: str
+) -> None:
+    """The Deployment is as before to the field, and its old ReplicaSet serves again."""
+    scene.serve(web(strategy=STRATEGIES[before]))
+    found = whole(scene.objects, "deployments", "web")
+    result = scene.apply(web(2, strategy=STRATEGIES[after], behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert whole(scene.objects, "deployments", "web") == found
+    assert_runs(scene.objects, "shop/web:1")
+    sent = audit.requests().writes().of(resource="deployments")
+    applies = [each for each in sent if isinstance(each.body, dict)]
+    assert [each.code for each in applies] == [200, 200], "out and back, nothing was refused"
+
+
+@pytest.mark.long
+@pytest.mark.contract("B145", "B20")
+@pytest.mark.parametrize("before", ["absent", "rolling"])
+def test_a_good_version_with_another_strategy_is_verified(scene: Scene, before: str) -> None:
+    """What the server had defaulted is gone, and nothing is left over after the way home."""
+    scene.serve(web(strategy=STRATEGIES[before]))
+    assert_verified(scene.apply(web(2, strategy=STRATEGIES["recreate"])))
+    assert assert_runs(scene.objects, "shop/web:2")["spec"]["strategy"] == {"type": "Recreate"}
+    assert_verified(scene.apply(web(3)))
+    assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.contract("B145", "B133")
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("StatefulSet", "OnDelete", ""),
+        ("StatefulSet", "", "OnDelete"),
+        ("DaemonSet", "OnDelete", ""),
+        longer("StatefulSet", "RollingUpdate", ""),
+        longer("DaemonSet", "OnDelete", "RollingUpdate"),
+        longer("DaemonSet", "", "OnDelete"),
+    ],
+)
+def test_update_strategies_of_what_is_not_judged_go_back(
+    scene: Scene, kind: str, before: str, after: str
+) -> None:
+    """A StatefulSet or DaemonSet beside the Deployment is as before."""
+    was, becomes = ({"type": one} if one else None for one in (before, after))
+    scene.serve(web(), stateful(kind, was))
+    found = whole(scene.objects, f"{kind.lower()}s", "peer")
+    result = scene.apply(web(2, behaviour=CRASH), stateful(kind, becomes))
+    assert_rolled_back(result, "CrashLoop")
+    assert whole(scene.objects, f"{kind.lower()}s", "peer") == found
+
+
+@pytest.mark.contract("B145")
+@pytest.mark.parametrize(
+    ("before", "after"), [("NodePort", "ClusterIP"), longer("ClusterIP", "NodePort")]
+)
+def test_a_service_has_its_ports_again(scene: Scene, before: str, after: str) -> None:
+    """A node port that the change of type gave up is the same one again."""
+    was, becomes = service(), service()
+    was["spec"]["type"], becomes["spec"]["type"] = before, after
+    scene.serve(web(), was)
+    spec = scene.objects.get("services", "web")["spec"]
+    assert_rolled_back(scene.apply(web(2, behaviour=CRASH), becomes), "CrashLoop")
+    assert scene.objects.get("services", "web")["spec"] == spec
+
+
+@pytest.mark.contract("B145")
+def test_a_service_account_that_only_the_failed_version_had_is_gone(scene: Scene) -> None:
+    """Its deprecated twin, which nobody owns, would bring it back."""
+    scene.serve(web())
+    found = whole(scene.objects, "deployments", "web")
+    bad = web(2, behaviour=CRASH)
+    bad["spec"]["template"]["spec"]["serviceAccountName"] = "default"
+    assert_rolled_back(scene.apply(bad), "CrashLoop")
+    assert whole(scene.objects, "deployments", "web") == found
+
+
+def immutable(body: JSON) -> JSON:
+    """Return a ConfigMap or Secret that cannot be changed any more."""
+    return {**body, "immutable": True}
+
+
+@pytest.mark.contract("B143")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(settings(), immutable(settings("two"))), longer(secret(), immutable(secret()))],
+)
+def test_what_could_not_return_is_refused(scene: Scene, before: JSON, after: JSON) -> None:
+    """Before the first write, with the object, why, and the flag that allows it."""
+    scene.serve(web(), before)
+    result = scene.apply(web(2, behaviour=CRASH), after)
+    name = f"{before['kind'].lower()}/{before['metadata']['name']}"
+    assert_refused(result, "Irreversible", name, "immutable")
+    assert "--allow-irreversible" in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=1)
+
+
+@pytest.mark.contract("B144", "B25")
+def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene) -> None:
+    """The Deployment returns, the ConfigMap does not: 5, and never 4."""
+    scene.serve(web(), settings("one"))
+    bad = [web(2, behaviour=CRASH), immutable(settings("two"))]
+    result = scene.apply(*bad, flags=["--allow-irreversible"])
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "configmap/settings", "could not be restored", "immutable")
+    told = {each["name"]: each["irreversible"] for each in result.document["objects"]}
+    assert "immutable" in told["settings"]
+    assert not told["web"]
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.long
+@pytest.mark.contract("B144", "B143")
+@pytest.mark.parametrize("flags", [["--allow-irreversible"], ["--on-failure", "keep"]])
+def test_a_good_version_becomes_immutable(scene: Scene, flags: Sequence[str]) -> None:
+    """Where it is allowed, or nothing was promised, the change is made."""
+    scene.serve(web(), settings("one"))
+    result = scene.apply(web(2), immutable(settings("two")), flags=flags)
+    assert_verified(result)
+    assert scene.objects.get("configmaps", "settings")["immutable"] is True
+
+
+@pytest.mark.contract("B140", "B70")
+def test_what_was_forced_is_forced_back(scene: Scene) -> None:
+    """Somebody else applies the forced value too in mid-flight, so that two own it."""
+    scene.serve(web())
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.objects.wait_complete("web")
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=6)
+    with scene.applying(bad, flags=["--force-conflicts"]) as running:
+        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:2"])
+        container = {"name": "web", "image": "shop/web:2"}
+        own = deepcopy(bad)
+        own["spec"] = {"template": {"spec": {"containers": [container]}}}
+        scene.apply_as("kubectl-set", own)
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    assert_runs(scene.objects, "shop/web:hotfix")
+
+
+@pytest.mark.contract("B140", "B133")
+@pytest.mark.parametrize("theirs", ["changed", "added", longer("removed")])
+def test_a_foreign_key_leaves_the_others_to_return(scene: Scene, theirs: str) -> None:
+    """One key of a ConfigMap is somebody else's by now; all others are as before."""
+    before = {"mode": "one", "level": "1", "gone": "x"}
+    scene.serve(web(), manifests.config_map("settings", before))
+    bad = manifests.config_map("settings", {"mode": "two", "level": "2", "new": "added"})
+    deployment = web(2, behaviour="never-ready", progress_deadline_seconds=6)
+    with scene.applying(deployment, bad) as running:
+        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:2"])
+        changes: dict[str, JSON] = {
+            "changed": {"level": "9"},
+            "added": {"more": "9"},
+            "removed": {"level": None},
+        }
+        scene.objects.patch("configmaps", "settings", {"data": changes[theirs]})
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    expected: JSON = {**before, **changes[theirs]}
+    data = {key: value for key, value in expected.items() if value is not None}
+    assert scene.objects.get("configmaps", "settings")["data"] == data
+    if theirs != "added":
+        assert warned(result, "data.level")
+    actions = {each["kind"]: each["action"] for each in result.document["objects"]}
+    assert actions == {"ConfigMap": "restored", "Deployment": "restored"}
+
+
+@pytest.mark.long
+@pytest.mark.contract("B140", "B128")
+def test_a_foreign_label_of_a_service_leaves_the_rest_to_return(scene: Scene) -> None:
+    """Somebody else's value of a label of ours stays; the port goes back."""
+    before, after = service(80), service(81)
+    before["metadata"]["labels"] = {"tier": "front", "team": "shop"}
+    after["metadata"]["labels"] = {"tier": "back", "team": "web"}
+    scene.serve(web(), before)
+    deployment = web(2, behaviour="never-ready", progress_deadline_seconds=6)
+    with scene.applying(deployment, after) as running:
+        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:2"])
+        scene.objects.patch("services", "web", {"metadata": {"labels": {"team": "theirs"}}})
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    live = scene.objects.get("services", "web")
+    assert live["metadata"]["labels"] == {"tier": "front", "team": "theirs"}
+    assert [port["port"] for port in live["spec"]["ports"]] == [80]
+    assert warned(result, "metadata.labels.team")

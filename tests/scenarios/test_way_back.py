@@ -66,7 +66,7 @@ def stateful(kind: str, strategy: JSON | None) -> JSON:
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "peer"}, "spec": spec}
 
 
-@pytest.mark.contract("B145", "B120")
+@pytest.mark.contract("B148", "B120")
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -95,7 +95,7 @@ def test_any_strategy_goes_out_and_back(
 
 
 @pytest.mark.long
-@pytest.mark.contract("B145", "B20")
+@pytest.mark.contract("B148", "B20")
 @pytest.mark.parametrize("before", ["absent", "rolling"])
 def test_a_good_version_with_another_strategy_is_verified(scene: Scene, before: str) -> None:
     """What the server had defaulted is gone, and nothing is left over after the way home."""
@@ -106,7 +106,7 @@ def test_a_good_version_with_another_strategy_is_verified(scene: Scene, before: 
     assert_runs(scene.objects, "shop/web:3")
 
 
-@pytest.mark.contract("B145", "B133")
+@pytest.mark.contract("B148", "B133")
 @pytest.mark.parametrize(
     ("kind", "before", "after"),
     [
@@ -130,7 +130,7 @@ def test_update_strategies_of_what_is_not_judged_go_back(
     assert whole(scene.objects, f"{kind.lower()}s", "peer") == found
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 @pytest.mark.parametrize(
     ("before", "after"), [("NodePort", "ClusterIP"), longer("ClusterIP", "NodePort")]
 )
@@ -144,7 +144,7 @@ def test_a_service_has_its_ports_again(scene: Scene, before: str, after: str) ->
     assert scene.objects.get("services", "web")["spec"] == spec
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_a_service_account_that_only_the_failed_version_had_is_gone(scene: Scene) -> None:
     """Its deprecated twin, which nobody owns, would bring it back."""
     scene.serve(web())
@@ -160,7 +160,7 @@ def immutable(body: JSON) -> JSON:
     return {**body, "immutable": True}
 
 
-@pytest.mark.contract("B143")
+@pytest.mark.contract("B146")
 @pytest.mark.parametrize(
     ("before", "after"),
     [(settings(), immutable(settings("two"))), longer(secret(), immutable(secret()))],
@@ -175,7 +175,7 @@ def test_what_could_not_return_is_refused(scene: Scene, before: JSON, after: JSO
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
-@pytest.mark.contract("B144", "B25")
+@pytest.mark.contract("B147", "B25")
 def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene) -> None:
     """The Deployment returns, the ConfigMap does not: 5, and never 4."""
     scene.serve(web(), settings("one"))
@@ -190,7 +190,7 @@ def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene)
 
 
 @pytest.mark.long
-@pytest.mark.contract("B144", "B143")
+@pytest.mark.contract("B147", "B146")
 @pytest.mark.parametrize("flags", [["--allow-irreversible"], ["--on-failure", "keep"]])
 def test_a_good_version_becomes_immutable(scene: Scene, flags: Sequence[str]) -> None:
     """Where it is allowed, or nothing was promised, the change is made."""

@@ -33,7 +33,7 @@ def warnings(ended: Ended) -> str:
     return "\n".join(ended.document["warnings"])
 
 
-@pytest.mark.contract("B143")
+@pytest.mark.contract("B146")
 @pytest.mark.parametrize("command", ["apply", "preflight"])
 def test_a_way_back_that_the_server_denies_is_refused(
     gate: Gate, server: ApiServer, manifest: Manifest, command: str
@@ -49,7 +49,7 @@ def test_a_way_back_that_the_server_denies_is_refused(
     assert not server.writes()
 
 
-@pytest.mark.contract("B143")
+@pytest.mark.contract("B146")
 @pytest.mark.parametrize(
     "options", [{"observe": True}, {"on_failure": "keep"}, {"on_failure": "pause"}]
 )
@@ -66,7 +66,7 @@ def test_where_nothing_is_promised_nothing_is_refused(
     assert "a failure cannot take" not in warnings(ended)
 
 
-@pytest.mark.contract("B144")
+@pytest.mark.contract("B147")
 def test_what_is_allowed_is_warned_of_and_named(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
@@ -84,7 +84,7 @@ def test_what_is_allowed_is_warned_of_and_named(
     }
 
 
-@pytest.mark.contract("B143", "B6")
+@pytest.mark.contract("B146", "B6")
 def test_a_webhook_that_takes_no_dry_run_tells_nothing_of_the_way_back(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_webhook_that_takes_no_dry_run_tells_nothing_of_the_way_back(
     assert gate("apply", file=[manifest(web("2"))]).code == 0
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_the_union_is_made_ours_before_the_apply(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:

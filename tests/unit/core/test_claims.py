@@ -47,7 +47,7 @@ def in_pod(inner: Fields) -> Fields:
     return {"f:spec": {"f:template": {"f:spec": inner}}}
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 @pytest.mark.parametrize("kind", [kind for _, kind in UNIONS])
 def test_a_type_excludes_the_member_of_another(kind: str) -> None:
     """Named by its path; the default type, and one beside the member itself, exclude nothing."""
@@ -63,7 +63,7 @@ def test_a_type_excludes_the_member_of_another(kind: str) -> None:
     assert excluded_members({**body, "spec": {}}) == ()
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_an_apply_claims_what_the_server_had_defaulted() -> None:
     """The member that nobody owns; nothing where it is not there."""
     live = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
@@ -73,7 +73,7 @@ def test_an_apply_claims_what_the_server_had_defaulted() -> None:
     assert claims_for_apply(deployment(), live, [owned({})]) is None
 
 
-@pytest.mark.contract("B145", "B67")
+@pytest.mark.contract("B148", "B67")
 def test_an_apply_claims_nothing_of_others() -> None:
     """A parameter that somebody else set is theirs: the server says so."""
     live = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
@@ -82,7 +82,7 @@ def test_an_apply_claims_nothing_of_others() -> None:
     assert claims == in_strategy({"f:rollingUpdate": {"f:maxUnavailable": {}}})
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_a_way_back_claims_what_came_with_the_version_that_failed() -> None:
     """Defaults beside a field that stays; those inside a field of ours go with it."""
     before = deployment({"type": "Recreate"}, dnsPolicy="ClusterFirst")
@@ -100,7 +100,7 @@ def test_a_way_back_claims_what_came_with_the_version_that_failed() -> None:
     assert claims == union(in_strategy(MEMBER), in_pod({"f:serviceAccount": {}}))
 
 
-@pytest.mark.contract("B145", "B128")
+@pytest.mark.contract("B148", "B128")
 def test_a_way_back_claims_nothing_that_others_own() -> None:
     """What a controller or a person added since stays; so does all where nobody is known."""
     before, after = deployment(), deployment()
@@ -114,7 +114,7 @@ def test_a_way_back_claims_nothing_that_others_own() -> None:
     assert claims_for_return(before, other, [ours], before) is None
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_items_of_lists_are_claimed_by_their_keys() -> None:
     """An injected container goes as an item; a default in one that stays, as a field."""
     key = 'k:{"containerPort":80,"protocol":"TCP"}'
@@ -139,7 +139,7 @@ def test_items_of_lists_are_claimed_by_their_keys() -> None:
     )
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_claims_join_our_entry_once() -> None:
     """Other entries stay; where we had none, one is made; where all is ours, nothing is sent."""
     claims = in_strategy(MEMBER)
@@ -150,7 +150,7 @@ def test_claims_join_our_entry_once() -> None:
     assert claimed([theirs], claims, "apps/v1") == [owned(claims), theirs]
 
 
-@pytest.mark.contract("B145", "B5")
+@pytest.mark.contract("B148", "B5")
 def test_a_dry_run_is_without_the_union_and_completed_by_it() -> None:
     """What a dry run cannot try is left out of it, and put into its answer."""
     body = deployment({"type": "Recreate"})
@@ -165,7 +165,7 @@ def service(**spec: object) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec}
 
 
-@pytest.mark.contract("B145")
+@pytest.mark.contract("B148")
 def test_a_service_is_sent_the_addresses_that_it_lost() -> None:
     """Those alone; what our apply left, and other kinds, are sent as they are."""
     had = [{"port": 80, "protocol": "TCP", "nodePort": 30001}, {"port": 81, "nodePort": 30002}]

@@ -33,7 +33,7 @@ def pod(image: str = "a", **spec: Any) -> JSON:
     return of("v1", "Pod", spec={"containers": [{"name": "a", "image": image}], **spec})
 
 
-@pytest.mark.contract("B143")
+@pytest.mark.contract("B146")
 @pytest.mark.parametrize(
     ("before", "after", "word"),
     [
@@ -53,7 +53,7 @@ def test_one_way_changes_are_told(before: JSON, after: JSON, word: str) -> None:
     assert word in why_irreversible(before, after)
 
 
-@pytest.mark.contract("B143")
+@pytest.mark.contract("B146")
 @pytest.mark.parametrize(
     ("before", "after"),
     [

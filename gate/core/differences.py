@@ -68,10 +68,18 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
         return f"{ref} still has what this run wrote"
     if ref in targets or not attempt.departures:
         return ""
-    gone = [str(one) for one, end in attempt.departures.items() if end.reason is Reason.DELETED]
+    gone = [str(one) for one in attempt.departures if _is_gone(attempt, one)]
     theirs = [str(one) for one in attempt.departures if str(one) not in gone]
     beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
     return f"{ref} still has what this run wrote, {beside}"
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment does not exist any more, by the last read of it."""
+    found = attempt.findings.get(ref)
+    if found is not None and found.kind is not FindingKind.UNREAD:
+        return found.kind is FindingKind.DELETED
+    return attempt.departures[ref].reason is Reason.DELETED
 
 
 def _left_alone(ref: Ref, found: Finding) -> str:

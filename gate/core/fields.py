@@ -138,8 +138,9 @@ def still_holds(ours: Any, fields: Fields | None, live: Any) -> bool:
 def differing(ours: Any, fields: Fields | None, live: Any) -> tuple[str, ...]:
     """Name the fields of `ours` that `live` lacks or has with another value.
 
-    List items are found by their keys, whatever their order. What `live` has beyond does not
-    count, nor does a named field that `ours` lacks: the server drops what is null or empty.
+    List items are found by their keys, whatever their order; `ours` may leave out a key that the
+    server defaults (`protocol` of a port). What `live` has beyond does not count, nor does a named
+    field that `ours` lacks: the server drops what is null or empty.
     """
     return () if fields is None else tuple(_differing(ours, fields, live, ""))
 
@@ -149,6 +150,8 @@ def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]
         yield path.removeprefix(".")
     for key, inner in fields.items():
         mine = _at(ours, key)
+        if mine is _MISSING:
+            mine = _without_defaults(ours, key)
         if mine is _MISSING or mine is None:
             continue
         theirs, there = _at(live, key), path + _step(key)
@@ -185,6 +188,21 @@ def _at(value: Any, key: str) -> Any:
         chosen = (item for index, item in enumerate(value) if _selects(key, index, item))
         return next(chosen, _MISSING)
     return _MISSING
+
+
+def _without_defaults(value: Any, key: str) -> Any:
+    """Return the one list item that has some of the keys and contradicts none, or `_MISSING`."""
+    if key[:2] != "k:" or not isinstance(value, list):
+        return _MISSING
+    keys = _keys(key[2:])
+    found = [
+        item
+        for item in value
+        if isinstance(item, Mapping)
+        and any(name in item for name, _ in keys)
+        and all(item.get(name, wanted) == wanted for name, wanted in keys)
+    ]
+    return found[0] if len(found) == 1 else _MISSING
 
 
 def _selects(key: str, index: int, item: Any) -> bool:

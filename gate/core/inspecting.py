@@ -1,7 +1,7 @@
 """The last look: what it reads, what comes of each answer, what it does to the endings.
 
-A Deployment that the confirming read has just read is not read again, nor is one that somebody
-else has taken over. What could not be read decides nothing.
+A Deployment that was read for the verdict is not read again. What could not be read decides
+nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from gate.core.last_look import Finding, FindingKind, compare
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 
+_CHANGED = Finding(FindingKind.CHANGED)
 _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait for the answer")
 
 
 def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
     """Read each object that was left, side by side; `confirmed`: all Deployments were just read."""
-    read_already = set(attempt.rollouts) if confirmed else set()
-    findings = dict(_known_already(attempt, read_already))
+    findings = dict(_known_already(attempt, confirmed=confirmed))
     attempt = replace(
         attempt,
         inspecting_since=attempt.now,
@@ -44,26 +44,18 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
     return attempt, tuple(effects)
 
 
-def _known_already(attempt: Attempt, read_already: set[Ref]) -> Iterator[tuple[Ref, Finding]]:
+def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
+    """Iterate what reads have shown of Deployments a moment ago."""
     for ref, left in attempt.left.items():
-        live = attempt.live.get(ref)
-        if ref in attempt.departures:
-            yield ref, _departed(attempt, ref)
-        elif ref in read_already and live is not None:
+        live, departure = attempt.live.get(ref), attempt.departures.get(ref)
+        if live is None:
+            continue
+        if departure is not None and departure.reason is Reason.SUPERSEDED:
+            # Where nobody could tell in time who changed it, nobody is asked again.
+            found = compare(left, Known(live))
+            yield ref, found if found.kind is not FindingKind.AS_WRITTEN else _CHANGED
+        elif confirmed and departure is None and ref in attempt.rollouts:
             yield ref, compare(left, Known(live))
-
-
-def _departed(attempt: Attempt, ref: Ref) -> Finding:
-    """Return how a Deployment stands that is somebody else's, by what is known of it."""
-    live, left = attempt.live.get(ref), attempt.left[ref]
-    if live is None:
-        return Finding(FindingKind.DELETED)
-    found = compare(left, Known(live))
-    if found.kind is not FindingKind.AS_WRITTEN:
-        return found
-    # The watches told of the change, and no read has shown it.
-    gone = attempt.departures[ref].reason is Reason.DELETED
-    return Finding(FindingKind.DELETED if gone else FindingKind.CHANGED)
 
 
 def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Attempt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,20 +110,28 @@ def _owned(left: LeftObject) -> Fields | None:
 def _who_changed(
     left: LeftObject, live: LiveObject, owned: Fields, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Name who owns any of the paths by now.
+    """Name who owns any of the paths by now, or has replaced items of a list.
 
     A field that was removed has no owner. One that is ours alone was written under our manager's
     name by another run, if its entry is not the one that we left.
     """
-    theirs = ownership.managers_of(_entries(live), owned, left.field_manager)
+    ours = left.field_manager
+    theirs = ownership.managers_of(_entries(live), owned, ours)
     named = [name for name, held in theirs.items() if _overlap(paths, held)]
     if not named:
         then = _entries(left.answer)
         anew = [entry for entry in _entries(live) if entry not in then]
-        ours = [entry for entry in anew if entry.get("manager") == left.field_manager]
-        held = (fields.paths(fields.intersect(entry.get("fieldsV1"), owned)) for entry in ours)
-        named = [left.field_manager] if any(_overlap(paths, one) for one in held) else []
-    return tuple(map(_printable, named))
+        named = [str(entry.get("manager")) for entry in anew if _has_written(entry, ours, paths)]
+    return tuple(map(_printable, dict.fromkeys(named)))
+
+
+def _has_written(entry: Mapping[str, Any], ours: str, paths: tuple[str, ...]) -> bool:
+    """Tell whether a new entry shows who wrote: our own name, or other items of a list."""
+    held = fields.paths(entry.get("fieldsV1"))
+    if entry.get("manager") == ours:
+        return _overlap(paths, held)
+    lists = [path[: path.rindex("[")] for path in paths if path.endswith("]")]
+    return any(path.startswith(f"{one}[") for path in held for one in lists)
 
 
 def _overlap(paths: Iterable[str], held: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gate.core import checking
 from gate.core.attempt import Attempt
 from gate.core.check_run import ConclusionKind
-from gate.core.differences import difference
+from gate.core.differences import differences
 from gate.core.done import counted
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
@@ -61,13 +61,8 @@ def _move(
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
         yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
-    yield from _differences(before, after)
-
-
-def _differences(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    """Tell what the last look has found since."""
-    for ref in after.findings:
-        if ref not in before.findings and (line := difference(after, ref)):
+    if after.state is State.CLOSING:
+        for line in differences(after):
             yield "differs", line
 
 
@@ -117,7 +112,6 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
             yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
     yield from _measured(before, after)
-    yield from _differences(before, after)
     for ref, rollout in after.rollouts.items():
         yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
 

@@ -70,6 +70,26 @@ class CelPolicies:
             yield
 
     @contextmanager
+    def pinning(self, key: str, value: str) -> Iterator[None]:
+        """Within the block, every ConfigMap with that key is stored with that value of it."""
+        patch = f'[JSONPatch{{op: "replace", path: "/data/{key}", value: "{value}"}}]'
+        has_key = f"has(object.data) && '{key}' in object.data"
+        spec = {
+            "failurePolicy": "Fail",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": _matching("configmaps", "CREATE", "UPDATE"),
+            "matchConditions": [{"name": "has-key", "expression": has_key}],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
+        }
+
+        def is_pinned() -> bool:
+            probe = self._probe("configmaps", {"data": {key: ""}})
+            return bool(probe["data"][key] == value)
+
+        with self._bound("mutating", spec, {}, is_pinned):
+            yield
+
+    @contextmanager
     def _bound(
         self, kind: str, spec: JSON, binding: JSON, is_in_effect: Callable[[], bool]
     ) -> Iterator[None]:
@@ -87,9 +107,10 @@ class CelPolicies:
             for collection in (bindings, policies):
                 self._api.json("DELETE", f"{collection}/{name}")
 
-    def _probe(self, resource: str) -> JSON:
+    def _probe(self, resource: str, content: JSON | None = None) -> JSON:
         """Ask the server what it would make of an object of the namespace."""
-        body = {"metadata": {"name": _PROBE}, **_VALID.get(resource, {})}
+        valid = _VALID.get(resource, {}) if content is None else content
+        body = {"metadata": {"name": _PROBE}, **valid}
         return self._api.json("POST", f"{self._objects.path(resource)}?dryRun=All", body)
 
 

@@ -6,7 +6,7 @@ S6: only what the manifest names is written. S7: nothing is written after what a
 L1: it ends within the budgets that it was given and 10 s.
 
 And each write says which uid and version it is meant for, takes nothing by force unasked, and goes
-by the gate's own field manager.
+by the gate's own field manager. What the document says of an object at the end is true of it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _key_told(item: JSON) -> Key:
 
 def hold(run: Run, objects: Objects, history: History) -> None:
     """Raise `AssertionError` with everything that is wrong with the run."""
-    wrong = [*_said(run), *_verified(run, objects), *_in_time(run)]
+    wrong = [*_said(run), *_verified(run, objects), *_in_time(run), *_at_end(run, objects)]
     if run.requests is not None:
         wrong += [*_allowed(run), *_guarded(run), *_way_back(run, history)]
     assert not wrong, "\n".join([*wrong, str(run.result)])
@@ -194,6 +194,22 @@ def _without_hash(template: JSON) -> JSON:
     metadata = template["metadata"]
     labels = {k: v for k, v in metadata.get("labels", {}).items() if k != "pod-template-hash"}
     return {**template, "metadata": {**metadata, "labels": labels}}
+
+
+def _at_end(run: Run, objects: Objects) -> Iterator[str]:
+    """Hold what the document says of each object of the namespace to what there is."""
+    for item in run.document.get("objects", []) if run.document else []:
+        at_end, key = item.get("at_end"), _key_told(item)
+        if at_end is None or at_end["state"] == "unread" or key.namespace != objects.namespace:
+            continue
+        live, state = objects.find(key.resource, key.name), at_end["state"]
+        if (live is None) != (state == "deleted"):
+            there = "is not" if live is None else "is"
+            yield f"it says of {key.name} {state}, and it {there} there"
+        elif live is not None and ("deletionTimestamp" in live["metadata"]) != (
+            state == "being-deleted"
+        ):
+            yield f"it says of {key.name} {state}: {live['metadata']}"
 
 
 def _in_time(run: Run) -> Iterator[str]:

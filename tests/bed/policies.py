@@ -47,3 +47,6 @@ class Policies(Protocol):
 
     def injecting_a_sidecar(self) -> AbstractContextManager[None]:
         """Within the block, every pod that is made gets `SIDECAR` beside its own containers."""
+
+    def pinning(self, key: str, value: str) -> AbstractContextManager[None]:
+        """Within the block, every ConfigMap with that key is stored with that value of it."""

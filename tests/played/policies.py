@@ -41,6 +41,18 @@ class PlayedPolicies:
         with _hooked(self._api.mutations, inject):
             yield
 
+    @contextmanager
+    def pinning(self, key: str, value: str) -> Iterator[None]:
+        """Within the block, every ConfigMap with that key is stored with that value of it."""
+
+        def pin(write: Admission) -> None:
+            data = (write.body or {}).get("data") or {}
+            if self._concerns(write, "configmaps") and key in data:
+                data[key] = value
+
+        with _hooked(self._api.mutations, pin):
+            yield
+
     def _concerns(self, write: Admission, resource: str) -> bool:
         """Whether a write makes or changes an object of the namespace."""
         is_meant = (write.resource.key, write.namespace) == (resource, self._namespace)

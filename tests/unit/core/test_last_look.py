@@ -163,20 +163,23 @@ def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
 
 
 @pytest.mark.contract("B145")
-@pytest.mark.parametrize("gone", [False, True])
-def test_a_superseded_end_names_what_is_still_ours(gone: bool) -> None:
+@pytest.mark.parametrize("gone", [False, True, None], ids=["changed", "gone", "made-again"])
+def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
     """Our ConfigMap stands beside somebody else's Deployment, and that is said."""
     player = rolling_out(v2="stuck")
     player.run_to(State.FOLLOWING)
-    if gone:
+    if gone is not False:
         player.server.remove(player.web)
-    else:
+    if not gone:
         player.server.put(manifest("v3"), "kubectl")
     player.news()
     attempt = player.run()
     assert attempt.outcome is Outcome.SUPERSEDED
     assert attempt.findings[SETTINGS] == AS_WRITTEN
-    end = "though deployment/web is gone" if gone else "beside somebody else's deployment/web"
+    kinds = {None: FindingKind.RECREATED, True: FindingKind.DELETED, False: FindingKind.CHANGED}
+    assert attempt.findings[player.web].kind is kinds[gone]
+    is_there = attempt.findings[player.web].kind is not FindingKind.DELETED
+    end = "beside somebody else's deployment/web" if is_there else "though deployment/web is gone"
     assert list(differences(attempt)) == [
         f"configmap/settings still has what this run wrote, {end}"
     ]
@@ -452,6 +455,34 @@ def test_who_changed_it_is_named_only_where_the_object_says_so(
 ) -> None:
     """A field that is gone has no owner, and a bystander is not blamed."""
     assert compare(LeftObject(WRITTEN), Known(now)) == found
+
+
+@pytest.mark.contract("B49", "B143")
+def test_an_item_of_a_list_is_found_without_a_key_that_the_server_defaults() -> None:
+    """A Service's port is restored as it was applied, without its protocol."""
+
+    def service(port: int, *managed: dict[str, Any]) -> LiveObject:
+        ports = [{"port": port, "protocol": "TCP", "targetPort": 8080}]
+        body = Body.of({"kind": "Service", "metadata": {}, "spec": {"ports": ports}})
+        return live([*managed], body=body)
+
+    def owner(manager: str, port: int) -> dict[str, Any]:
+        item: dict[str, Any] = {
+            f'k:{{"port":{port},"protocol":"TCP"}}': {"f:port": {}, "f:targetPort": {}}
+        }
+        owned = {"f:spec": {"f:ports": item}}
+        return {"manager": manager, "operation": "Apply", "fieldsV1": owned}
+
+    ours = owner("rollout-gate", 80)
+    sent = Body.of({"spec": {"ports": [{"port": 80, "targetPort": 8080}]}})
+    left = LeftObject(service(80, ours), sent)
+    path = 'spec.ports[port=80,protocol="TCP"]'
+    assert compare(left, Known(service(80, ours))) == AS_WRITTEN
+    theirs = compare(left, Known(service(9090, owner("mesh", 9090))))
+    assert theirs == Finding(FindingKind.CHANGED, ("mesh",), (path,))
+    altered = LeftObject(service(9090, ours), sent)
+    never = compare(altered, Known(service(9090, ours)))
+    assert never == Finding(FindingKind.NOT_AS_SENT, (), (path,))
 
 
 @pytest.mark.contract("B49")

@@ -10,7 +10,7 @@ import pytest
 
 from gate.core import answering, entering, folding, remedy, resuming, triggers, writing
 from gate.core.attempt import Attempt, Purpose, Rejection, Step
-from gate.core.effects import Write
+from gate.core.effects import Read, Write
 from gate.core.events import LiveObject
 from gate.core.machine import State, Trigger
 from gate.core.objects import CleanText, Ref
@@ -119,6 +119,15 @@ def signal_ignored(patch: pytest.MonkeyPatch) -> None:
 def never_gives_up(patch: pytest.MonkeyPatch) -> None:
     """An answer is waited for without an end."""
     patch.setattr(Attempt, "gives_up_at", property(lambda _attempt: math.inf))
+
+
+def last_look_without_an_end(patch: pytest.MonkeyPatch) -> None:
+    """The answers of the last look are waited for without an end."""
+
+    def patient(attempt: Attempt) -> Trigger | None:
+        return None if attempt.awaits(Read) else Trigger.INSPECTED
+
+    patch.setattr(triggers, "_inspecting", patient)
 
 
 def forgotten_alarm(patch: pytest.MonkeyPatch) -> None:

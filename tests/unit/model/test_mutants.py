@@ -38,6 +38,11 @@ MUTANTS = [
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     longer(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
     pytest.param(mutants.never_gives_up, "good", "L1", 1, id="L1-never-gives-up"),
+    pytest.param(
+        mutants.last_look_without_an_end,
+        *("first-deleted", "L1", 1),
+        id="L1-last-look-without-an-end",
+    ),
     pytest.param(mutants.forgotten_alarm, "good", "L1", 0, id="L1-forgotten-alarm"),
 ]
 

@@ -107,6 +107,8 @@ class Stage:
 
     def hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever is asked for."""
+        if isinstance(event, Vanished) and event.kind is Kind.DEPLOYMENT:
+            self.deleted |= {one.ref for one in self.workloads.values() if one.uid == event.uid}
         self.attempt, effects = step(self.attempt, event)
         self.course = self.course.seen(self.attempt)
         self._perform(effects)

@@ -1,0 +1,160 @@
+"""What others make of the objects of an attempt, and what its end says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
+from tests.bed.policies import Policies
+from tests.bed.scene import MERGE_PATCH, Scene, service, settings, web
+from tests.cluster.audit import Trail
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import Objects
+from tests.long import longer
+
+HOLD = "example.com/hold"
+SLOW = "ready=3"
+
+
+def found(result: Result, kind: str = "ConfigMap") -> tuple[str, JSON]:
+    """Return what was done to the object of a kind, and how it stood at the end."""
+    (item,) = (each for each in result.document["objects"] if each["kind"] == kind)
+    return item["action"], item["at_end"]
+
+
+def wait_for_mode(objects: Objects, value: str) -> None:
+    """Wait until the ConfigMap has a value."""
+    objects.wait_for("configmaps", "settings", lambda live: live["data"] == {"mode": value})
+
+
+def edit_as(scene: Scene, manager: str, resource: str, name: str, patch: JSON) -> None:
+    """Merge a patch under a field manager's name."""
+    path = f"{scene.objects.path(resource, name)}?fieldManager={manager}"
+    scene.client.json("PATCH", path, patch, MERGE_PATCH)
+
+
+@pytest.mark.contract("B49", "B51", "B175")
+@pytest.mark.parametrize(
+    ("how", "action", "state", "said"),
+    [
+        ("deleted", "gone", "deleted", "somebody else deleted it"),
+        longer("changed", "changed", "changed", "kubectl-edit changed data.mode"),
+        longer("recreated", "changed", "recreated", "made it anew"),
+    ],
+)
+def test_a_good_version_whose_configuration_goes_away(
+    scene: Scene, how: str, action: str, state: str, said: str
+) -> None:
+    """The Deployment runs what was applied: 0, and the verdict names the ConfigMap."""
+    scene.serve(web(), settings("one"))
+    with scene.applying(settings("two"), web(2, behaviour=SLOW)) as running:
+        wait_for_mode(scene.objects, "two")
+        if how == "changed":
+            edit_as(scene, "kubectl-edit", "configmaps", "settings", {"data": {"mode": "three"}})
+        else:
+            scene.objects.delete("configmaps", "settings")
+        if how == "recreated":
+            scene.objects.create("configmaps", settings("three"))
+        result = running.wait()
+    assert_verified(result)
+    did, at_end = found(result)
+    assert (did, at_end["state"]) == (action, state)
+    assert said in result.document["warnings"][0]
+    assert said in result.stderr
+
+
+@pytest.mark.contract("B144")
+def test_a_finalizer_holds_what_is_pruned(scene: Scene) -> None:
+    """It is not said to be deleted while it exists, and the finalizer is named."""
+    scene.serve(web())
+    held = settings()
+    held["metadata"]["finalizers"] = [HOLD]
+    result = scene.apply(held, web(2, behaviour="crash=0.1"), flags=["--prune-created"])
+    live = scene.objects.get("configmaps", "settings")
+    scene.objects.patch("configmaps", "settings", {"metadata": {"finalizers": None}})
+    assert "deletionTimestamp" in live["metadata"]
+    assert_rolled_back(result, "CrashLoop")
+    action, at_end = found(result)
+    assert (action, at_end["state"], at_end["finalizers"]) == ("deleting", "being-deleted", [HOLD])
+    assert warned(result, "configmap/settings is not gone yet", HOLD)
+
+
+@pytest.mark.contract("B143", "B175")
+def test_somebody_changes_what_was_restored(scene: Scene) -> None:
+    """The Service that they made of it stands, and is named with who did it: 4."""
+    strategy = {"type": "Recreate"}
+    scene.serve(web(strategy=strategy, behaviour=SLOW), service(80))
+    bad = web(2, strategy=strategy, behaviour="crash=0.1")
+    with scene.applying(service(8080), bad) as running:
+        scene.objects.wait_for("services", "web", lambda live: _port(live) == 8080)
+        scene.objects.wait_for("services", "web", lambda live: _port(live) == 80)
+        ports = {"spec": {"ports": [{"port": 9090, "targetPort": 8080}]}}
+        edit_as(scene, "mesh", "services", "web", ports)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    action, at_end = found(result, "Service")
+    assert (action, at_end["state"]) == ("restored", "changed")
+    assert warned(result, "service/web is not as this run restored it: mesh changed spec.ports")
+    assert _port(scene.objects.get("services", "web")) == 9090
+
+
+def _port(live: JSON) -> int:
+    return int(live["spec"]["ports"][0]["port"])
+
+
+@pytest.mark.contract("B143")
+def test_a_mutating_hand_keeps_a_restoration_from_taking_effect(
+    scene: Scene, policies: Policies
+) -> None:
+    """What was sent never stood: 5, with the field and the likely reason."""
+    scene.serve(web(), settings("one"))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=6)
+    with scene.applying(settings("two"), bad) as running:
+        wait_for_mode(scene.objects, "two")
+        with policies.pinning("mode", "pinned"):
+            result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
+    assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
+    assert ended["outcome"] == "rolled-back"
+    assert found(result)[1]["state"] == "not-as-sent"
+    assert warned(result, "configmap/settings was not restored", "data.mode")
+    assert result.document["rollback"]["verified"] is False
+
+
+@pytest.mark.contract("B145", "B27")
+@pytest.mark.parametrize("how", ["changed", longer("deleted")])
+def test_what_this_run_wrote_is_left_under_somebody_elses_deployment(
+    scene: Scene, how: str
+) -> None:
+    """Exit 8 names the ConfigMap that nobody took back, and what to do."""
+    scene.serve(web(), settings("one"))
+    with scene.applying(settings("two"), web(2, behaviour="never-ready")) as running:
+        scene.objects.wait("replicasets", lambda found: len(found) == 2)
+        if how == "changed":
+            scene.change(web(3))
+        else:
+            scene.objects.delete("deployments", "web")
+        result = running.wait()
+    assert (result.exit_code, result.document["outcome"]) == (8, "superseded"), str(result)
+    assert found(result)[1]["state"] == "as-written"
+    assert warned(result, "configmap/settings still has what this run wrote", "deployment/web")
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
+
+
+@pytest.mark.contract("B49", "B280")
+def test_the_last_look_costs_one_request_an_object(scene: Scene, audit: Trail) -> None:
+    """After the Deployment is complete a ConfigMap and a Service are read once each."""
+    scene.serve(web(), settings("one"), service(80))
+    before = len(audit.requests())
+    assert_verified(scene.apply(settings("two"), service(8080), web(2)))
+    sent = [*audit.requests()][before:]
+    written = max(number for number, each in enumerate(sent) if _is_apply(each.uri))
+    read = [each.resource for each in sent[written:] if each.verb == "get" and each.name]
+    assert sorted(read) == ["configmaps", "deployments", "services"], "\n".join(
+        f"{each.verb} {each.uri}" for each in sent[written:]
+    )
+
+
+def _is_apply(uri: str) -> bool:
+    return "/deployments/" in uri and "fieldManager=" in uri and "dryRun" not in uri

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from gate.app import arrival, preflight, remembering
+from gate.app import arrival, preflight, remembering, returned_set
 from gate.app.console import Console
 from gate.app.locking import permissions
 from gate.app.masking import learn
@@ -17,10 +17,10 @@ from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
-from gate.core.fact import Absent, Known, Unknown
+from gate.core.fact import Absent
 from gate.core.lock import locks_of
-from gate.core.plan import Plan, Target
-from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.plan import Plan
+from gate.core.policy import OnFirstFailure
 from gate.duration import format_seconds
 from gate.kube.access import Access, Permission, needed, role_yaml
 from gate.kube.failures import Forbidden, NotFound
@@ -80,14 +80,14 @@ def prepare_attempt(
     watching.settle(settings.connect_timeout)
     limits = policy(settings)
     targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
-    targets = remembering.with_verified(targets, trials, memory)
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
+    plan = returned_set.with_target_set(session, plan, memory)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
     _tell(plan, manifest, console)
-    remembering.warn_of_rollbacks(items, trials, memory, console.warn)
+    remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:
         remembering.warn_of_what_is_not_kept(session, plan, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
@@ -191,8 +191,7 @@ def _check_access(
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
     """Say where a failure would return to, what is not judged, and how long it may take."""
-    for target in plan.targets:
-        console.note("baseline", _baseline_line(target, plan.policy))
+    returned_set.describe(plan, console.note, console.warn)
     unjudged = [str(item.ref) for item in manifest.objects if not item.judged]
     if unjudged:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
@@ -200,28 +199,3 @@ def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
         console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
     if plan.policy.timeout_seconds is not None:
         console.note("budget", f"timeout {format_seconds(plan.policy.timeout_seconds)}")
-
-
-def _baseline_line(target: Target, limits: Policy) -> str:
-    returns = not limits.observe and limits.on_failure is OnFailure.ROLLBACK
-    match target.baseline:
-        case Known(baseline):
-            images = ", ".join(baseline.template.images())
-            version = f"revision {baseline.revision} ({images})"
-            if baseline.applied is not None:
-                so = "so a failure returns" if returns else "and a failure does not return"
-                return (
-                    f"{target.ref}: {_nothing_serves(target)}, {so} to the last verified {version}"
-                )
-            if not returns:
-                return f"{target.ref}: {version} serves; a failure does not return to it"
-            return f"{target.ref}: a failure returns to {version}"
-        case Unknown(why):
-            return f"{target.ref}: what serves cannot be told ({why}): no way back"
-        case _:
-            what = _nothing_serves(target)
-            return f"{target.ref}: {what}, so a failure has nowhere to return to"
-
-
-def _nothing_serves(target: Target) -> str:
-    return "nothing serves yet" if target.snapshot.live is None else "no version serves alone"

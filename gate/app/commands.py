@@ -222,14 +222,13 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app.metering import metered
     from gate.app.recover import Recovery, under_lock
     from gate.app.session import opened
-    from gate.core.lock import lock_of
 
     world = metered(world, settings, command)
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack, console)
         changing.arrive(session, settings, name, console)
-        locks = [lock_of(session.namespace, name)] if command in changing.LOCKING else []
+        locks = changing.locks(session, settings, console, command, name)
         keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)
         return under_lock(Recovery(world, settings, console), session, keeper, attempt)

@@ -8,11 +8,11 @@ from typing import Final
 from gate.clock import Clock
 from gate.core.holder import Holder
 from gate.core.lock import Lock
-from gate.core.record import History
+from gate.core.version_history import History
 from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
 from gate.kube.lease import Held, Leases
 from gate.wire.decode import DecodeError
-from gate.wire.record import read_history
+from gate.wire.history import read_history
 
 _MOST_TRIES: Final = 3
 _PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)

@@ -21,12 +21,14 @@ from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
-from gate.core.record import Closed, History, Record
+from gate.core.record import Record
+from gate.core.version_history import Closed, History, JudgedVersion
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
-from gate.wire.record import fitting, history_text, read_record, without_secrets
+from gate.wire.history import history_text
+from gate.wire.record import fitting, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
@@ -232,6 +234,10 @@ class Keeper:
         why = tuple(self._masked(cause) for cause in record.why)
         return fitting(replace(without_secrets(record), why=why))[0]
 
+    def _shown(self, version: JudgedVersion) -> JudgedVersion:
+        """Return a version as it may be read by others: what failed may quote a secret."""
+        return replace(version, why=self._masked(version.why)) if version.why else version
+
     def _masked(self, cause: Cause) -> Cause:
         return replace(cause, message=CleanText(self.mask(cause.message)))
 
@@ -242,9 +248,9 @@ class Keeper:
             annotations: dict[str, str | None] = {}
             for closing in closed.deployments:
                 if lock_of(closing.ref.namespace, closing.ref.name) == lock:
-                    why = self._masked(closing.why) if closing.why is not None else None
-                    shown = replace(closing, why=why)
-                    history = self._held.history(lock, self._warn).after(shown, url, at)
+                    shown = replace(closing, versions=tuple(map(self._shown, closing.versions)))
+                    history = self._held.history(lock, self._warn)
+                    history = history.after(shown, self._holder.identity, url, at)
                     annotations[HISTORY] = history_text(history)
             if lock == task.record_in and lock in self._recorded and not closed.left_open:
                 annotations[RECORD] = None

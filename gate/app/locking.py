@@ -19,7 +19,7 @@ from gate.core.holder import Holder
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
-from gate.core.record import History
+from gate.core.version_history import History
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.client import Client

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gate.app.applying import Prepared
 from gate.app.running import Lease
 from gate.app.session import Session
 from gate.core.events import LiveObject
-from gate.core.fact import Absent, Known, Unknown
+from gate.core.fact import Unknown
 from gate.core.journal import record_of
 from gate.core.objects import Ref
-from gate.core.plan import Plan, Target
-from gate.core.record import History
+from gate.core.plan import Plan
+from gate.core.version_history import History
 from gate.kube.access import Access, Permission
 from gate.kube.resources import SECRETS
 from gate.wire.record import fitting, secrets_of, without_secrets
@@ -54,39 +54,19 @@ def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
     return frozenset(one.ref for one in items if memory.history(one.ref).paused)
 
 
-def warn_of_rollbacks(
-    items: Iterable[Prepared], trials: Trials, memory: Memory, warn: Warn
-) -> None:
-    """Warn where the same pod template was rolled back before."""
+def warn_of_failures(items: Iterable[Prepared], trials: Trials, memory: Memory, warn: Warn) -> None:
+    """Warn where the same pod template failed before."""
     for item in items:
         trial = trials.get(item.ref)
         if trial is None or trial.deployment is None:
             continue
-        failed = memory.history(item.ref).rolled_back_before(trial.deployment.template.body)
-        if failed is not None:
-            by = f", see {failed.run_url}" if failed.run_url else ""
+        judged = memory.history(item.ref).of_template(trial.deployment.template)
+        if judged is not None and judged.why is not None and judged.failed:
+            by = f", see {judged.run_url}" if judged.run_url else ""
             warn(
-                f"{item.ref}: this very template was rolled back at {failed.at}: "
-                f"{failed.reason}: {failed.message}{by}"
+                f"{item.ref}: this very template failed at {judged.judged_at}: "
+                f"{judged.why.reason}: {judged.why.message}{by}"
             )
-
-
-def with_verified(targets: Iterable[Target], trials: Trials, memory: Memory) -> tuple[Target, ...]:
-    """Return the targets; where nothing serves, a failure returns to what was verified last.
-
-    What is about to be applied is nothing to return to.
-    """
-    return tuple(_with_verified(target, trials, memory) for target in targets)
-
-
-def _with_verified(target: Target, trials: Trials, memory: Memory) -> Target:
-    verified, trial = memory.history(target.ref).verified, trials.get(target.ref)
-    if verified is None or not isinstance(target.baseline, Absent) or trial is None:
-        return target
-    made = trial.deployment
-    if made is None or made.template.body == verified.template.body:
-        return target
-    return replace(target, baseline=Known(verified))
 
 
 def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:

@@ -169,6 +169,14 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     to_revision: Annotated[
         Revision, Option(Group.FAILURE, UNDO, "the revision, instead of the version before")
     ] = None
+    deployment_only: Annotated[
+        bool,
+        Option(
+            Group.FAILURE,
+            UNDO,
+            "return the pod template alone, not its configuration",
+        ),
+    ] = False
     allow_managed: Annotated[
         bool, Option(Group.OWNERSHIP, WRITING, "go on where Helm, Argo CD or Flux manages it")
     ] = False

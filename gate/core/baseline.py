@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.core.body import Body
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Template
 from gate.core.snapshot import Snapshot
@@ -12,17 +11,12 @@ from gate.core.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The version that served: its ReplicaSet, revision (None where unknown) and template.
-
-    `applied` is set of a version that was verified earlier and does not serve: what our manager
-    had applied of it.
-    """
+    """The version that served: its ReplicaSet, revision (None where unknown) and template."""
 
     replica_set: str
     revision: int | None
     template: Template
     pod_template_hash: str = ""
-    applied: Body | None = None
 
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:

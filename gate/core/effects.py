@@ -9,7 +9,8 @@ from gate.core.body import Body
 from gate.core.check_run import Tick
 from gate.core.objects import Ref
 from gate.core.questions import Questions
-from gate.core.record import Closed, Record
+from gate.core.record import Record
+from gate.core.version_history import Closed
 
 FIELD_MANAGER = "rollout-gate"
 """The one field manager of everything that the gate applies."""

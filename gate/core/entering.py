@@ -14,7 +14,7 @@ from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Step
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble
 from gate.core.checks import During
-from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
+from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Verb
 from gate.core.endings import closed
 from gate.core.fact import Known
 from gate.core.following import applied_found, start_following
@@ -23,8 +23,9 @@ from gate.core.journal import closed_of, record_now
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
+from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
-from gate.core.remedy import irreversible, writes_back
+from gate.core.remedy import irreversible, returned_set, with_unwritten_members, writes_back
 from gate.core.resuming import why_resumed
 from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
@@ -82,18 +83,23 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         for ref, verdict in ruled.items()
         if verdict is not None and verdict.kind is VerdictKind.FAILED
     }
+    written = with_unwritten_members(attempt.plan, attempt.written, attempt.restored)
+    attempt = replace(attempt, written=written)
     concerned = culprits(ruled) or frozenset(attempt.rollouts)
     departed = frozenset(attempt.departures)
     followed = {
         ref: replace(rollout.snapshot, written=False) for ref, rollout in attempt.rollouts.items()
     }
+    queue = writes_back(attempt.plan, attempt.written, departed, concerned)
     return replace(
         attempt,
         failures=FrozenMap(failures),
         why_back=_why_back(attempt),
         rejection=None,
-        queue=writes_back(attempt.plan, attempt.written, departed, concerned),
-        refusals=_with_irreversible(attempt, departed),
+        queue=queue,
+        refusals=FrozenMap(
+            {**_with_irreversible(attempt, departed), **_missing_members(attempt, queue)}
+        ),
         retry=None,
         uncertain=False,
         forward_ended_at=attempt.leg_ends_at,
@@ -115,6 +121,14 @@ def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[
             **{ref: Rejection(ref, Reason.IRREVERSIBLE, why) for ref, why in stays.items()},
         }
     )
+
+
+def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[Ref, Rejection]:
+    """Return what of the set cannot be restored, if any of it is to be."""
+    if not any(write.verb is Verb.APPLY for write in queue):
+        return {}
+    missing = returned_set(attempt.plan, attempt.written).missing
+    return {ref: Rejection(ref, Reason.SET_INCOMPLETE, why) for ref, why in missing.items()}
 
 
 def _why_back(attempt: Attempt) -> Ending | None:
@@ -177,7 +191,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
             continue
         if snapshot is None or snapshot.live is None or (written is not None and written.changed):
             continue
-        if target.baseline.value.applied is not None:
+        if ref in returned_set(attempt.plan, attempt.written).bodies:
             continue
         applied = applied_found(attempt.now, snapshot.live, changed=False)
         attempt = start_following(attempt, applied, snapshot)

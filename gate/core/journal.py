@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from gate.core.applied_fields import applied_body, applied_digest
 from gate.core.attempt import Attempt, Ending
-from gate.core.baseline import Baseline
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.effects import Verb
+from gate.core.env_values import without_values
 from gate.core.events import LiveObject
 from gate.core.fact import Known
-from gate.core.fields import extract
 from gate.core.machine import Leg
-from gate.core.objects import Ref
+from gate.core.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.outcome import Outcome, Reason
-from gate.core.ownership import owned_fields
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.policy import OnFailure
-from gate.core.record import Closed, Closing, Followed, Kept, Record
+from gate.core.record import Followed, Kept, Record
 from gate.core.remedy import content
+from gate.core.version_history import Closed, Closing, JudgedVersion, template_digest
 
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """The orderly ends that leave something to be finished."""
+_UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.INCONCLUSIVE, Outcome.REFUSED)
+"""The ends of a Deployment that say nothing of the version that was written."""
+_WHOLE: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED)
+"""The ends of an attempt whose verified Deployments stand beside nothing that failed."""
 
 
 # -- before a leg's writes -------------------------------------------------------------------------
@@ -48,6 +52,7 @@ def record_of(plan: Plan) -> Record:
         ),
         policy=replace(plan.policy, checks=(), evidence_seconds=0.0),
         checks=tuple(check.name for check in plan.policy.checks if check.decides),
+        target_set=plan.target_set,
     )
 
 
@@ -123,24 +128,99 @@ def closed_of(attempt: Attempt) -> Closed:
 
 
 def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
-    failed = _failure(attempt, ref)
-    went_back = failed is not None and ref in attempt.restored
+    unverified, verified = _unverified(attempt, ref, ending), _verified(attempt, ref, ending)
+    objects = _objects_at_the_end(attempt) if verified is not None else {}
     return Closing(
         ref,
-        verified=_verified(attempt, ref, ending.outcome),
-        rolled_back=_template(attempt, ref) if went_back else "",
-        why=_told(failed) if failed is not None else None,
+        versions=tuple(one for one in (unverified, verified) if one is not None),
+        bodies=FrozenMap(_bodies(objects)),
         paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
     )
 
 
-def _template(attempt: Attempt, ref: Ref) -> str:
-    """Return the digest of the pod template that was rolled out, "" where nobody knows it."""
-    written, record = attempt.written.get(ref), record_of(attempt.plan)
+def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+    """Return the version that was rolled out where it was not verified, None where it was.
+
+    Of one that somebody else replaced in time nobody can say anything.
+    """
+    tried = attempt.written.get(ref)
+    if tried is not None and not tried.changed:
+        return None
+    if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
+        return None
+    live = tried.after if tried is not None else _expected(attempt, ref)
+    if live is None or live.deployment is None:
+        return None
+    why = _failure(attempt, ref) or ending
+    written = {one: object_.after for one, object_ in attempt.written.items()}
+    return _judged(attempt, live, {**written, ref: live}, why=_told(why))
+
+
+def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+    """Return the version that was verified: the new one, or the one that serves again.
+
+    What stands beside a failure, or of a set that could not be restored whole, is no set to
+    return to.
+    """
+    if attempt.refusals or attempt.ending is None or attempt.ending.outcome not in _WHOLE:
+        return None
+    live = None
+    if ending.outcome is Outcome.VERIFIED and ref in attempt.written:
+        live = attempt.restored.get(ref) or attempt.written[ref].after
+    elif ending.outcome is Outcome.ROLLED_BACK:
+        live = attempt.restored.get(ref)
+    if live is None or not applied_digest(live):
+        return None
+    return _judged(attempt, live, _objects_at_the_end(attempt))
+
+
+def _judged(
+    attempt: Attempt, live: LiveObject, objects: Mapping[Ref, LiveObject], why: Cause | None = None
+) -> JudgedVersion | None:
+    """Return a version of a Deployment, None where nobody knows its ReplicaSet or its fields."""
+    if live.deployment is None:
+        return None
+    template = live.deployment.template
+    made = _replica_set(attempt, live.ref, template)
+    if made is None and why is None:
+        return None
+    return JudgedVersion(
+        template_digest(template),
+        tuple(CleanText(image) for image in template.images()),
+        FrozenMap((ref, digest) for ref, one in objects.items() if (digest := applied_digest(one))),
+        made.name if made is not None else "",
+        made.revision if made is not None else None,
+        why,
+    )
+
+
+def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
+    rollout = attempt.rollouts.get(ref) or attempt.followed_before.get(ref)
+    owned = rollout.snapshot.owned() if rollout is not None else ()
+    return next((rs for rs in owned if rs.template.body == template.body), None)
+
+
+def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
+    """Return each object as this attempt leaves it, without what somebody else has taken over."""
+    left = {ref: written.after for ref, written in attempt.written.items()}
+    left.update(attempt.restored)
+    others = {*attempt.departures, *attempt.left_alone, *attempt.deleted}
+    return {ref: live for ref, live in left.items() if ref not in others}
+
+
+def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
+    """Yield what may be remembered of objects: of Secrets nothing, of pods no environment."""
+    for ref, live in objects.items():
+        body = applied_body(live)
+        if body is not None and ref.kind != "Secret":
+            yield applied_digest(live), without_values(body)
+
+
+def _expected(attempt: Attempt, ref: Ref) -> LiveObject | None:
+    """Return what an attempt that died was to make of an object, None where nobody knows."""
+    record = record_of(attempt.plan)
     expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
-    live = written.after if written is not None else expected
-    made = live.deployment if isinstance(live, LiveObject) else None
-    return made.template.body.digest if made is not None else ""
+    return expected if isinstance(expected, LiveObject) else None
 
 
 def _failure(attempt: Attempt, ref: Ref) -> Ending | None:
@@ -150,31 +230,3 @@ def _failure(attempt: Attempt, ref: Ref) -> Ending | None:
         return attempt.failures.get(ref)
     why = attempt.why_back
     return why if why is not None and why.reason is not Reason.INTERRUPTED else None
-
-
-def _verified(attempt: Attempt, ref: Ref, outcome: Outcome) -> Baseline | None:
-    """Return the version that was verified: the new one, or the one that serves again."""
-    if outcome is Outcome.VERIFIED and ref in attempt.written:
-        return _version(attempt, ref, attempt.written[ref].after)
-    if outcome is Outcome.ROLLED_BACK and ref in attempt.restored:
-        return _version(attempt, ref, attempt.restored[ref])
-    return None
-
-
-def _version(attempt: Attempt, ref: Ref, live: LiveObject) -> Baseline | None:
-    """Return a version with what our manager applied of it, None where that is nothing."""
-    fields = owned_fields(live.managed.thaw()["managedFields"])
-    rollout = attempt.rollouts.get(ref)
-    current = rollout.snapshot.current() if rollout is not None else None
-    if live.deployment is None or current is None or not fields:
-        return None
-    applied = extract(live.body.thaw(), fields)
-    named = {"name": ref.name, "namespace": ref.namespace}
-    body = {
-        **applied,
-        "apiVersion": ref.api_version,
-        "kind": ref.kind,
-        "metadata": {**applied.get("metadata", {}), **named},
-    }
-    template = live.deployment.template
-    return Baseline(current.name, current.revision, template, applied=Body.of(body))

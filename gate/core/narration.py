@@ -61,6 +61,7 @@ def _move(
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
         yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
+        yield from _refusals(before, after)
     if after.state is State.CLOSING:
         for line in differences(after):
             yield "differs", line
@@ -168,15 +169,19 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
     for ref in after.left_alone[len(before.left_alone) :]:
         did = "changed" if ref in after.live else "deleted"
         yield "left", f"{ref}: somebody else {did} it since; left alone"
-    for ref, refusal in after.refusals.items():
-        if ref not in before.refusals:
-            yield "refused", f"{ref}: {refusal.message}"
+    yield from _refusals(before, after)
     if len(after.dropped_paths) > len(before.dropped_paths):
         dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
         yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
     if after.retry is not None and before.retry is None and after.state is State.WRITING:
         why = "its answer was lost" if after.retry.uncertain else "it changed since it was read"
         yield "retry", f"{after.queue[0].ref}: {why}; reading again"
+
+
+def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    for ref, refusal in after.refusals.items():
+        if ref not in before.refusals:
+            yield "refused", f"{ref}: {refusal.message}"
 
 
 def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterator[tuple[str, str]]:

@@ -134,6 +134,9 @@ class ReplicaSet:
 
     `pod_template_hash` is its label, by which metrics tell versions apart; "" without one.
 
+    `earlier_revisions` are the numbers that it had before it was used again (annotation
+    `deployment.kubernetes.io/revision-history`).
+
     `generation` and `min_ready_seconds` tell whether its counters are of the Deployment's own
     `minReadySeconds` already; None where nobody read them.
     """
@@ -157,6 +160,7 @@ class ReplicaSet:
     generation: int | None = None
     min_ready_seconds: int | None = None
     pod_template_hash: str = ""
+    earlier_revisions: tuple[int, ...] = ()
 
     @property
     def failure(self) -> Condition | None:

@@ -95,5 +95,6 @@ class Reason(enum.StrEnum):
     NO_BASELINE = "NoBaseline"
     NOT_RESTORED = "NotRestored"
     IRREVERSIBLE = "Irreversible"
+    SET_INCOMPLETE = "SetIncomplete"
     USAGE = "Usage"
     INTERNAL_ERROR = "InternalError"

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gate.core.baseline import Baseline
 from gate.core.body import Body
@@ -17,6 +17,7 @@ from gate.core.objects import Ref
 from gate.core.policy import Policy
 from gate.core.record import Resumed
 from gate.core.snapshot import Snapshot
+from gate.core.target_set import TargetSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Plan:
     """The writes in the order of application, and the Deployments that are judged.
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
-    where another attempt is finished, whose writes are done.
+    where another attempt is finished, whose writes are done. `target_set` is what a failure
+    returns to.
     """
 
     command: str
@@ -72,6 +74,7 @@ class Plan:
     policy: Policy
     may_retreat: bool = True
     resumed: Resumed | None = None
+    target_set: TargetSet = field(default_factory=TargetSet)
 
     def before(self, ref: Ref) -> LiveObject | None:
         """Return what was there before, None where there was nothing or nobody could tell."""

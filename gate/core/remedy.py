@@ -1,16 +1,18 @@
 """What a failed attempt does about it: roll back, pause, scale to zero, delete or nothing.
 
-Only what this attempt changed is restored, in the order of application, configuration first:
-the baseline's pods never start with the configuration of the version that failed.
+What this attempt changed is restored, as one set (`target_set`), in the order of application,
+configuration first: the baseline's pods never start with the configuration of the version that
+failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gate.core import ownership
+from gate.core.applied_fields import named_body
 from gate.core.body import Body, FrozenMap
 from gate.core.claims import claims_for_apply, claims_for_return
 from gate.core.effects import FIELD_MANAGER, Verb
@@ -21,6 +23,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.one_way import why_irreversible
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import OnFailure, OnFirstFailure
+from gate.core.target_set import TargetSet
 from gate.core.unions import with_allocations
 
 _WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
@@ -103,13 +106,18 @@ def _rollback(
     plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
 ) -> tuple[PlannedWrite, ...]:
     """Restore all that changed; where no changed Deployment can go back, the rest stays too."""
-    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
+    returns_to = returned_set(plan, written)
+    mine = {
+        ref: w
+        for ref, w in written.items()
+        if ref not in departed and (w.changed or ref in returns_to.bodies)
+    }
     restorable = {ref for ref in mine if _has_target(plan, ref)}
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
     goes_back = not rolled_out or bool(restorable & rolled_out)
     back: list[PlannedWrite] = []
     if goes_back:
-        back.extend(_restorations(plan, mine, restorable))
+        back.extend(_restorations(returns_to, mine, restorable))
     for ref, object_ in mine.items():
         if ref in rolled_out - restorable:
             back.extend(_first_failure(plan, ref, object_))
@@ -128,16 +136,40 @@ def _has_target(plan: Plan, ref: Ref) -> bool:
     return True
 
 
+def returned_set(plan: Plan, written: Mapping[Ref, WrittenObject]) -> TargetSet:
+    """Return the set that a rollback returns to.
+
+    Where no Deployment was changed, it takes back what little was written: all is as before then,
+    whatever ran.
+    """
+    changed = (written[one.ref].changed for one in plan.targets if one.ref in written)
+    return plan.target_set if any(changed) else TargetSet()
+
+
+def with_unwritten_members(
+    plan: Plan, written: FrozenMap[Ref, WrittenObject], restored: Collection[Ref]
+) -> FrozenMap[Ref, WrittenObject]:
+    """Return `written` with the objects of the set that this attempt did not come to write.
+
+    An apply that was refused half-way leaves some; the set is restored whole. What is `restored`
+    already needs nothing more.
+    """
+    members = returned_set(plan, written).bodies
+    left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
+    found = {ref: WrittenObject(before, before) for ref, before in left if before is not None}
+    return FrozenMap({**written, **found}) if found else written
+
+
 def _restorations(
-    plan: Plan, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
+    returns_to: TargetSet, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
 ) -> Iterator[PlannedWrite]:
     for ref, object_ in mine.items():
-        if ref not in restorable or why_not_restored(object_):
+        if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
             continue
-        verified = _verified_earlier(plan, ref)
-        if verified is not None:
-            yield from _claimed(ref, claims_for_apply(verified.thaw(), *_left(object_)))
-            yield PlannedWrite(ref, Verb.APPLY, verified, autoscaled=object_.autoscaled)
+        body = returns_to.bodies.get(ref)
+        if body is not None:
+            yield from _claimed(ref, claims_for_apply(body.thaw(), *_left(object_)))
+            yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
         elif object_.before is not None:
             write = _restoration(ref, object_, object_.before)
             yield from _claimed(ref, _left_behind(object_, object_.before, write))
@@ -187,12 +219,9 @@ def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite
     return claims_for_return(before.body.thaw(), after, managed, write.body.thaw())
 
 
-def _verified_earlier(plan: Plan, ref: Ref) -> Body | None:
-    """Return what is applied of a target that is not what was live before."""
-    for target in plan.targets:
-        if target.ref == ref and isinstance(target.baseline, Known):
-            return target.baseline.value.applied
-    return None
+def _has_replicas(live: LiveObject) -> bool:
+    """Tell whether it is scaled: the body of a set names no replicas, the live number is kept."""
+    return "replicas" in (live.body.thaw().get("spec") or {})
 
 
 def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:
@@ -229,14 +258,8 @@ def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planned
     manager = object_.field_manager
     taken = ownership.owned_fields(object_.after.managed.thaw()["managedFields"], manager)
     value = extract(before.body.thaw(), taken) if taken else {}
-    names = {"name": ref.name, "namespace": ref.namespace}
-    body = {
-        **value,
-        "apiVersion": ref.api_version,
-        "kind": ref.kind,
-        "metadata": {**value.get("metadata", {}), **names},
-    }
-    return PlannedWrite(ref, Verb.APPLY, Body.of(body), manager, force=object_.forced)
+    body = Body.of(named_body(ref, value))
+    return PlannedWrite(ref, Verb.APPLY, body, manager, force=object_.forced)
 
 
 def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:

@@ -27,7 +27,7 @@ from gate.core.record import Followed, Kept, Record, Resumed
 from gate.core.remedy import WrittenObject, writes_back
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
-from gate.core.standing import Standing, standing, trial
+from gate.core.standing import Standing, standing, standing_of_member, trial
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """What is live of the record's objects; Unknown of none of them."""
@@ -56,7 +56,7 @@ def resume(
 
     `snapshots` are of the Deployments that it followed, `at` is monotonic seconds.
     """
-    standings = {kept.ref: standing(kept, found[kept.ref]) for kept in record.objects}
+    standings = {kept.ref: _standing(record, kept, found[kept.ref]) for kept in record.objects}
     sorted_ = _Sorted(record, found, standings)
     if record.leg is Leg.FORWARD and set(standings.values()) <= {Standing.BEFORE}:
         return None
@@ -76,11 +76,19 @@ def resume(
         writes=(),
         policy=record.policy,
         resumed=resumed,
+        target_set=record.target_set,
     )
     untold = bool(record.checks) and record.policy.on_inconclusive is OnInconclusive.ROLLBACK
     back = record.leg is Leg.BACK or untold or _goes_back(plan, sorted_, at)
     lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
     return replace(plan, resumed=replace(resumed, back=back, lost=lost))
+
+
+def _standing(record: Record, kept: Kept, fact: Fact[LiveObject]) -> Standing:
+    body = record.target_set.bodies.get(kept.ref)
+    if record.leg is Leg.BACK and body is not None:
+        return standing_of_member(kept, fact, body)
+    return standing(kept, fact)
 
 
 def _is_followed(record: Record, ref: Ref) -> bool:
@@ -101,7 +109,7 @@ def _written(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     return {
         kept.ref: live
         for kept, live in lives
-        if live is not None and not isinstance(kept.before, Unknown)
+        if live is not None and _can_return(sorted_.record, kept)
     }
 
 
@@ -110,7 +118,12 @@ def _restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     if sorted_.record.leg is Leg.FORWARD:
         return {}
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.BEFORE))
-    return {kept.ref: live for kept, live in lives if live is not None and kept.changes}
+    members = sorted_.record.target_set.bodies
+    return {
+        kept.ref: live
+        for kept, live in lives
+        if live is not None and (kept.changes or kept.ref in members)
+    }
 
 
 def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:
@@ -139,8 +152,14 @@ def _lost(sorted_: _Sorted) -> dict[Ref, Cause]:
     return {
         kept.ref: Cause(Reason.NO_BASELINE, CleanText(kept.before.why))
         for kept in sorted_.of(Standing.WRITTEN)
-        if isinstance(kept.before, Unknown) and kept.changes
+        if kept.changes and not _can_return(sorted_.record, kept)
+        if isinstance(kept.before, Unknown)
     }
+
+
+def _can_return(record: Record, kept: Kept) -> bool:
+    """Tell whether it is known what an object returns to."""
+    return kept.ref in record.target_set.bodies or not isinstance(kept.before, Unknown)
 
 
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:

@@ -32,7 +32,7 @@ class Standing(enum.StrEnum):
 
 
 def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
-    """Tell whose an object is by now."""
+    """Tell whose an object is by now, where the attempt returns it to what was before."""
     if not isinstance(fact, Known):
         return Standing.OTHERS if kept.uid else Standing.BEFORE
     live = fact.value
@@ -51,6 +51,17 @@ def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
     if _still_ours(kept, live) or _partly_ours(kept, live):
         return Standing.WRITTEN
     return Standing.OTHERS
+
+
+def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standing:
+    """Tell whose an object is by now that a rollback takes to `body` instead.
+
+    What it was before is not restored yet then.
+    """
+    if isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw()):
+        return Standing.BEFORE
+    found = standing(kept, fact)
+    return Standing.WRITTEN if found is Standing.BEFORE else found
 
 
 def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:

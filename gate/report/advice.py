@@ -117,8 +117,8 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
             yield _step(result, worst, "judge what goes on without the gate:", "verify")
-            if result["rollback"] is None:
-                yield from _undo(result, worst, "or go back:")
+            text = "or finish what this run left, forward if it is complete, back if not:"
+            yield _step(result, worst, text, "recover")
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(result, worst)
         case _:
@@ -185,6 +185,10 @@ _STANDING: dict[str, tuple[str, str]] = {
     ),
     Reason.CONTROLLER_NOT_OBSERVING: (
         "kube-controller-manager does not act on Deployments: ask who runs the cluster",
+        "",
+    ),
+    Reason.SET_INCOMPLETE: (
+        "restore by hand what could not be returned; it is named among the causes",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

@@ -21,6 +21,8 @@ _DEFAULT_DEADLINE_SECONDS: Final = 600
 _DEFAULT_STEP: Final = "25%"
 _HASH_LABEL: Final = "pod-template-hash"
 _LONGEST_NUMBER: Final = 20
+_LONGEST_HISTORY: Final = 2000
+"""Characters of a revision history; the controller writes no more."""
 _CACHED_LINES: Final = 8192
 _SHORT_CHARACTERS: Final = 253
 """Names of objects are no longer (Kubernetes: DNS subdomain names)."""
@@ -107,6 +109,7 @@ def replica_set(found: shapes.ReplicaSet) -> core.ReplicaSet:
         generation=meta.generation,
         min_ready_seconds=spec.min_ready_seconds or 0,
         pod_template_hash=_line((meta.labels or shapes.Labels()).pod_template_hash),
+        earlier_revisions=_earlier_revisions(meta),
     )
 
 
@@ -202,7 +205,16 @@ def _owner_uid(meta: shapes.Meta) -> str:
 
 
 def _revision(meta: shapes.Meta) -> int | None:
-    text = (meta.annotations or shapes.Annotations()).revision or ""
+    return _number((meta.annotations or shapes.Annotations()).revision or "")
+
+
+def _earlier_revisions(meta: shapes.Meta) -> tuple[int, ...]:
+    text = (meta.annotations or shapes.Annotations()).revision_history or ""
+    found = map(_number, text[:_LONGEST_HISTORY].split(","))
+    return tuple(number for number in found if number is not None)
+
+
+def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < _LONGEST_NUMBER else None
 
 

@@ -1,4 +1,4 @@
-"""Records and histories as text for annotations, bounded.
+"""Records as text for annotations, bounded.
 
 An annotation is as readable as the objects in it, and all annotations of an object together may
 be 256 KiB. So no body of a Secret is ever in one, and what does not fit is left out and said.
@@ -14,14 +14,15 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from gate.core.baseline import Baseline
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.fact import Known, Unknown
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
-from gate.core.record import Followed, History, Kept, Record, RolledBack
+from gate.core.record import Followed, Kept, Record
+from gate.core.target_set import TargetSet
 from gate.wire import decode
 from gate.wire.kept import kept, kept_of, ref, ref_of
 from gate.wire.packed import packed, unpacked
@@ -29,7 +30,6 @@ from gate.wire.untrusted import clean_line
 
 MOST_CHARACTERS: Final = 160 * 1024
 """Of a record; with history and holder it stays below 200 KiB."""
-MOST_HISTORY_CHARACTERS: Final = 32 * 1024
 TOO_LARGE: Final = "what it was before is too large for the record"
 NO_SECRETS: Final = "what it was before is a Secret's, which the record does not hold"
 
@@ -77,7 +77,16 @@ def _is_judged(one: Kept) -> bool:
 
 def _without(record: Record, refs: Collection[Ref], why: str) -> Record:
     objects = tuple(_emptied(kept, why) if kept.ref in refs else kept for kept in record.objects)
-    return replace(record, objects=objects)
+    return replace(record, objects=objects, target_set=_set_without(record.target_set, refs, why))
+
+
+def _set_without(target_set: TargetSet, refs: Collection[Ref], why: str) -> TargetSet:
+    lost = [ref for ref in target_set.bodies if ref in refs]
+    if not lost:
+        return target_set
+    bodies = {ref: body for ref, body in target_set.bodies.items() if ref not in refs}
+    missing = {**target_set.missing, **{ref: clean_line(why) for ref in lost}}
+    return TargetSet(FrozenMap(bodies), FrozenMap(missing))
 
 
 def _emptied(kept: Kept, why: str) -> Kept:
@@ -97,13 +106,17 @@ def _record(record: Record) -> dict[str, Any]:
         "run_url": record.run_url,
         "command": record.command,
         "leg": record.leg.value,
-        "why": [_cause(cause) for cause in record.why],
+        "why": [cause(one) for one in record.why],
         "objects": [kept(one) for one in record.objects],
         "followed": [
             {"ref": ref(one.ref), "baseline": _baseline(one.baseline)} for one in record.followed
         ],
         "policy": _policy(record.policy),
         "checks": list(record.checks),
+        "set": {
+            "bodies": [[ref(one), body.thaw()] for one, body in record.target_set.bodies.items()],
+            "missing": [[ref(one), why] for one, why in record.target_set.missing.items()],
+        },
     }
 
 
@@ -116,11 +129,18 @@ def _record_of(value: Mapping[str, Any]) -> Record:
             Followed(ref_of(one["ref"]), _baseline_of(one["baseline"])) for one in value["followed"]
         ),
         policy=_policy_of(value["policy"]),
-        why=tuple(map(_cause_of, value["why"])),
+        why=tuple(map(cause_of, value["why"])),
         checks=tuple(map(clean_line, value["checks"])),
         attempt_id=clean_line(value["attempt"]),
         run_url=clean_line(value["run_url"]),
+        target_set=_target_set_of(value.get("set") or {}),
     )
+
+
+def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
+    bodies = ((ref_of(one), Body.of(body)) for one, body in value.get("bodies", ()))
+    missing = ((ref_of(one), clean_line(why)) for one, why in value.get("missing", ()))
+    return TargetSet(FrozenMap(bodies), FrozenMap(missing))
 
 
 def _policy(policy: Policy) -> dict[str, Any]:
@@ -139,49 +159,6 @@ def _limits() -> Mapping[str, Any]:
     return {name: kind for name, kind in get_type_hints(Policy).items() if name != "checks"}
 
 
-# -- histories -------------------------------------------------------------------------------------
-
-
-def history_text(history: History) -> str:
-    """Return a history's text; a version that is too large is left out."""
-    text = packed(_history(history))
-    if len(text) <= MOST_HISTORY_CHARACTERS:
-        return text
-    return packed(_history(replace(history, verified=None)))
-
-
-def read_history(text: str) -> History:
-    """Read a history, an empty one from an empty text; DecodeError for what is none."""
-    return unpacked(text, _history_of) if text else History()
-
-
-def _history(history: History) -> dict[str, Any]:
-    return {
-        "verified": _baseline(history.verified),
-        "rolled_back": [msgspec.to_builtins(one) for one in history.rolled_back],
-        "paused": history.paused,
-    }
-
-
-def _history_of(value: Mapping[str, Any]) -> History:
-    return History(
-        verified=_baseline_of(value["verified"]),
-        rolled_back=tuple(map(_rolled_back_of, value["rolled_back"])),
-        paused=value["paused"] is True,
-    )
-
-
-def _rolled_back_of(value: Mapping[str, Any]) -> RolledBack:
-    cleaned = {key: clean_line(text) for key, text in value.items()}
-    return RolledBack(
-        cleaned["template"],
-        Reason(cleaned["reason"]),
-        cleaned["message"],
-        cleaned["run_url"],
-        cleaned["at"],
-    )
-
-
 # -- parts -----------------------------------------------------------------------------------------
 
 
@@ -193,7 +170,6 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
         "revision": baseline.revision,
         "template": baseline.template.body.thaw(),
         "hash": baseline.pod_template_hash,
-        "applied": baseline.applied.thaw() if baseline.applied is not None else None,
     }
 
 
@@ -202,19 +178,19 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
         return None
     named = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "-"}}
     template = decode.deployment({**named, "spec": {"template": value["template"]}}).template
-    applied = value["applied"]
     return Baseline(
         clean_line(value["replica_set"]),
         None if value["revision"] is None else int(value["revision"]),
         template,
         clean_line(value["hash"]),
-        Body.of(applied) if applied is not None else None,
     )
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
-    return {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
+def cause(one: Cause) -> dict[str, Any]:
+    """Return a cause as JSON."""
+    return {"reason": one.reason.value, "message": one.message, "pods": one.pods}
 
 
-def _cause_of(value: Mapping[str, Any]) -> Cause:
+def cause_of(value: Mapping[str, Any]) -> Cause:
+    """Read a cause."""
     return Cause(Reason(value["reason"]), clean_line(value["message"]), int(value["pods"]))

@@ -24,14 +24,16 @@ class Owner(_Shape):
 
 _ANNOTATIONS: Final = {
     "revision": "deployment.kubernetes.io/revision",
+    "revision_history": "deployment.kubernetes.io/revision-history",
     "change_cause": "kubernetes.io/change-cause",
 }
 
 
 class Annotations(Struct, rename=_ANNOTATIONS, gc=False):
-    """The two annotations that are read; the others may be long."""
+    """The annotations that are read; the others may be long."""
 
     revision: str | None = None
+    revision_history: str | None = None
     change_cause: str | None = None
 
 

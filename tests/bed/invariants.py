@@ -78,9 +78,12 @@ class Run:
 
     @property
     def targets(self) -> set[Key]:
-        """What the command names: the manifest's objects, or a Deployment by its name."""
+        """What the command names: the manifest's objects, or a Deployment by its name.
+
+        `undo` restores what its Deployment was verified with, which its document names.
+        """
         named = {key_of(item, self.namespace) for item in self.manifest}
-        if self.command == "recover" and self.document:
+        if self.command in ("recover", "undo") and self.document and self.document["objects"]:
             return {_key_told(item) for item in self.document["objects"]}
         if self.manifest or self.command not in WRITING_COMMANDS:
             return named

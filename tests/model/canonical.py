@@ -55,7 +55,7 @@ def _add_lease(world: World, form: Form) -> None:
         form.add(record)
     else:
         form.atoms.append(record.leg.value if record is not None else "")
-    form.add(world.lease.verified)
+    form.add(world.lease.history)
 
 
 def _add_cluster(cluster: Cluster, form: Form) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gate.core.attempt import Attempt
-from gate.core.baseline import Baseline, baseline_of
+from gate.core.baseline import baseline_of
 from gate.core.body import Body
 from gate.core.effects import Effect, Verb, Write
 from gate.core.events import AttemptEvent, Kind, Listed, LiveObject
@@ -19,10 +19,12 @@ from gate.core.fact import Absent, Fact, Known
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
-from gate.core.record import Closed, Record
+from gate.core.record import Record
 from gate.core.resuming import resume
+from gate.core.set_selection import Candidates, select
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin
+from gate.core.version_history import Closed, History
 from tests.model import cluster as rules
 from tests.model import shown
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template
@@ -35,6 +37,7 @@ THEIRS: Final = "v3"
 REPLICAS: Final = 2
 MOST_ATTEMPTS: Final = 3
 """A rollout, what finishes it where its gate died, and the rollout again."""
+NO_HISTORY: Final = History()
 RESUMABLE: Final = frozenset({Outcome.INTERRUPTED, Outcome.LOST_CONTACT, Outcome.ROLLBACK_FAILED})
 """Ends after which the pipeline is run again, as after a death."""
 
@@ -101,13 +104,13 @@ class Books(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """What the lock's Lease keeps: the record of an attempt that is left open, what was verified.
+    """What the lock's Lease keeps: the record of an attempt that is left open, and the history.
 
     Its holder and its expiry are no part of the model: who takes over has waited for them.
     """
 
     record: Record | None = None
-    verified: Baseline | None = None
+    history: History = History()
 
     def saved(self, record: Record) -> Lease:
         """Return the Lease with the record of an attempt's leg."""
@@ -115,9 +118,10 @@ class Lease(NamedTuple):
 
     def released(self, closed: Closed) -> Lease:
         """Return the Lease after an orderly end."""
-        verified = [one.verified for one in closed.deployments if one.verified is not None]
-        record = self.record if closed.left_open else None
-        return Lease(record, verified[0] if verified else self.verified)
+        record, history = self.record if closed.left_open else None, self.history
+        for closing in closed.deployments:
+            history = history.after(closing, "", "", "")
+        return Lease(record, history)
 
 
 class World(NamedTuple):
@@ -165,34 +169,29 @@ def first_world(scene: Scene) -> World:
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def plan_of(cluster: Cluster, scene: Scene, verified: Baseline | None = None) -> Plan | None:
+def plan_of(cluster: Cluster, scene: Scene, history: History = NO_HISTORY) -> Plan | None:
     """Return what a preflight plans over a cluster, None where it refuses.
 
-    It refuses a paused Deployment, and fields that somebody else owns: that is its dry run. Where
-    nothing serves, what was `verified` last is what a failure returns to.
+    It refuses a paused Deployment, and fields that somebody else owns: that is its dry run.
     """
     if cluster.uid and (cluster.paused or rules.conflicts(cluster, Apply(WANTED, REPLICAS))):
         return None
     snapshot = snapshot_of(cluster)
-    baseline: Fact[Baseline] = baseline_of(snapshot)
-    if isinstance(baseline, Absent) and _is_another(verified):
-        assert verified is not None
-        baseline = Known(verified)
     trial = shown.live_of(rules.applied(cluster, Apply(WANTED, REPLICAS)))
+    targets = (Target(WEB, snapshot, baseline_of(snapshot)),)
+    objects = (PlannedObject(WEB, live_fact(cluster), trial),)
+    chosen = select(Candidates(targets, objects, {WEB: history}), {})
     return Plan(
         command="apply",
-        targets=(Target(WEB, snapshot, baseline),),
-        objects=(PlannedObject(WEB, live_fact(cluster), trial),),
+        targets=chosen.targets,
+        objects=objects,
         writes=(PlannedWrite(WEB, Verb.APPLY, _MANIFEST),),
         policy=scene.policy,
+        target_set=chosen.target_set,
     )
 
 
 _MANIFEST = Body.of(shown.manifest(WANTED, REPLICAS))
-
-
-def _is_another(verified: Baseline | None) -> bool:
-    return verified is not None and shown.image_of(verified.template) != WANTED
 
 
 def begun(world: World, scene: Scene) -> Stepped:
@@ -206,20 +205,25 @@ def begun(world: World, scene: Scene) -> Stepped:
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False)
         return _begun(world._replace(books=books), recovery)
-    served = rules.stands(world.cluster)
-    if not served and lease.verified is not None and _is_another(lease.verified):
-        served = shown.image_of(lease.verified.template)
+    plan = plan_of(world.cluster, scene, lease.history)
     books = Books(
         found=world.cluster.template,
-        served=served,
+        served=_returned_to(plan, world.cluster),
         others=world.books.others,
         trouble=world.books.trouble,
     )
     world = world._replace(lease=lease._replace(record=None), books=books)
-    plan = plan_of(world.cluster, scene, lease.verified)
     if plan is None:
         return Stepped(world._replace(attempt=None))
     return _begun(world, plan)
+
+
+def _returned_to(plan: Plan | None, cluster: Cluster) -> str:
+    """Return the image that a failure may return to: what serves, or what was verified."""
+    if plan is None or plan.target_set.is_as_before:
+        return rules.stands(cluster)
+    baseline = plan.targets[0].baseline
+    return shown.image_of(baseline.value.template) if isinstance(baseline, Known) else ""
 
 
 def _recovery(world: World) -> Plan | None:

@@ -23,7 +23,7 @@ SOURCES = sorted(GATE.rglob("*.py"))
 
 PURE = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-    "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq",
+    "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac",
     "itertools", "json", "math", "operator", "re", "string", "types", "typing",
 }  # fmt: skip
 """What the core may import of the standard library; nothing in it acts when it is not asked to."""

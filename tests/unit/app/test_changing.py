@@ -43,7 +43,7 @@ def test_undo_returns_to_the_version_before(gate: Gate, server: ApiServer, third
     assert images(server) == ["shop/web:2"]
     assert len(server.trials()) == 1
     said = [line["message"] for line in document["timeline"] if line["event"] == "undo"]
-    assert said == ["deployment/web goes to revision 2 (shop/web:2)"]
+    assert said == ["deployment/web goes to revision 2 (shop/web:2), its pod template alone"]
     (write,) = server.writes()
     assert {"uid", "resourceVersion"} <= set(write.json()["metadata"])
 

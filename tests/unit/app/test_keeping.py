@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from gate.app.keeping import Keeper
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, LiveObject, Recorded, Released
@@ -22,7 +22,8 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
-from gate.core.record import Closed, Closing, Kept, Record
+from gate.core.record import Kept, Record
+from gate.core.version_history import Closed, Closing, JudgedVersion
 from gate.engine import Inbox
 from gate.kube.failures import (
     ApiError,
@@ -35,7 +36,8 @@ from gate.kube.failures import (
 from gate.kube.kept_secrets import KeptSecrets, StoredSecret
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
 from gate.virtual_time import VirtualClock
-from gate.wire.record import read_history, read_record
+from gate.wire.history import read_history
+from gate.wire.record import read_record
 from gate.wire.secret_values import SecretValues
 
 WEB, LOCK = deployment_ref("shop", "web"), lock_of("shop", "web")
@@ -275,11 +277,13 @@ def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
     assert isinstance(scene.heard(), Recorded)
     (why,) = read_record(scene.store.held.record).why
     assert why.message == "web: cannot log in with ***"
-    closing = Closing(WEB, rolled_back="0", why=SAID)
+    failed = JudgedVersion("0", (), FrozenMap(), why=SAID)
+    closing = Closing(WEB, (failed,))
     scene.lane(Release(2, Closed(left_open=False, deployments=(closing,))))
     assert isinstance(scene.heard(), Released)
-    (failed,) = read_history(scene.store.annotations[HISTORY] or "").rolled_back
-    assert failed.message == "web: cannot log in with ***"
+    (remembered,) = read_history(scene.store.annotations[HISTORY] or "").versions
+    assert remembered.why is not None
+    assert remembered.why.message == "web: cannot log in with ***"
 
 
 @pytest.mark.contract("B542")

@@ -19,7 +19,8 @@ from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.policy import Policy
 from gate.core.questions import Answers, Exit
-from gate.core.record import Closed, Record
+from gate.core.record import Record
+from gate.core.version_history import Closed
 from gate.engine import Broken, Inbox
 
 WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")

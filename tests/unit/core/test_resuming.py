@@ -21,9 +21,11 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
-from gate.core.record import History, Kept, Record
+from gate.core.record import Kept, Record
 from gate.core.resuming import resume
+from gate.core.set_selection import Candidates, select
 from gate.core.standing import Standing, standing
+from gate.core.version_history import History
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
@@ -407,13 +409,14 @@ def test_the_end_of_an_attempt_is_remembered() -> None:
         [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
         assert not closed.left_open
         [closing] = closed.deployments
-        histories[version] = histories.get("v2", History()).after(closing, "https://ci/1", "now")
-    verified = histories["v3"].verified
-    assert verified is not None
-    assert verified.applied is not None
-    assert leaves_of(spec_of(verified.applied.thaw()))[IMAGE] == "shop/web:v2"
-    [rolled_back] = histories["v3"].rolled_back
-    assert (rolled_back.reason, rolled_back.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
+        before = histories.get("v2", History())
+        histories[version] = before.after(closing, version, "https://ci/1", "now")
+    [verified] = histories["v3"].verified
+    body = histories["v3"].bodies[verified.members[ref_of(manifest("v3"))]]
+    assert leaves_of(spec_of(body.thaw()))[IMAGE] == "shop/web:v2"
+    [failed] = [one for one in histories["v3"].versions if one.failed]
+    assert failed.why is not None
+    assert (failed.why.reason, failed.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
 
 
 @pytest.mark.contract("B538")
@@ -423,15 +426,14 @@ def test_the_last_verified_version_is_gone_back_to() -> None:
     player = Player(server, plan_of(server, manifest("v2")))
     player.run()
     [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-    verified = closed.deployments[0].verified
-    assert verified is not None
+    history = History().after(closed.deployments[0], "one", "", "now")
     server.behaviour |= {"shop/web:v3": "crash", "shop/web:v4": "crash"}
     web = server.put(manifest("v3"))
     server.stored[web].sets = [one for one in server.stored[web].sets if one.image[-1] != "2"]
     plan = plan_of(server, manifest("v4"))
     assert isinstance(plan.targets[0].baseline, Absent)
-    plan = replace(plan, targets=(replace(plan.targets[0], baseline=Known(verified)),))
-    again = Player(server, plan)
+    chosen = select(Candidates(plan.targets, plan.objects, {web: history}), {})
+    again = Player(server, replace(plan, targets=chosen.targets, target_set=chosen.target_set))
     again.run()
     assert ends(again.attempt)[:2] == (4, Outcome.ROLLED_BACK)
     assert server.stored[web].image == "shop/web:v2"

@@ -89,7 +89,7 @@ def test_nothing_is_advised_where_all_is_well() -> None:
     [
         (Outcome.LOST_CONTACT, "rollout-gate status web -n shop"),
         (Outcome.INTERRUPTED, "rollout-gate verify web -n shop"),
-        (Outcome.INTERRUPTED, "rollout-gate undo web -n shop --to-revision 3"),
+        (Outcome.INTERRUPTED, "rollout-gate recover web -n shop"),
         (Outcome.ROLLBACK_FAILED, "rollout-gate status web -n shop"),
         (Outcome.FAILED, "rollout-gate undo web -n shop --to-revision 3"),
     ],

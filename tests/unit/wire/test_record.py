@@ -20,16 +20,15 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast, OnFailure, Policy
-from gate.core.record import Followed, History, Kept, Record, RolledBack
+from gate.core.record import Followed, Kept, Record
 from gate.core.share import Share
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
+from gate.wire.history import read_history
 from gate.wire.kept import kept_text, read_kept
 from gate.wire.record import (
     MOST_CHARACTERS,
     fitting,
-    history_text,
-    read_history,
     read_record,
     secrets_of,
     without_secrets,
@@ -97,16 +96,6 @@ def test_a_record_is_read_as_it_was_written() -> None:
     text, held = fitting(RECORD)
     assert read_record(text) == held == RECORD
     assert fitting(read_record(text))[0] == text
-
-
-@pytest.mark.contract("B536", "B537")
-def test_a_history_is_read_as_it_was_written() -> None:
-    """The verified version with its body, what was rolled back, whether we paused it."""
-    failed = RolledBack("digest", Reason.TIMEOUT, CleanText("slow"), "https://ci/1", "2026")
-    verified = replace(BASELINE, applied=Body.of({"spec": {"replicas": 2}}))
-    history = History(verified, (failed,), paused=True)
-    assert read_history(history_text(history)) == history
-    assert read_history("") == History()
 
 
 @pytest.mark.contract("B542")

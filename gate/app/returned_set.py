@@ -1,0 +1,85 @@
+"""What a failure returns to, chosen and said before the first write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from gate.app.remembering import Memory
+from gate.app.session import Session
+from gate.core.events import LiveObject
+from gate.core.fact import Fact, Known, Unknown
+from gate.core.objects import Ref
+from gate.core.plan import Plan, Target
+from gate.core.policy import OnFailure, Policy
+from gate.core.set_selection import Candidates, select, unnamed_members
+from gate.kube.failures import ApiError
+from gate.kube.reads import Reader
+from gate.side_by_side import each
+
+Note = Callable[[str, str], None]
+Warn = Callable[[str], None]
+
+
+def with_target_set(session: Session, plan: Plan, memory: Memory) -> Plan:
+    """Return the plan with the set that a failure returns to; reads what a verified set needs."""
+    histories = {target.ref: memory.history(target.ref) for target in plan.targets}
+    candidates = Candidates(plan.targets, plan.objects, histories)
+    unnamed = unnamed_members(candidates)
+    read = partial(read_fact, Reader(session.client, session.resources, session.clock))
+    others = dict(zip(unnamed, each(session.clock, read, unnamed), strict=True))
+    selection = select(candidates, others)
+    return replace(plan, targets=selection.targets, target_set=selection.target_set)
+
+
+def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
+    """Read an object; what cannot be read is unknown."""
+    try:
+        return reader.live(ref)
+    except ApiError as error:
+        return Unknown(error.message)
+
+
+def describe(plan: Plan, note: Note, warn: Warn) -> None:
+    """Say what a failure returns to, and which part of it cannot be restored."""
+    for target in plan.targets:
+        note("baseline", _baseline_line(plan, target))
+    if _returns(plan.policy):
+        for line in _members(plan):
+            note("baseline", line)
+        for ref, why in plan.target_set.missing.items():
+            warn(f"{ref} could not be returned ({why}): a rollback would end as failed, exit 5")
+
+
+def _members(plan: Plan) -> Iterator[str]:
+    followed = {target.ref for target in plan.targets}
+    members = [str(ref) for ref in plan.target_set.bodies if ref not in followed]
+    if members:
+        yield f"with it returns, as it was verified: {', '.join(members)}"
+
+
+def _returns(policy: Policy) -> bool:
+    return not policy.observe and policy.on_failure is OnFailure.ROLLBACK
+
+
+def _baseline_line(plan: Plan, target: Target) -> str:
+    returns = _returns(plan.policy)
+    match target.baseline:
+        case Known(baseline):
+            images = ", ".join(baseline.template.images())
+            version = f"revision {baseline.revision} ({images})"
+            if target.ref in plan.target_set.bodies:
+                so = "a failure returns" if returns else "a failure does not return"
+                return f"{target.ref}: {so} to the last verified {version}"
+            if not returns:
+                return f"{target.ref}: {version} serves; a failure does not return to it"
+            return f"{target.ref}: a failure returns to {version}"
+        case Unknown(why):
+            return f"{target.ref}: what serves cannot be told ({why}): no way back"
+        case _:
+            return f"{target.ref}: {_nothing_serves(target)}, so a failure has nowhere to return to"
+
+
+def _nothing_serves(target: Target) -> str:
+    return "nothing serves yet" if target.snapshot.live is None else "no version serves alone"

@@ -1,0 +1,327 @@
+"""`undo`: back to a version of before, with the configuration that it was verified with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from gate.app import arrival, preflight, returned_set
+from gate.app.applying import Prepared, prepare, taken_fields
+from gate.app.console import Console
+from gate.app.guards import refuse_managed
+from gate.app.live import Live, read_live, selector_of
+from gate.app.remembering import Claim, Memory
+from gate.app.running import Ready
+from gate.app.session import Session
+from gate.app.target_age import within_age
+from gate.app.watching import Watching
+from gate.config import Settings, policy
+from gate.core import fields, ownership
+from gate.core.applied_fields import applied_digest
+from gate.core.body import Body
+from gate.core.configuration_names import configuration_names
+from gate.core.env_values import with_values
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Fact, Known
+from gate.core.lock import Lock, lock_of
+from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
+from gate.core.outcome import Reason
+from gate.core.undo_choice import Choice, choose_version, version_of
+from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
+from gate.errors import RefusedError
+from gate.kube.access import needed
+from gate.kube.failures import Forbidden
+from gate.kube.reads import Reader
+from gate.manifests.kinds import find
+from gate.side_by_side import each
+
+_RESTARTED = f"spec.template.metadata.annotations.{RESTARTED_AT}"
+Lives = Mapping[Ref, Fact[LiveObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Undo:
+    """One undo before its plan: what runs, what is remembered, and what is live of the sets."""
+
+    session: Session
+    settings: Settings
+    console: Console
+    live: Live
+    memory: Memory
+    lives: Lives
+
+    @property
+    def ref(self) -> Ref:
+        """Return the Deployment that was named."""
+        return self.live.object.ref
+
+    @property
+    def history(self) -> History:
+        """Return what is remembered of the Deployment."""
+        return self.memory.history(self.ref)
+
+    def digests(self) -> dict[Ref, str]:
+        """Return what identifies what our manager has applied by now of each object."""
+        return {
+            ref: applied_digest(fact.value if isinstance(fact, Known) else None)
+            for ref, fact in self.lives.items()
+        }
+
+    def command(self, verb: str, *flags: str) -> str:
+        """Return a command about the Deployment, ready to be pasted."""
+        words = ("rollout-gate", verb, self.ref.name, *flags)
+        return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
+
+
+def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
+    """Return the locks of all Deployments that an undo of one of them may write."""
+    ref = deployment_ref(namespace, name)
+    members = {ref, *_deployments(memory.history(ref))}
+    return [lock_of(member.namespace, member.name) for member in members]
+
+
+def _deployments(history: History) -> set[Ref]:
+    return {ref for one in history.verified for ref in one.members if ref.kind == "Deployment"}
+
+
+def undo(session: Session, settings: Settings, name: str, console: Console, claim: Claim) -> Ready:
+    """Prepare to return to a version of before, verified and safe as any apply."""
+    found = _found(session, settings, name, console, claim.memory)
+    choice = _choice(found)
+    for line in choice.skipped:
+        console.note("undo", f"skipped {line}")
+    items = _items(found, choice)
+    refs = [item.ref for item in items]
+    new = [item.ref for item in items if item.live is None]
+    arrival.check_access(session, name, needed(session.resources, refs, creates=new))
+    deployments = [item.live for item in items if item.is_deployment and item.live is not None]
+    if not settings.allow_managed:
+        refuse_managed(deployments, session.connection.cluster)
+    for live in deployments:
+        if live.deployment is not None and live.deployment.paused:
+            console.warn(f"{live.ref} is paused: it is resumed for the undo")
+    trials = preflight.rehearse_on_server(session, items, console.warn)
+    preflight.warn_of_configuration_alone(items, trials, console.warn)
+    watching = Watching(session, {live.ref: selector_of(live) for live in deployments})
+    watching.start()
+    watching.settle(settings.connect_timeout)
+    targets = tuple(watching.target(live.ref) for live in deployments)
+    plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
+    plan = returned_set.with_target_set(session, plan, claim.memory)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    return Ready(session, plan, watching, claim.lease)
+
+
+def _found(
+    session: Session, settings: Settings, name: str, console: Console, memory: Memory
+) -> _Undo:
+    """Read what runs, and what is live of every object of the verified versions."""
+    ref = deployment_ref(session.namespace, name)
+    needs = needed(session.resources, [ref], creates=())
+    try:
+        live = read_live(session, name)
+    except Forbidden:
+        arrival.check_access(session, name, needs)
+        raise
+    history = memory.history(ref)
+    members = {member for one in history.verified for member in one.members} - {ref}
+    if settings.deployment_only:
+        members = set()
+    wanted = sorted(members)
+    read = partial(returned_set.read_fact, Reader(session.client, session.resources, session.clock))
+    facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
+    lives = {ref: Known(live.object), **facts}
+    return _Undo(session, settings, console, live, memory, lives)
+
+
+# -- what it returns to ----------------------------------------------------------------------------
+
+
+def _choice(found: _Undo) -> Choice:
+    number = found.settings.to_revision
+    if number is not None:
+        replica_set = _revision(found, number)
+        choice = Choice(version_of(replica_set, found.history), replica_set)
+    else:
+        choice = choose_version(found.live.snapshot, found.history, found.digests())
+    if choice.version is None and choice.replica_set is None:
+        raise _nothing_left(found, choice)
+    return choice
+
+
+def _revision(found: _Undo, number: int) -> ReplicaSet:
+    replica_set = found.live.revision(number)
+    if replica_set is None:
+        known = sorted(rs.revision for rs in found.live.snapshot.owned() if rs.revision)
+        raise RefusedError(
+            f"{found.ref} has no revision {number}",
+            reason=Reason.NOT_FOUND,
+            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+        )
+    return replica_set
+
+
+def _nothing_left(found: _Undo, choice: Choice) -> RefusedError:
+    if not choice.skipped:
+        return RefusedError(
+            f"{found.ref} has no earlier revision",
+            reason=Reason.NO_BASELINE,
+            hint=f"see what there is: {found.command('history')}",
+        )
+    return RefusedError(
+        f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
+        reason=Reason.NO_BASELINE,
+        hint=f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}",
+    )
+
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def _items(found: _Undo, choice: Choice) -> tuple[Prepared, ...]:
+    """Return what is to be applied, configuration first."""
+    version, replica_set = choice.version, choice.replica_set
+    if version is not None and not found.settings.deployment_only:
+        return _of_set(found, version, replica_set)
+    template = replica_set.template if replica_set is not None else None
+    body = _body_of_template(found, version, template)
+    shown = _shown(version, replica_set)
+    found.console.note("undo", f"{found.ref} goes to {shown}, its pod template alone")
+    if version is None:
+        found.console.warn(f"no gate verified {shown}")
+    names = configuration_names(template or found.live.deployment.template)
+    if names:
+        found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")
+    return (_prepared(found, found.ref, body),)
+
+
+def _of_set(
+    found: _Undo, version: JudgedVersion, replica_set: ReplicaSet | None
+) -> tuple[Prepared, ...]:
+    """Return the objects of a verified set that are not as they were verified."""
+    digests = found.digests()
+    bodies = {
+        ref: _remembered(found, version, ref)
+        for ref, digest in version.members.items()
+        if digests.get(ref) != digest
+    }
+    runs = template_digest(found.live.deployment.template)
+    if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
+        bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
+    missing = [str(ref) for ref, body in bodies.items() if body is None]
+    if missing:
+        names = ", ".join(missing)
+        raise RefusedError(
+            f"that version cannot be restored whole: {names} changed since, and what was verified"
+            " of it is not remembered",
+            reason=Reason.SET_INCOMPLETE,
+            hint=f"the pod template alone: {found.command('undo', '--deployment-only')}",
+        )
+    shown = _shown(version, replica_set)
+    found.console.note("undo", f"{found.ref} goes to {shown}, verified at {version.judged_at}")
+    others = [str(ref) for ref in bodies if ref != found.ref]
+    if others:
+        found.console.note("undo", f"with it goes back: {', '.join(others)}")
+    ordered = sorted(bodies, key=_rank)
+    return tuple(
+        _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
+    )
+
+
+def _rank(ref: Ref) -> tuple[int, Ref]:
+    """Order the objects as an apply does; custom kinds come before the workloads."""
+    group = ref.api_version.rpartition("/")[0]
+    kind = find(group, ref.kind)
+    return (int(kind.rank) if kind is not None else 0, ref)
+
+
+def _remembered(found: _Undo, version: JudgedVersion, ref: Ref) -> Body | None:
+    """Return what was applied of a member; its environment values are its ReplicaSet's."""
+    digest = version.members[ref]
+    body = found.history.bodies.get(digest)
+    if body is None:
+        return None
+    complete = with_values(body, None)
+    if complete is not None or ref.kind != "Deployment":
+        return complete
+    live = found.live if ref == found.ref else read_live(found.session, ref.name)
+    judged = found.memory.history(ref).of_member(ref, digest)
+    made = judged.replica_set_in(live.snapshot.owned()) if judged is not None else None
+    return with_values(body, made.template if made is not None else None)
+
+
+def _shown(version: JudgedVersion | None, replica_set: ReplicaSet | None) -> str:
+    if replica_set is not None:
+        return f"revision {replica_set.revision} ({', '.join(replica_set.template.images())})"
+    return f"the version with {', '.join(version.images)}" if version is not None else "it"
+
+
+def _prepared(found: _Undo, ref: Ref, body: dict[str, Any]) -> Prepared:
+    """Return what is sent for an object; the live number of replicas is kept."""
+    fact = found.lives.get(ref, Absent())
+    restarters = _restarters(fact.value) if isinstance(fact, Known) else ()
+    return prepare(
+        ref,
+        body,
+        fact,
+        take_over=(*found.settings.take_over, *restarters),
+        autoscaled=_is_scaled(fact),
+        force=found.settings.force_conflicts,
+    )
+
+
+def _is_scaled(fact: Fact[LiveObject]) -> bool:
+    return isinstance(fact, Known) and "replicas" in (fact.value.body.thaw().get("spec") or {})
+
+
+def _restarters(live: LiveObject) -> tuple[str, ...]:
+    """Return the managers that own nothing but the time of a restart, ours and kubectl's.
+
+    It is part of the template that an undo leaves, and no change that anybody would miss.
+    """
+    return tuple(
+        str(entry.get("manager"))
+        for entry in live.managed.thaw()["managedFields"]
+        if fields.paths(entry.get("fieldsV1")) == (_RESTARTED,)
+    )
+
+
+def _body_of_template(
+    found: _Undo, version: JudgedVersion | None, template: Template | None
+) -> dict[str, Any]:
+    if template is not None:
+        return _with_template(found, template)
+    body = _remembered(found, version, found.ref) if version is not None else None
+    if body is None:
+        raise RefusedError(
+            f"the ReplicaSet of that version of {found.ref} is gone, and its template with it",
+            reason=Reason.NO_BASELINE,
+            hint=f"see what there is: {found.command('history')}",
+        )
+    return body.thaw()
+
+
+def _with_template(found: _Undo, template: Template) -> dict[str, Any]:
+    """Return what the gate applies now, with the template of another revision.
+
+    An apply of the template alone would reset replicas and deadline to their defaults.
+    """
+    live = found.live.object
+    managed = live.managed.thaw()["managedFields"]
+    taken = taken_fields(managed, _take_over(found, live)) or managed
+    body = ownership.restoration(live.body.thaw(), taken, taken, forced=False)
+    return {**body, "spec": {**body.get("spec", {}), "template": _without_null(template)}}
+
+
+def _take_over(found: _Undo, live: LiveObject) -> Collection[str]:
+    return (*found.settings.take_over, *_restarters(live))
+
+
+def _without_null(template: Template) -> dict[str, Any]:
+    """Return a template without the null that servers before 1.34 write into it."""
+    body = template.body.thaw()
+    metadata = body.get("metadata") or {}
+    kept = {key: value for key, value in metadata.items() if value is not None}
+    return {**body, "metadata": kept}

@@ -1,0 +1,29 @@
+"""What a rollback returns to: one set of objects that stood together.
+
+Either all objects as they were right before the attempt, or the last set that a gate verified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gate.core.body import Body, FrozenMap
+from gate.core.objects import CleanText, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSet:
+    """The set that a failure returns to, as far as it differs from what was before the attempt.
+
+    An object that is in neither map returns to what it was before. `bodies` are to be applied
+    instead, `missing` says of which objects of the set no body can be had, and why: such a
+    rollback leaves a mixture and is a failed one.
+    """
+
+    bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
+    missing: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
+
+    @property
+    def is_as_before(self) -> bool:
+        """Whether every object returns to what it was right before the attempt."""
+        return not self.bodies and not self.missing

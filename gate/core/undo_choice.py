@@ -1,0 +1,101 @@
+"""Which version `undo` returns to: never forward to one that was given up.
+
+Revision numbers do not tell: a return renumbers (the controller gives the ReplicaSet that it uses
+again the next number), so the second-newest revision may be the one that has just failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.core.objects import Ref, ReplicaSet
+from gate.core.snapshot import Snapshot
+from gate.core.version_history import History, JudgedVersion, template_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What an undo returns to.
+
+    `version` is one that a gate verified, whose set is known; without it the template of
+    `replica_set` alone is known. Neither is set where nothing is left to return to. `skipped`
+    says in words which newer versions were passed over, and why.
+    """
+
+    version: JudgedVersion | None
+    replica_set: ReplicaSet | None
+    skipped: tuple[str, ...] = ()
+
+
+def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, str]) -> Choice:
+    """Return the newest verified set that is not what runs, else the next older good revision.
+
+    `digests` are of what our manager has applied by now of each object of the verified versions.
+    """
+    version = _newest_verified(snapshot, history, digests)
+    if version is not None:
+        owned = version.replica_set_in(snapshot.owned())
+        return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
+    current = snapshot.current()
+    skipped: list[str] = []
+    for rs in _older(snapshot, current):
+        why = _why_skipped(rs, current, history)
+        if why is None:
+            return Choice(None, rs, tuple(skipped))
+        skipped.append(f"{_named(rs)}: {why}")
+    return Choice(None, None, tuple(skipped))
+
+
+def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
+    """Return the newest verified version of a ReplicaSet's template, None where there is none."""
+    digest = template_digest(replica_set.template)
+    return next((one for one in history.verified if one.template == digest), None)
+
+
+def _newest_verified(
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> JudgedVersion | None:
+    live = snapshot.live
+    runs = template_digest(live.template) if live is not None else ""
+    for version in history.verified:
+        if version.template != runs or not version.is_applied(digests):
+            return version
+    return None
+
+
+def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:
+    """Return the other revisions, newest first."""
+    others = (rs for rs in snapshot.owned() if current is None or rs.uid != current.uid)
+    numbered = (rs for rs in others if rs.revision is not None)
+    return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
+
+
+def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> Iterator[str]:
+    """Yield the revisions between what runs and what was chosen."""
+    current = snapshot.current()
+    for rs in _older(snapshot, current):
+        if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
+            continue
+        yield f"{_named(rs)}: {_why_skipped(rs, current, history) or 'no gate verified it'}"
+
+
+def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
+    """Return why a revision is none to return to, None where nothing speaks against it."""
+    judged = history.of_template(rs.template)
+    if judged is not None and judged.why is not None:
+        verb = "it failed" if judged.failed else "it was not verified"
+        return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
+    if judged is None and current is not None and _was_left_for(rs, current):
+        return f"revision {current.revision} is a return from it"
+    return None
+
+
+def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:
+    """Tell whether what runs had run before `rs`, and was returned to from it."""
+    number = rs.revision or 0
+    return any(earlier < number for earlier in current.earlier_revisions)
+
+
+def _named(rs: ReplicaSet) -> str:
+    return f"revision {rs.revision} ({', '.join(rs.template.images())})"

@@ -1,0 +1,175 @@
+"""What a lock remembers of its Deployment: which versions were verified, which were not, and why.
+
+A version is remembered with all objects that it was applied with, so that a return to it is a
+return to one set: never one version's pods with another one's configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gate.core.body import Body, FrozenMap
+from gate.core.causes import Cause
+from gate.core.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.outcome import Reason
+
+MOST_VERIFIED: Final = 3
+MOST_UNVERIFIED: Final = 5
+"""How many versions are remembered of a Deployment, the newest ones."""
+_NO_FAILURES: Final = (Reason.INTERRUPTED, Reason.UNREACHABLE, Reason.FORBIDDEN)
+"""Why an attempt ended that says nothing of its version."""
+
+
+RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
+
+
+def template_digest(template: Template) -> str:
+    """Return what identifies a pod template; the time of a restart makes no other version."""
+    body = template.body.thaw()
+    annotations = (body.get("metadata") or {}).get("annotations") or {}
+    if RESTARTED_AT not in annotations:
+        return template.body.digest
+    del annotations[RESTARTED_AT]
+    if not annotations:
+        del body["metadata"]["annotations"]
+    return Body.of(body).digest
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedVersion:
+    """A version of one Deployment, as an attempt applied it and judged it.
+
+    `template` is the `template_digest` of its pods, `images` are those of its containers. `members`
+    has the digest of what our manager had applied of each object of the attempt, the
+    Deployment's own among them. `replica_set` and `revision` are those of then. `why` says what
+    kept it from being verified, None of a verified one. `judged_at` is RFC 3339.
+    """
+
+    template: str
+    images: tuple[CleanText, ...]
+    members: FrozenMap[Ref, str]
+    replica_set: str = ""
+    revision: int | None = None
+    why: Cause | None = None
+    attempt_id: str = ""
+    run_url: str = ""
+    judged_at: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether it was verified."""
+        return self.why is None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known to be bad; an attempt that was cut off says nothing of it."""
+        return self.why is not None and self.why.reason not in _NO_FAILURES
+
+    def is_same_as(self, other: JudgedVersion) -> bool:
+        """Tell whether both are the same pod template with the same objects beside it."""
+        return (self.template, self.members) == (other.template, other.members)
+
+    def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
+        """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
+        found = [rs for rs in owned if template_digest(rs.template) == self.template]
+        return max(found, key=lambda rs: rs.revision or 0, default=None)
+
+    def is_applied(self, digests: Mapping[Ref, str]) -> bool:
+        """Tell whether each of its objects that `digests` names is as this version had it."""
+        common = [ref for ref in self.members if ref in digests]
+        return bool(common) and all(self.members[ref] == digests[ref] for ref in common)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What the end of an attempt says of one Deployment that it wrote.
+
+    `versions` are in the order of their judgement: what was rolled out, then what serves again.
+    `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
+    be remembered. `paused` is whether the attempt left it paused.
+    """
+
+    ref: Ref
+    versions: tuple[JudgedVersion, ...] = ()
+    bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The end of an attempt; `left_open` is whether there is something left to be finished."""
+
+    left_open: bool
+    deployments: tuple[Closing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a lock remembers of its Deployment.
+
+    `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
+    applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
+    """
+
+    versions: tuple[JudgedVersion, ...] = ()
+    bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
+    paused: bool = False
+
+    @property
+    def verified(self) -> tuple[JudgedVersion, ...]:
+        """Return the versions that were verified, newest first."""
+        return tuple(one for one in reversed(self.versions) if one.verified)
+
+    def of_template(self, template: Template) -> JudgedVersion | None:
+        """Return the newest judgement of a pod template, None where there is none."""
+        digest = template_digest(template)
+        return next((one for one in reversed(self.versions) if one.template == digest), None)
+
+    def of_member(self, ref: Ref, digest: str) -> JudgedVersion | None:
+        """Return the newest verified version with an object as `digest` tells, None for none."""
+        return next((one for one in self.verified if one.members.get(ref) == digest), None)
+
+    def of_objects(self, digests: Mapping[Ref, str]) -> JudgedVersion | None:
+        """Return the newest version whose objects are all applied, None where there is none."""
+        return next((one for one in reversed(self.versions) if one.is_applied(digests)), None)
+
+    def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
+        """Return the history with one more attempt in it."""
+        versions = list(self.versions)
+        for judged in closing.versions:
+            new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
+            versions = [one for one in versions if not _is_replaced(one, new)]
+            versions.append(new)
+        kept = _newest(versions)
+        bodies = {**self.bodies, **closing.bodies}
+        needed = {digest for one in kept if one.verified for digest in one.members.values()}
+        return replace(
+            self,
+            versions=kept,
+            bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
+            paused=closing.paused,
+        )
+
+
+def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
+    """Tell whether `new` is all that has to be remembered of `old`.
+
+    A failure leaves an earlier verification standing: the same version may fail for reasons of
+    the day. A verification answers all failures of its template.
+    """
+    if old.verified:
+        return new.verified and old.is_same_as(new)
+    return old.is_same_as(new) or (new.verified and old.template == new.template)
+
+
+def _newest(versions: Iterable[JudgedVersion]) -> tuple[JudgedVersion, ...]:
+    left = {True: MOST_VERIFIED, False: MOST_UNVERIFIED}
+    kept: list[JudgedVersion] = []
+    for one in reversed(tuple(versions)):
+        if left[one.verified] > 0:
+            left[one.verified] -= 1
+            kept.append(one)
+    return tuple(reversed(kept))

@@ -1,0 +1,201 @@
+"""A failure and `undo` return to one set: never one version's pods with another's configuration."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.invariants import CANARY
+from tests.bed.scene import Scene, secret, settings, web
+from tests.cluster.kubelet.api import JSON
+
+CRASH = "crash=0.1"
+KEEP = ("--on-failure", "keep")
+DOCUMENT = ("--output", "json")
+
+
+def mode(scene: Scene) -> str:
+    """Return what the ConfigMap says."""
+    value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
+    return value
+
+
+def history(scene: Scene) -> JSON:
+    """Return what the lock remembers of the Deployment."""
+    annotations = scene.objects.get("leases", "rollout-gate.deployment.web")["metadata"][
+        "annotations"
+    ]
+    packed = base64.b64decode(annotations["rollout-gate/history"])
+    found: JSON = json.loads(gzip.decompress(packed))
+    return found
+
+
+def keep_a_bad_version(scene: Scene) -> None:
+    """Verify v1, then let a crashing v9 with a configuration of its own stand."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+
+
+@pytest.mark.contract("B700", "B133", "B538")
+def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene) -> None:
+    """Back to v1 with the configuration of v1, not with that of the bad version in between."""
+    keep_a_bad_version(scene)
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "one"
+    live = assert_runs(scene.objects, "shop/web:1")
+    env = live["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert env == [{"name": "PASSWORD", "value": CANARY}]
+    assert "with it returns, as it was verified: configmap/settings" in result.stderr
+    assert_verified(scene.apply(settings("three"), web(3)))
+
+
+@pytest.mark.contract("B700")
+def test_configuration_that_the_bad_version_left_returns_too(scene: Scene) -> None:
+    """Also where this attempt has the same configuration, and so changes none."""
+    keep_a_bad_version(scene)
+    result = scene.apply(settings("nine"), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B700")
+def test_a_change_of_somebody_else_that_serves_is_returned_to(scene: Scene) -> None:
+    """It is what stood right before: all of it, not the version verified earlier."""
+    assert_verified(scene.apply(settings("one"), web()))
+    scene.apply_as("hotfix", settings("hot"))
+    scene.apply_as("hotfix", web(5))
+    scene.objects.wait_complete("web")
+    taking = ("--take-over", "hotfix")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=taking)
+    assert_rolled_back(result, "CrashLoop")
+    assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("hot", ["shop/web:5"])
+
+
+@pytest.mark.contract("B701")
+def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Scene) -> None:
+    """It is named before the first write, and the end is 5, with what was returned returned."""
+    assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
+    kept = scene.apply(
+        secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH), flags=KEEP
+    )
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    result = scene.apply(secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "secret/keys could not be restored")
+    assert "refused     secret/keys" in result.stderr
+    assert warned(result, "secret/keys could not be returned", "exit 5")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B701")
+def test_a_secret_that_is_as_it_was_verified_belongs_to_the_set(scene: Scene) -> None:
+    """Its digest tells that it need not be returned."""
+    assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
+    same = secret("one-long-value")
+    kept = scene.apply(same, settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    assert_rolled_back(scene.apply(same, settings("two"), web(2, behaviour=CRASH)), "CrashLoop")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B702", "B252")
+def test_what_is_remembered_holds_no_secret_and_no_environment(scene: Scene) -> None:
+    """Digests and bodies are in the Lease, but no value that may be a password."""
+    assert_verified(scene.apply(secret("a-long-secret-value"), settings("one"), web()))
+    text = json.dumps(history(scene))
+    assert "one" in text
+    assert CANARY not in text
+    assert "a-long-secret-value" not in text
+    assert base64.b64encode(b"a-long-secret-value").decode() not in text
+
+
+# -- undo ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B191", "B703")
+def test_undo_restores_the_newest_verified_set_that_does_not_run(scene: Scene) -> None:
+    """The configuration goes back with the pods."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_of_a_kept_failure_restores_the_verified_set(scene: Scene) -> None:
+    """Not v1's pods with v9's configuration."""
+    keep_a_bad_version(scene)
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_does_not_go_forward_to_what_was_rolled_back(scene: Scene) -> None:
+    """The second-newest revision is the one that failed: nothing is left, and it is named."""
+    assert_verified(scene.apply(web()))
+    assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_skips_what_failed_and_goes_to_what_was_verified_before(scene: Scene) -> None:
+    """v1 and v2 were verified, v3 failed: back to v1, and v3 is named."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    assert_rolled_back(scene.apply(web(3, behaviour=CRASH)), "CrashLoop")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "skipped revision 3 (shop/web:3): it failed" in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_without_a_history_does_not_go_where_somebody_returned_from(scene: Scene) -> None:
+    """The numbers of the ReplicaSet that is used again tell it."""
+    scene.serve(web())
+    scene.apply_as("rollout-gate", web(2, behaviour=CRASH))
+    scene.objects.wait("replicasets", lambda found: len(found) == 2)
+    scene.apply_as("rollout-gate", web())
+    scene.objects.wait_complete("web")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "a return from it")
+
+
+@pytest.mark.contract("B704")
+def test_undo_of_the_deployment_alone_leaves_its_configuration(scene: Scene) -> None:
+    """`--deployment-only` returns the pod template, and says what it leaves."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_refuses_a_set_that_is_not_whole(scene: Scene) -> None:
+    """A Secret that changed since cannot be returned: nothing is written."""
+    assert_verified(scene.apply(secret("one-long-value"), web()))
+    assert_verified(scene.apply(secret("two-long-value"), web(2)))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "SetIncomplete", "secret/keys")
+    assert "--deployment-only" in result.stderr
+    assert_runs(scene.objects, "shop/web:2")

@@ -1,0 +1,144 @@
+"""Sequences of attempts on one manifest: whatever happens, what returns is one set that served."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.attempt import Attempt
+from gate.core.effects import Release
+from gate.core.objects import Ref
+from gate.core.outcome import Outcome
+from gate.core.plan import Plan
+from gate.core.policy import OnFailure, Policy
+from gate.core.set_selection import Candidates, select
+from gate.core.version_history import History
+from tests.long import longer
+from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.player import Player
+from tests.unit.core.server import Server
+from tests.unit.core.test_resuming import Dying, plan_of, resumed
+
+ROLLBACK, KEEP = OnFailure.ROLLBACK, OnFailure.KEEP
+CHOICES = list(itertools.product(("good", "crash"), (ROLLBACK, KEEP)))
+CONFIG, WEB, API = (ref_of(body) for body in (config("x"), manifest("x"), manifest("x", "api")))
+
+
+class Pipeline:
+    """A server, what its locks remember, and the versions that were verified, newest last."""
+
+    def __init__(self) -> None:
+        """Begin with a version v0 of all that somebody else rolled out."""
+        self.server = Server()
+        self.histories: dict[Ref, History] = {}
+        self.attempts = 0
+        self.verified = [0]
+        for body in self.bodies(0):
+            self.server.put(body)
+
+    @staticmethod
+    def bodies(number: int) -> tuple[Mapping[str, Any], ...]:
+        """Return all objects of a version."""
+        return config(f"v{number}"), manifest(f"v{number}"), manifest(f"v{number}", "api")
+
+    def plan(self, number: int, on_failure: OnFailure) -> Plan:
+        """Plan to apply a version as a preflight does."""
+        plan = plan_of(self.server, *self.bodies(number), policy=Policy(on_failure=on_failure))
+        chosen = select(Candidates(plan.targets, plan.objects, self.histories), {})
+        return replace(plan, targets=chosen.targets, target_set=chosen.target_set)
+
+    def apply(self, behaviour: str, on_failure: OnFailure) -> Attempt:
+        """Apply the next version, which behaves like that, and remember how it ended."""
+        self.attempts += 1
+        self.server.behaviour[f"shop/web:v{self.attempts}"] = behaviour
+        player = Player(self.server, self.plan(self.attempts, on_failure))
+        player.run()
+        return self.remember(player)
+
+    def remember(self, player: Player) -> Attempt:
+        """Take down what the end of an attempt leaves to be remembered."""
+        for closed in (one.closed for one in player.sent if isinstance(one, Release)):
+            for closing in closed.deployments:
+                before = self.histories.get(closing.ref, History())
+                after = before.after(closing, "", "", f"{self.attempts:03}")
+                self.histories[closing.ref] = after
+        return player.attempt
+
+    def runs(self) -> set[str]:
+        """Return the versions that configuration and templates have."""
+        stored = self.server.stored
+        images = {stored[ref].image.rpartition(":")[2] for ref in (WEB, API)}
+        return images | {str(stored[CONFIG].leaves["data.mode"])}
+
+    def check(self, attempt: Attempt) -> None:
+        """Hold an end to what it says: one set, and that of the newest verified version."""
+        match attempt.outcome:
+            case Outcome.VERIFIED:
+                assert self.runs() == {f"v{self.attempts}"}
+                self.verified.append(self.attempts)
+            case Outcome.ROLLED_BACK:
+                assert self.runs() == {f"v{self.verified[-1]}"}
+            case Outcome.FAILED:
+                assert self.runs() == {f"v{self.attempts}"}
+            case _:
+                pytest.fail(f"{attempt.outcome} of what nobody interfered with")
+
+
+@pytest.mark.contract("B700")
+@pytest.mark.parametrize("length", [2, longer(4)])
+def test_any_sequence_of_attempts_returns_to_what_was_verified_last(length: int) -> None:
+    """Good and bad versions, kept and rolled back, in each order of so many."""
+    rolled_back = 0
+    for choices in itertools.product(CHOICES, repeat=length):
+        pipeline = Pipeline()
+        for behaviour, on_failure in choices:
+            attempt = pipeline.apply(behaviour, on_failure)
+            pipeline.check(attempt)
+            rolled_back += attempt.outcome is Outcome.ROLLED_BACK
+    assert rolled_back > len(CHOICES) ** (length - 1)
+
+
+@pytest.mark.contract("B700", "B531")
+@pytest.mark.parametrize("behaviour", ["crash", longer("good")])
+def test_a_death_after_a_kept_failure_leaves_no_mixture(behaviour: str) -> None:
+    """v1 verified, a bad v2 kept, and the gate that applies v3 ends at any effect."""
+    ends = set()
+    for answers in range(1, 1000):
+        pipeline = Pipeline()
+        pipeline.check(pipeline.apply("good", ROLLBACK))
+        pipeline.check(pipeline.apply("crash", KEEP))
+        pipeline.attempts = 3
+        pipeline.server.behaviour["shop/web:v3"] = behaviour
+        player = Dying(pipeline.server, pipeline.plan(3, ROLLBACK))
+        died = player.die_after(answers)
+        plan = resumed(pipeline.server, player.record) if player.record is not None else None
+        if plan is None:
+            assert pipeline.runs() == {"v2"}, f"after {answers} answers"
+        else:
+            again = Player(pipeline.server, plan)
+            again.run()
+            ends.add((again.attempt.outcome, *sorted(pipeline.runs())))
+        if not died:
+            break
+    whole = {(Outcome.VERIFIED, "v3"), (Outcome.ROLLED_BACK, "v1")}
+    # Before any Deployment was written all is put as it was, which the kept v2 cannot verify.
+    as_before = {(Outcome.ROLLBACK_FAILED, "v2")}
+    assert ends <= whole | as_before, ends
+    assert (Outcome.ROLLED_BACK, "v1") in ends
+
+
+@pytest.mark.contract("B700")
+def test_a_check_that_failed_makes_no_version_to_return_to() -> None:
+    """A kept version that serves, of which an attempt said that it failed, is known to be bad."""
+    pipeline = Pipeline()
+    pipeline.check(pipeline.apply("good", ROLLBACK))
+    pipeline.check(pipeline.apply("crash", KEEP))
+    pipeline.server.behaviour["shop/web:v2"] = "good"
+    for ref in (WEB, API):
+        pipeline.server.control(ref)
+    pipeline.check(pipeline.apply("crash", ROLLBACK))
+    assert pipeline.runs() == {"v1"}

@@ -1,0 +1,88 @@
+"""What a lock remembers of its Deployment, as text."""
+
+from __future__ import annotations
+
+import base64
+import random
+from dataclasses import replace
+
+import pytest
+
+from gate.core.body import Body, FrozenMap
+from gate.core.causes import Cause
+from gate.core.objects import CleanText, Ref
+from gate.core.outcome import Reason
+from gate.core.version_history import Closing, History, JudgedVersion
+from gate.wire.history import MOST_CHARACTERS, history_text, read_history
+
+WEB = Ref("apps/v1", "Deployment", "shop", "web")
+CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
+VERIFIED = JudgedVersion(
+    "template-1",
+    (CleanText("shop/web:1"),),
+    FrozenMap({WEB: "w1", CONFIG: "c1"}),
+    "web-1",
+    3,
+    attempt_id="ci/7 abc",
+    run_url="https://ci/7",
+    judged_at="2026-01-01T00:00:00+00:00",
+)
+FAILED = replace(
+    VERIFIED, template="template-2", why=Cause(Reason.TIMEOUT, CleanText("slow"), 2), revision=None
+)
+
+
+def noise(count: int, seed: int) -> str:
+    """Return text that does not pack well."""
+    return base64.b64encode(random.Random(seed).randbytes(count)).decode()
+
+
+@pytest.mark.contract("B536", "B537")
+def test_a_history_is_read_as_it_was_written() -> None:
+    """The versions with their reasons, the bodies of what was verified, whether we paused it."""
+    bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
+    history = History((VERIFIED, FAILED), bodies, paused=True)
+    assert read_history(history_text(history)) == history
+    assert read_history("") == History()
+
+
+@pytest.mark.contract("B702", "B536")
+def test_what_does_not_fit_is_left_out_oldest_and_largest_first() -> None:
+    """The digests stay, so that what is missing can be told from what has not changed."""
+    old = replace(VERIFIED, members=FrozenMap({WEB: "w0", CONFIG: "c0"}), template="template-0")
+    sizes = {"w0": 20_000, "c0": 30_000, "w1": 10_000, "c1": 20_000}
+    bodies = {
+        key: Body.of({"data": noise(size, seed)}) for seed, (key, size) in enumerate(sizes.items())
+    }
+    text = history_text(History((old, VERIFIED), FrozenMap(bodies)))
+    assert len(text) <= MOST_CHARACTERS
+    found = read_history(text)
+    assert (found.versions, set(found.bodies)) == ((old, VERIFIED), {"w1", "c1"})
+
+
+@pytest.mark.contract("B536")
+def test_the_newest_versions_are_remembered() -> None:
+    """Three that were verified and five that were not, each once, and the bodies of the three."""
+    history = History()
+    for number in range(4):
+        members = FrozenMap({WEB: f"w{number}"})
+        good = replace(VERIFIED, template=f"good-{number}", members=members)
+        bad = replace(FAILED, template=f"bad-{number}", members=members)
+        bodies = FrozenMap({f"w{number}": Body.of({"n": number})})
+        history = history.after(Closing(WEB, (bad, good), bodies), "id", "", f"{number}")
+    history = history.after(Closing(WEB, (replace(FAILED, template="bad-0"),)), "id", "", "4")
+    history = history.after(Closing(WEB, (replace(FAILED, template="bad-4"),)), "id", "", "5")
+    assert [one.template for one in history.verified] == ["good-3", "good-2", "good-1"]
+    assert set(history.bodies) == {"w1", "w2", "w3"}
+    failed = [one.template for one in history.versions if one.failed]
+    assert failed == ["bad-1", "bad-2", "bad-3", "bad-0", "bad-4"]
+
+
+@pytest.mark.contract("B537")
+def test_a_verification_answers_the_failures_of_its_template() -> None:
+    """A failure of the day leaves an earlier verification standing, and stands beside it."""
+    same = replace(VERIFIED, why=FAILED.why)
+    history = History().after(Closing(WEB, (VERIFIED, same)), "id", "", "1")
+    assert [one.verified for one in history.versions] == [True, False]
+    history = history.after(Closing(WEB, (VERIFIED,)), "id", "", "2")
+    assert [one.verified for one in history.versions] == [True]

@@ -27,7 +27,7 @@ from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
 from gate.metrics.run import About, Place, RunMetrics
 from gate.metrics.samples import samples_of
 from gate.metrics.stale import Existing
-from gate.report.files import put
+from gate.wire.files import put
 
 if TYPE_CHECKING:
     from gate.kube.connection import Connection, Options  # the client: half a second

@@ -8,6 +8,7 @@ imports and forty times the decoding, and an unknown field would make them fail.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -75,13 +76,7 @@ class Client:
         self._stopping = stopping or threading.Event()
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
         self._heard = heard
-        self._sent: list[str] = []
         self.pace = Pace(clock, self._stopping)
-
-    @property
-    def requests(self) -> int:
-        """Return how many requests were sent, watches and repetitions included."""
-        return len(self._sent)
 
     def get(
         self,
@@ -146,7 +141,8 @@ class Client:
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""
-        return self._open("GET", path, query, silence_seconds)
+        response, _ = self._open("GET", path, query, silence_seconds)
+        return response
 
     def keep_ready(self) -> None:
         """Have connections for what a verdict asks at once, until `stopping` is set.
@@ -199,17 +195,14 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
     ) -> bytes:
-        deadline = self._clock.now() + seconds
-        response = self._open(method, path, query, seconds, body, content_type)
+        response, ends_at = self._open(method, path, query, seconds, body, content_type)
         parts, size = [], 0
         try:
-            for chunk in chunks(response):
+            while chunk := self._chunk(response, ends_at):
                 parts.append(chunk)
                 size += len(chunk)
                 if size > self.limits.body_bytes:
                     raise BadAnswer(f"the answer is larger than {self.limits.body_bytes} bytes")
-                if self._clock.now() > deadline:
-                    raise TimedOut(f"{self.connection.server} did not end its answer in time")
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error) from error
         finally:
@@ -220,7 +213,17 @@ class Client:
             self._heard(method, path, query, answer)
         return answer
 
-    def _open(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
+    def _chunk(self, response: urllib3.BaseHTTPResponse, ends_at: float) -> bytes:
+        """Return what comes next, b"" at the end; nothing is waited for beyond `ends_at`."""
+        left_seconds = ends_at - self._clock.now()
+        if left_seconds <= 0:
+            raise TimedOut(f"{self.connection.server} did not end its answer in time")
+        limit_reading(response, left_seconds)
+        return response.read1(_CHUNK_BYTES, decode_content=False)
+
+    def _open(
+        self, method: str, path: str, query: Query, *rest: Any
+    ) -> tuple[urllib3.BaseHTTPResponse, float]:
         generation = self.connection.credentials.generation
         try:
             return self._send(method, path, query, *rest)
@@ -229,15 +232,18 @@ class Client:
                 raise
             return self._send(method, path, query, *rest)
 
-    def _send(self, method: str, path: str, query: Query, *rest: Any) -> urllib3.BaseHTTPResponse:
+    def _send(
+        self, method: str, path: str, query: Query, seconds: float, *rest: Any
+    ) -> tuple[urllib3.BaseHTTPResponse, float]:
+        """Return an answer whose head is there, and until when all of it has to be."""
         with self.pace.request(write=method != "GET"), self._timed(method):
-            self._sent.append(method)
-            response = self._answer(method, path, query, *rest)
+            ends_at = self._clock.now() + seconds
+            response = self._answer(method, path, query, seconds, *rest)
         if response.headers.get("Content-Encoding", "identity") != "identity":
             response.close()
             raise BadAnswer("the answer is encoded, although plain bytes were asked for")
         self._answered()
-        return response
+        return response, ends_at
 
     def _answer(
         self,
@@ -296,6 +302,19 @@ def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
     """Yield what arrives as it arrives, undecoded, until the answer ends."""
     while data := response.read1(_CHUNK_BYTES, decode_content=False):
         yield data
+
+
+def limit_reading(response: urllib3.BaseHTTPResponse, seconds: float) -> None:
+    """Let the next read of a body wait no longer than that.
+
+    urllib3's own limit holds for each read anew. It keeps the socket of an answer in the method
+    that shuts it down, also where its connection has let go of it (`Connection: close`).
+    """
+    shutdown = getattr(response, "_sock_shutdown", None)
+    limit = getattr(getattr(shutdown, "__self__", None), "settimeout", None)
+    if limit is not None:
+        with contextlib.suppress(OSError):  # the body was read to its end, and closed it
+            limit(seconds)
 
 
 def _no_discovery(*_: object) -> None:

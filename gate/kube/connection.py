@@ -194,8 +194,10 @@ def _from_choice(choice: Choice, options: Options, clock: Clock) -> Connection:
             hint="the gate never asks anonymously: name a user in the context",
         )
     source = source_of(user, cluster, options.exec_plugins)
-    if isinstance(source, Plugin) and options.plugin_named is not None:
-        options.plugin_named(source.command)
+    if isinstance(source, Plugin):
+        source = replace(source, clock=clock)
+        if options.plugin_named is not None:
+            options.plugin_named(source.command)
     name = f"{user.name} (as {user.text('as')})" if user.values.get("as") else user.name
     return _connection(
         configuration,

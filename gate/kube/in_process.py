@@ -93,7 +93,7 @@ class Pool:
             preload_content=False,
             request_method=method,
             connection=stream,  # type: ignore[arg-type]  # something to be closed and shut down
-            sock_shutdown=lambda _: stream.shut(),
+            sock_shutdown=stream.shutdown,
         )
 
     def clear(self) -> None:
@@ -114,9 +114,13 @@ class _Stream(io.RawIOBase):
         """Return that it can be read."""
         return True
 
-    def shut(self) -> None:
-        """Let a reader that waits find the end."""
+    def shutdown(self, _how: int) -> None:
+        """Let a reader that waits find the end, as of a socket."""
         self._shut = True
+
+    def settimeout(self, seconds: float) -> None:
+        """Let a read wait that long, as of a socket."""
+        self._seconds = seconds
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return what has come, b"" at the end; TimeoutError where nothing comes."""

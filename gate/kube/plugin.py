@@ -7,24 +7,25 @@ with bounded output, and never from a kubeconfig that anybody may write.
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import math
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
+from gate.clock import Clock, SystemClock
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.credentials import Credential, bearer
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry, writable_by_others
+from gate.process_group import await_exit, signal_group
 from gate.wire.untrusted import clean_line
 
 PLUGIN_SECONDS = 30.0
@@ -45,6 +46,7 @@ class Plugin:
     install_hint: str = ""
     seconds: float = PLUGIN_SECONDS
     renewable: bool = True
+    clock: Clock = field(default_factory=SystemClock, repr=False, compare=False)
 
     def load(self, now: float) -> Credential:
         """Run the plugin and read what it printed; Unauthorized says what was wrong with it."""
@@ -61,34 +63,26 @@ class Plugin:
         """
         process = self._started()
         stdout, stderr = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
-        late = threading.Event()
-        watchdog = threading.Timer(self.seconds, _end, (process, late))
-        complaint: list[bytes] = []
-        listener = threading.Thread(target=_drain, args=(stderr, complaint))
-        listener.daemon = watchdog.daemon = True
-        watchdog.start()
-        listener.start()
+        output, complaint = bytearray(), bytearray()
+        complained = self.clock.start(partial(_drain, stderr, complaint), "plugin-complaint")
+        ended = self.clock.start(partial(_hear, process, stdout, output), "plugin")
+        in_time = False
         try:
-            output = stdout.read(_OUTPUT_BYTES + 1)
-            if len(output) > _OUTPUT_BYTES:
-                _end(process)
-            code = process.wait()
-        except BaseException:
-            _end(process)
-            process.wait(_REAPING_SECONDS)
-            raise
+            in_time = self.clock.wait(self.seconds, ended)
         finally:
-            watchdog.cancel()
-            stdout.close()
-        # Standard error is the listener's: a child of the plugin may hold it open for ever.
-        listener.join(_REAPING_SECONDS)
-        if late.is_set():
+            if not in_time:
+                signal_group(process, signal.SIGKILL)
+            self.clock.wait(_REAPING_SECONDS, ended)
+            code = process.poll()
+        # A child of the plugin may hold standard error open for ever.
+        self.clock.wait(_REAPING_SECONDS, complained)
+        if not in_time:
             raise self._failure(f"did not end within {self.seconds:g} s")
         if len(output) > _OUTPUT_BYTES:
             raise self._failure(f"printed more than {_OUTPUT_BYTES >> 20} MiB")
         if code != 0:
             raise self._failure(f"ended with {code}{_last_line(complaint)}")
-        return output
+        return bytes(output)
 
     def _started(self) -> subprocess.Popen[bytes]:
         try:
@@ -131,24 +125,26 @@ class Plugin:
         return Credential(header, certificate, key, renew_at, now + life)
 
 
-def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
-    if late is not None:
-        late.set()
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _hear(process: subprocess.Popen[bytes], stdout: IO[bytes], output: bytearray) -> None:
+    """Take what it prints, and wait for its end; one that prints too much is ended."""
+    with stdout:
+        while some := os.read(stdout.fileno(), _COMPLAINT_BYTES):
+            output += some
+            if len(output) > _OUTPUT_BYTES:
+                signal_group(process, signal.SIGKILL)
+                break
+    await_exit(process)
 
 
-def _drain(stream: IO[bytes], kept: list[bytes]) -> None:
+def _drain(stream: IO[bytes], kept: bytearray) -> None:
     """Keep the first 64 KiB and read on, so that the writer never blocks."""
-    left = _COMPLAINT_BYTES
     with stream:
         while some := os.read(stream.fileno(), _COMPLAINT_BYTES):
-            kept.append(some[:left])
-            left -= len(kept[-1])
+            kept += some[: _COMPLAINT_BYTES - len(kept)]
 
 
-def _last_line(complaint: list[bytes]) -> str:
-    lines = b"".join(complaint).decode("utf-8", "replace").strip().splitlines()
+def _last_line(complaint: bytearray) -> str:
+    lines = complaint.decode("utf-8", "replace").strip().splitlines()
     return f": {clean_line(lines[-1], 200)}" if lines else ""
 
 

@@ -80,14 +80,19 @@ def _private_file(content: bytes) -> str:
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("rollout-gate")
         path = f"{_MEMORY}{descriptor}"
-    else:
-        descriptor, path = tempfile.mkstemp(prefix="rollout-gate-")
-    os.write(descriptor, content)
+        os.write(descriptor, content)
+        return path  # which is open for as long as the descriptor
+    descriptor, path = tempfile.mkstemp(prefix="rollout-gate-")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
     return path
 
 
 def forget(configuration: Configuration) -> None:
-    """Remove the certificate and the key from the disk, where they are not in memory alone."""
+    """Remove the certificate and the key from memory, or from the disk."""
     for path in (configuration.cert_file, configuration.key_file):
-        if path and not path.startswith(_MEMORY):
+        if path and path.startswith(_MEMORY):
+            os.close(int(path.removeprefix(_MEMORY)))
+        elif path:
             Path(path).unlink(missing_ok=True)
+    configuration.cert_file = configuration.key_file = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from http import HTTPStatus
 from typing import Final
@@ -20,15 +21,18 @@ class ApiRequests:
     """A tally that any thread adds to, and any thread reads."""
 
     def __init__(self) -> None:
-        self._answered: list[Answered] = []
+        self._lock = threading.Lock()
+        self._answered: Counter[Answered] = Counter()
 
     def count(self, method: str, url: str, status: int | None) -> None:
         """Take a request that was answered with `status`; None is no answer."""
-        self._answered.append((_verb(method, url), _code(status)))
+        with self._lock:
+            self._answered[_verb(method, url), _code(status)] += 1
 
     def tally(self) -> Counter[Answered]:
         """Return how many there were."""
-        return Counter(self._answered[:])
+        with self._lock:
+            return self._answered.copy()
 
 
 def _verb(method: str, url: str) -> str:

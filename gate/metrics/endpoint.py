@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import selectors
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,8 +20,6 @@ from gate.metrics.exposition import Read, registry_of
 PATH: Final = "/metrics"
 _CLIENT_SECONDS: Final = 5.0
 """How long a client may take with its request."""
-_LOOK_SECONDS: Final = 0.05
-"""How often the server looks whether the run has ended, which does not wait for longer."""
 
 
 class _Handler(MetricsHandler):
@@ -43,6 +43,15 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), type("Handler", (_Handler,), {"registry": registry}))
 
+    def serve(self, ending: socket.socket) -> None:
+        """Answer one client after another, each in a thread, until `ending` can be read."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.socket, selectors.EVENT_READ)
+            selector.register(ending, selectors.EVENT_READ)
+            while not any(key.fileobj is ending for key, _ in selector.select()):
+                with contextlib.suppress(OSError):  # a client that has gone again
+                    self.process_request(*self.get_request())
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Leave a client that went away, or broke off, to itself."""
 
@@ -50,6 +59,7 @@ class _Server(ThreadingHTTPServer):
         """Bind without asking DNS for the host's name, as `HTTPServer` does."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
+        self.socket.settimeout(0.0)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
@@ -61,13 +71,14 @@ def listening(host: str, port: int, read: Read) -> Iterator[str]:
     Nothing of a scrape waits for the run, nor the run's end for a scrape.
     """
     server = _Server(host, port, registry_of(read))
-    serving = threading.Thread(
-        target=server.serve_forever, args=(_LOOK_SECONDS,), name="metrics", daemon=True
-    )
+    ending, end = socket.socketpair()
+    serving = threading.Thread(target=server.serve, args=(ending,), name="metrics", daemon=True)
     serving.start()
     try:
         shown = f"[{host}]" if ":" in host else host
         yield f"http://{shown}:{server.server_port}{PATH}"
     finally:
-        server.shutdown()
+        end.close()
+        serving.join()
+        ending.close()
         server.server_close()

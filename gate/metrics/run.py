@@ -7,6 +7,7 @@ another thread reads whole ones.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
@@ -23,6 +24,9 @@ from gate.metrics.phases import Phases
 NOWHERE = ("", "")
 Place = tuple[str, str]
 """Namespace and name of a Deployment; without a name it is a manifest that has none."""
+
+Measured = tuple[Probe, Verdict, int]
+"""How often checks of a source came to a verdict."""
 
 Look = Callable[[str], Collection[str] | None]
 """Returns the Deployments of a namespace, None where they are not known; may raise."""
@@ -48,6 +52,26 @@ class About:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What stays of the attempts that have ended: how often was measured, and what interrupted.
+
+    `last` is the latest of them, so that a reader in another thread counts none twice.
+    """
+
+    measurements: tuple[Measured, ...] = ()
+    interrupted_at: float = math.inf
+    last: Attempt | None = None
+
+    def after(self, attempt: Attempt) -> Before:
+        """Return what stays with one more."""
+        counts: Counter[tuple[Probe, Verdict]] = Counter()
+        for probe, verdict, count in (*self.measurements, *_measurements(attempt)):
+            counts[probe, verdict] += count
+        measurements = tuple((*key, count) for key, count in counts.items())
+        return Before(measurements, min(self.interrupted_at, attempt.interrupted_at), attempt)
+
+
 @dataclass(slots=True)
 class RunMetrics:
     """One run; it may make several attempts, since it finishes what others left.
@@ -65,7 +89,7 @@ class RunMetrics:
     phases: Phases = field(init=False)
     begun_at: float = field(init=False)
     _places: tuple[Place, ...] = ()
-    _before: tuple[Attempt, ...] = ()
+    _before: Before = field(default_factory=Before)
     _finished_at: float | None = None
 
     def __post_init__(self) -> None:
@@ -107,44 +131,43 @@ class RunMetrics:
     @property
     def interrupted_at(self) -> float:
         """When a signal came to an attempt, infinity where none did."""
-        return min((one.interrupted_at for one in self._attempts()), default=math.inf)
+        latest, before = self.latest, self._before
+        return min(before.interrupted_at, latest.interrupted_at if latest else math.inf)
 
     @property
     def now(self) -> float:
         """The clock, which stands still for the run once its last attempt has ended."""
         return self.clock.now() if self._finished_at is None else self._finished_at
 
-    def measurements(self) -> Iterator[tuple[Probe, Verdict, int]]:
+    def measurements(self) -> Iterator[Measured]:
         """Yield how often checks were measured, as they go on, one check after another."""
-        for attempt in self._attempts():
-            for run in attempt.checks.values():
-                tally = run.tally
-                counts = (tally.passes, tally.failures, tally.no_data, tally.errors)
-                for verdict, count in zip(Verdict, counts, strict=True):
-                    yield _probe(run.check), verdict, count
+        latest, before = self.latest, self._before
+        yield from before.measurements
+        if latest is not None and latest is not before.last:
+            yield from _measurements(latest)
 
     # -- inside ------------------------------------------------------------------------------------
-
-    def _attempts(self) -> tuple[Attempt, ...]:
-        """Return those before and the one under way; one that ends meanwhile is told once."""
-        latest = self.latest
-        before = self._before
-        if latest is None or any(attempt is latest for attempt in before):
-            return before
-        return (*before, latest)
 
     def _end(self, attempt: Attempt) -> None:
         self.ended += tuple(
             self._as_ended(place, outcome, reason, attempt.now)
             for place, outcome, reason in _endings(attempt)
         )
-        self._before = (*self._before, attempt)
+        self._before = self._before.after(attempt)
         self.latest = None
         self.begun_at = self._finished_at = attempt.now
 
     def _as_ended(self, place: Place, outcome: Outcome, reason: Reason, now: float) -> Ended:
         at = self.clock.wall().timestamp()
         return Ended(place, self.about.command, outcome, reason, at, now - self.begun_at)
+
+
+def _measurements(attempt: Attempt) -> Iterator[Measured]:
+    for run in attempt.checks.values():
+        tally = run.tally
+        counts = (tally.passes, tally.failures, tally.no_data, tally.errors)
+        for verdict, count in zip(Verdict, counts, strict=True):
+            yield _probe(run.check), verdict, count
 
 
 def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, Reason]]:

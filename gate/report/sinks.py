@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from gate.report.files import put
 from gate.report.outputs import dotenv
 from gate.report.result import Result
 from gate.report.style import Style
 from gate.report.text import verdict_text
+from gate.wire.files import put
 
 
 class Format(enum.StrEnum):

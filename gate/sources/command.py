@@ -18,6 +18,7 @@ from typing import IO, Final, cast
 from gate.clock import Clock
 from gate.core.objects import CleanText
 from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.process_group import await_exit, signal_group
 from gate.wire.untrusted import clean
 
 INHERITED: Final = (
@@ -82,7 +83,7 @@ class Command:
         """End what runs, and run nothing more."""
         self._stopping.set()
         for process in list(self._running.values()):
-            _signal(process, signal.SIGKILL)
+            signal_group(process, signal.SIGKILL)
 
     def _started(self, question: CommandQuestion) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
@@ -95,7 +96,7 @@ class Command:
         )
         self._running[process.pid] = process
         if self._stopping.is_set():
-            _signal(process, signal.SIGKILL)
+            signal_group(process, signal.SIGKILL)
         return process
 
     def _ended(self, process: subprocess.Popen[bytes], seconds: float) -> Answered | Errored:
@@ -103,13 +104,13 @@ class Command:
         output = bytearray()
         stdout = cast("IO[bytes]", process.stdout)
         drained = self._clock.start(partial(_drain, stdout, output), "command-output")
-        exited = self._clock.start(partial(_await_exit, process), "command")
+        exited = self._clock.start(partial(await_exit, process), "command")
         in_time = self._clock.wait(seconds, exited)
         if not in_time:
-            _signal(process, signal.SIGTERM)
+            signal_group(process, signal.SIGTERM)
             self._clock.wait(self._grace_seconds, exited)
         # The pid names the group until the leader is reaped, and nothing of others afterwards.
-        _signal(process, signal.SIGKILL)
+        signal_group(process, signal.SIGKILL)
         self._clock.wait(_REAPING_SECONDS, exited)
         del self._running[process.pid]
         code = process.poll()
@@ -123,17 +124,6 @@ class Command:
         """Return the last lines, clean."""
         text = self._mask(output.decode("utf-8", "replace")).strip()
         return clean(text[-_SHOWN_CHARACTERS:])
-
-
-def _await_exit(process: subprocess.Popen[bytes]) -> None:
-    """Return once it has ended, without reaping it."""
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-
-
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Send a signal to the whole group; its leader's pid names it as long as a member lives."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 def _drain(stream: IO[bytes], kept: bytearray) -> None:

@@ -7,7 +7,9 @@ writes it, so that nobody waits for a disk. A recording never breaks the run tha
 from __future__ import annotations
 
 import errno
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -21,6 +23,7 @@ from gate.core.check_run import Tick
 from gate.core.questions import Answers, Errored
 from gate.errors import UsageError
 from gate.wire import measurements
+from gate.wire.files import open_new
 from gate.wire.masking import Masker
 from gate.wire.secret_values import SecretValues
 from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, SEEN, UNSEEN, VERSION
@@ -28,8 +31,23 @@ from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, SEEN, UN
 _SCENARIO: Final = "recorded"
 
 Made = Mapping[str, Any]
-Handed = tuple[bool, Callable[[], Made]]
-"""Whether it is the header, and what makes the line of it."""
+MOST_WAITING_BYTES: Final = 64 * 1024 * 1024
+"""Of what was handed over and is not written yet: a disk that hangs does not fill the memory."""
+_ANSWER_BYTES: Final = 1024
+"""About what an answer to a check takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What makes a line, of how many bytes; whether it is the header."""
+
+    is_header: bool
+    size: int
+    make: Callable[[], Made]
+
+
+def _too_slow() -> Made:
+    raise OSError(errno.ENOBUFS, "it is not written as fast as the cluster speaks")
 
 
 class _Line(Struct):
@@ -63,15 +81,19 @@ class Recorder:
         warn: Callable[[str], None],
         *,
         most_bytes: int = MAX_FILE_BYTES,
+        most_waiting_bytes: int = MOST_WAITING_BYTES,
     ) -> None:
         """Take the file to write to, and whom to tell what the recording lacks."""
         self._file = file
         self._masker = masker
         self._warn = warn
         self._left = most_bytes
+        self._most_waiting_bytes = most_waiting_bytes
         self._applied_at = 0.0
         self._skipped = 0
         self._queue: SimpleQueue[Handed | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting_bytes = 0
 
     @classmethod
     def create(
@@ -79,7 +101,7 @@ class Recorder:
     ) -> Recorder:
         """Open `path` anew, under a masking key of its own; UsageError where that fails."""
         try:
-            return cls(path.open("wb"), Masker(secrets), warn)
+            return cls(open_new(path), Masker(secrets), warn)
         except OSError as error:
             raise UsageError(f"{path}: cannot record to it: {error.strerror}") from error
 
@@ -101,32 +123,42 @@ class Recorder:
         its `checks`, which are masked.
         """
         about = {"kubernetes": kubernetes, **({"policy": policy} if policy else {})}
-        self._queue.put((True, partial(self._header, at, about, before, applied)))
+        size = sum(map(len, (*before, *applied)))
+        self._hand(size, partial(self._header, at, about, before, applied), is_header=True)
 
     def line(self, at: float, line: bytes) -> None:
         """Record a line of a watch, heard at that monotonic second."""
-        self._queue.put((False, partial(self._line, at, line)))
+        self._hand(len(line), partial(self._line, at, line))
 
     def listed(self, at: float, namespace: str, page: bytes) -> None:
         """Record a page of the list that a watch of `namespace` begins with, or begins anew."""
-        self._queue.put((False, partial(self._listed, at, namespace, page)))
+        self._hand(len(page), partial(self._listed, at, namespace, page))
 
     def measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> None:
         """Record what a check's source said at that monotonic second to one tick."""
-        self._queue.put((False, partial(self._measured, at, check, tick, said)))
+        self._hand(_ANSWER_BYTES, partial(self._measured, at, check, tick, said))
 
     def unseen(self, at: float, why: str) -> None:
         """Record that a request or a watch failed: facts may be missing from now on."""
         failed = {"why": why}
-        self._queue.put((False, lambda: {"t": self._since(at), "type": UNSEEN, "object": failed}))
+        self._hand(0, lambda: {"t": self._since(at), "type": UNSEEN, "object": failed})
 
     def seen(self, at: float) -> None:
         """Record that all was read again."""
-        self._queue.put((False, lambda: {"t": self._since(at), "type": SEEN, "object": {}}))
+        self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
 
     def returned(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""
-        self._queue.put((False, lambda: {"t": self._since(at), "type": RETURNED, "object": {}}))
+        self._hand(0, lambda: {"t": self._since(at), "type": RETURNED, "object": {}})
+
+    def _hand(self, size: int, make: Callable[[], Made], *, is_header: bool = False) -> None:
+        """Hand over what makes a line; beyond the bound nothing more is recorded."""
+        with self._lock:
+            waiting_bytes = self._waiting_bytes + size
+            if waiting_bytes > self._most_waiting_bytes:
+                make, size = _too_slow, 0
+            self._waiting_bytes += size
+        self._queue.put(Handed(is_header, size, make))
 
     def finish(self) -> None:
         """Let `run` return once all that was handed over is written."""
@@ -149,18 +181,22 @@ class Recorder:
             self._warn(f"lines that could not be masked and were not recorded: {self._skipped}")
 
     def _in_order(self, handed: Iterator[Handed]) -> Iterator[Made]:
-        early: list[Callable[[], Made]] | None = []
-        for is_header, make in handed:
-            if early is not None and not is_header:
-                early.append(make)
+        early: list[Handed] | None = []
+        for one in handed:
+            if early is not None and not one.is_header and one.make is not _too_slow:
+                early.append(one)
                 continue
-            yield from self._made(make, *(early or ()))
+            yield from self._made(one, *(early or ()))
             early = None
 
-    def _made(self, *makes: Callable[[], Made]) -> Iterator[Made]:
-        for make in makes:
+    def _made(self, *handed: Handed) -> Iterator[Made]:
+        for one in handed:
+            with self._lock:
+                self._waiting_bytes -= one.size
             try:
-                yield make()
+                yield one.make()
+            except OSError:
+                raise
             except Exception:  # noqa: BLE001 - whatever a server sends, it must not end a run
                 self._skipped += 1
 

@@ -35,11 +35,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer with a length."""
+    """An answer with a length; `before_body` is called between its head and its body."""
 
     status: int = 200
     body: bytes = b"{}"
     headers: Headers = field(default_factory=dict)
+    before_body: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
+        self.wfile.flush()
+        answer.before_body()
         self.wfile.write(answer.body)
 
     def _stream(self, answer: Stream) -> None:

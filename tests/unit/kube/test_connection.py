@@ -15,8 +15,10 @@ from gate import __version__
 from gate.clock import SystemClock
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
+from gate.kube import tls
 from gate.kube.client import Client
 from gate.kube.connection import Connection, Options, connect
+from gate.kube.credentials import Credential
 from gate.kube.failures import TlsFailure, Unauthorized
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.scripted import ScriptedServer, as_json, as_status
@@ -260,18 +262,47 @@ def test_tls_off_works_when_asked_for(tls_server: ScriptedServer, kubeconfig: Ku
     assert _get(connection) == b"{}"
 
 
+@pytest.mark.contract("B253")
 def test_a_client_certificate_is_presented(
     tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path
 ) -> None:
-    """A certificate alone is a credential, and nothing of it is left on the disk."""
+    """A certificate alone is a credential; nothing of it is on the disk, nor left in memory."""
     tls_server.on("GET", "/version", as_json({}))
     pem = base64.b64encode(certificate.read_bytes()).decode()
     user = {"client-certificate-data": pem, "client-key-data": pem}
     file = kubeconfig(tls_server.url, user, **{"certificate-authority": str(certificate)})
     connection = connect(Options(str(file)))
+    key_file = connection.api.configuration.key_file
+    assert key_file.startswith("/proc/self/fd/")
     _get(connection)
     assert tls_server.seen[0].header("Authorization") is None
-    assert connection.api.configuration.key_file.startswith("/proc/self/fd/")
+    connection.close()
+    assert not _is_in_memory(key_file)
+
+
+@pytest.mark.contract("B253")
+def test_a_renewed_key_takes_the_place_of_the_last(
+    kubeconfig: Kubeconfig, certificate: Path
+) -> None:
+    """However often a plugin gives a fresh one, there are two files in memory at most."""
+    pem = certificate.read_bytes()
+    connection = connect(Options(str(kubeconfig("https://127.0.0.1:1"))))
+    configuration = connection.api.configuration
+    files = []
+    for _ in range(3):
+        tls.present(configuration, Credential(certificate=pem, key=pem))
+        files.append(configuration.key_file)
+    assert _is_in_memory(files[-1])
+    connection.close()
+    assert not any(map(_is_in_memory, files))
+
+
+def _is_in_memory(file: str) -> bool:
+    """Tell whether a file in memory is open; its number may be another file's by now."""
+    try:
+        return "memfd:rollout-gate" in str(Path(file).readlink())
+    except FileNotFoundError:
+        return False
 
 
 def test_a_key_on_a_disk_does_not_stay_there(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gate.clock import SystemClock
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry
@@ -228,3 +231,20 @@ def test_a_relative_plugin_of_a_relative_kubeconfig(
     monkeypatch.chdir(tmp_path)
     user, cluster = _users(Path(), command="./plugin", apiVersion=V1)
     assert plugin_of(user, cluster, None).load(0.0).authorization == "Bearer abc"
+
+
+class Impatient(SystemClock):
+    """A clock on which every time is over, but for that in which a process is reaped."""
+
+    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
+        """Wait a second at most."""
+        return super().wait(seconds if seconds <= 1.0 else 0.0, until)
+
+
+@pytest.mark.contract("B286")
+def test_a_plugins_time_is_the_clocks(script: Script) -> None:
+    """One that would answer is late where the clock says so."""
+    slow = script(f"import time; time.sleep(3); {_printing(token='abc')}")
+    plugin = dataclasses.replace(_plugin(slow), clock=Impatient())
+    with pytest.raises(Unauthorized, match="did not end within 30 s"):
+        plugin.load(0.0)

@@ -455,7 +455,7 @@ def test_all_kinds_are_followed_and_stopped(
         ClusterEvent,
     }
     assert len([event for event in heard if isinstance(event, Listed)]) == 4
-    assert client.requests == 8
+    assert len(server.seen) == 8
 
 
 def test_json_of_the_helper_is_that_of_the_api() -> None:

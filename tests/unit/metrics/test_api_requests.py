@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 
 import pytest
 
@@ -61,3 +62,17 @@ def test_several_threads_lose_no_count() -> None:
     for thread in threads:
         thread.join()
     assert requests.tally()["GET", "200"] == 8_000
+
+
+@pytest.mark.contract("B284")
+def test_a_request_leaves_a_count_and_nothing_more() -> None:
+    """A run of a day may send a million of them."""
+    requests = ApiRequests()
+    requests.count("GET", PODS, 200)
+    tracemalloc.start()
+    for _ in range(10_000):
+        requests.count("GET", PODS, 200)
+    kept_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert requests.tally() == {("GET", "200"): 10_001}
+    assert kept_bytes < 10_000

@@ -20,8 +20,8 @@ from gate.metrics.endpoint import listening
 from gate.metrics.families import LAST_DURATION, Sample
 from gate.metrics.pushgateway import NotTaken
 from gate.metrics.sending import Sender
-from gate.report.files import put
 from gate.sources.access import Access, SecretVariable
+from gate.wire.files import put
 from tests.unit.metrics.runs import parsed, values
 
 OPENER = build_opener(ProxyHandler({}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -201,3 +202,15 @@ def test_names_say_what_they_are() -> None:
         assert family.help.endswith(".")
     assert len({family.name for family in FAMILIES}) == len(FAMILIES)
     assert "WATCH" in VERBS
+
+
+@pytest.mark.contract("B284")
+def test_attempts_that_are_over_are_given_up() -> None:
+    """A run that finishes what others left keeps what it measured of them, and not all of them."""
+    run = run_of()
+    attempts = [next(iter(ENDINGS.values()))().attempt for _ in range(3)]
+    held = [sys.getrefcount(attempt) for attempt in attempts[:-1]]
+    for attempt in attempts:
+        run.moved(attempt)
+    assert [sys.getrefcount(attempt) for attempt in attempts[:-1]] == held
+    assert len(run.ended) == 3

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gate.report.document import document
-from gate.report.files import is_stream
 from gate.report.result import Result
 from gate.report.sinks import Format, json_text, write_report
+from gate.wire.files import is_stream, open_new
 from tests.unit.report.endings import rolled_back
 from tests.unit.report.rewrite import rendered
 from tests.unit.report.stage import run_of
@@ -48,14 +48,59 @@ def test_an_old_report_is_replaced_and_nothing_else_is_left(result: Result, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
 
 
-def test_a_link_keeps_pointing_where_it_pointed(result: Result, tmp_path: Path) -> None:
-    """The file behind a link is replaced, not the link."""
-    (tmp_path / "real").mkdir()
+@pytest.mark.contract("B178")
+@pytest.mark.parametrize("there", ["file", "nothing", "device"])
+def test_a_link_is_replaced_and_not_followed(result: Result, tmp_path: Path, there: str) -> None:
+    """Whoever may write to the folder could lead the report to any file of ours."""
+    ours = Path("/dev/null") if there == "device" else tmp_path / "ours"
+    if there == "file":
+        ours.write_text("precious")
     link = tmp_path / "r.json"
-    link.symlink_to(tmp_path / "real" / "r.json")
+    link.symlink_to(ours)
     assert write_report(Format.JSON, link, result) is None
+    assert not link.is_symlink()
+    assert json.loads(link.read_text()) == result
+    assert ours.exists() is (there != "nothing")
+    assert there != "file" or ours.read_text() == "precious"
+
+
+@pytest.mark.contract("B178")
+def test_a_link_to_a_folder_is_a_warning(result: Result, tmp_path: Path) -> None:
+    """It is not what a report can take the place of."""
+    link = tmp_path / "r.json"
+    link.symlink_to(tmp_path)
+    warning = write_report(Format.JSON, link, result)
+    assert warning is not None
     assert link.is_symlink()
-    assert (tmp_path / "real" / "r.json").is_file()
+
+
+@pytest.mark.contract("B178")
+def test_what_is_planted_beside_a_report_is_neither_written_nor_followed(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that was guessed is refused; and no two reports use the same."""
+    ours = tmp_path / "ours"
+    ours.write_text("precious")
+    for name in (f".r.json.{os.getpid()}.tmp", ".r.json.guessed.tmp"):
+        (tmp_path / name).symlink_to(ours)
+    assert write_report(Format.JSON, tmp_path / "r.json", result) is None
+    monkeypatch.setattr("gate.wire.files.secrets.token_hex", lambda _: "guessed")
+    warning = write_report(Format.JSON, tmp_path / "r.json", result)
+    assert warning is not None
+    assert "File exists" in warning
+    assert ours.read_text() == "precious"
+
+
+@pytest.mark.contract("B178")
+def test_a_recording_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """Its file takes the place of the link; one that is there is written anew."""
+    ours, link = tmp_path / "ours", tmp_path / "run.jsonl"
+    ours.write_text("precious")
+    link.symlink_to(ours)
+    for text in (b"one", b"two"):
+        with open_new(link) as file:
+            file.write(text)
+    assert (link.read_bytes(), link.is_symlink(), ours.read_text()) == (b"two", False, "precious")
 
 
 @pytest.mark.contract("B177")

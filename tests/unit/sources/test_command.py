@@ -145,3 +145,18 @@ def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
     assert not lane.is_alive()
     said.append(command.ask(python("")))
     assert [isinstance(each, Errored) and each.trouble for each in said] == [Trouble.CANCELLED] * 2
+
+
+class Impatient(SystemClock):
+    """A clock on which every time is over, at least of those that are waited for here."""
+
+    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
+        """Give a process that was ended its moment, and nobody else any."""
+        return super().wait(seconds if seconds <= 1.0 else 0.0, until)
+
+
+@pytest.mark.contract("B286")
+def test_a_commands_time_is_the_clocks() -> None:
+    """One that would end well is late where the clock says so."""
+    command = Command(SURROUNDINGS, Impatient(), grace_seconds=LONG)
+    assert run(python("import time; time.sleep(3)", LONG), command).code is None

@@ -263,6 +263,20 @@ def test_a_recording_has_a_cap(deployment: dict[str, Any]) -> None:
     assert warnings == ["recording stopped: it is as long as a recording may be"]
 
 
+@pytest.mark.contract("B284")
+def test_what_is_not_written_yet_is_bounded(deployment: dict[str, Any]) -> None:
+    """A disk that hangs, or an apply that never comes back, does not fill the memory."""
+    warnings: list[str] = []
+    lines = [pod_line(str(number)) for number in range(100)]
+    recorder = Recorder(Kept(), Masker(), warnings.append, most_waiting_bytes=5 * len(lines[0]))
+    for line in lines:
+        recorder.line(1.0, line)
+        assert recorder._waiting_bytes <= 5 * len(lines[0])
+    recorder.finish()
+    recorder.run(SystemClock())
+    assert warnings == ["recording stopped: it is not written as fast as the cluster speaks"]
+
+
 class Kept(io.BytesIO):
     """A file whose bytes can be looked at after it was closed."""
 

@@ -1,0 +1,68 @@
+"""Puts files in place: whole or not at all, never through a link or in the place of a device."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_MODE: Final = 0o666
+"""What the umask is taken from."""
+_NAME_BYTES: Final = 8
+
+
+def put(path: Path, data: bytes) -> None:
+    """Let `path` hold `data`; OSError.
+
+    A reader never sees half a file. A pipe or a device, /dev/stdout among them, is written to as
+    it is. A link is replaced, and what it leads to is left alone: in a folder that others may
+    write to, it could lead to any file of ours. The file is readable as the umask says, and is
+    made beside its place under a name that nobody can guess and that ends in `.tmp`.
+    """
+    if is_stream(path):
+        with path.open("ab") as stream:
+            stream.write(data)
+    else:
+        _replace(path, data)
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open an empty file at `path` that grows in place; links, pipes and devices as with `put`."""
+    if is_stream(path):
+        return path.open("wb")
+    if path.is_symlink():
+        _refuse_folder(path)
+        path.unlink()
+    return os.fdopen(os.open(path, _ANEW | os.O_TRUNC, _MODE), "wb")
+
+
+def is_stream(path: Path) -> bool:
+    """Tell whether `path` is to be written to as it is.
+
+    Links below /dev and /proc name open files: a new file must not take their place.
+    """
+    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return True
+    return not path.is_symlink() and path.exists() and not path.is_file()
+
+
+def _replace(target: Path, data: bytes) -> None:
+    _refuse_folder(target)
+    scratch = target.with_name(f".{target.name}.{secrets.token_hex(_NAME_BYTES)}.tmp")
+    descriptor = os.open(scratch, _ANEW | os.O_EXCL, _MODE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        scratch.replace(target)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def _refuse_folder(path: Path) -> None:
+    """Refuse a link to a folder, which a rename would replace."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

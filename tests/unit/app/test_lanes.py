@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gate.app.lanes import Lanes
+from gate.app.lanes import OBJECT_LANES, Lanes
 from gate.clock import SystemClock
 from gate.core.body import Body
 from gate.core.effects import Announce, Collect, Read, Release, SaveRecord, Verb, Write
@@ -110,6 +110,21 @@ def test_a_slow_log_delays_neither_a_read_nor_a_write(scene: Scene) -> None:
     assert {answer.effect_id for answer in scene.answers(2)} == {3, 4}
     scene.gates[2].set()
     assert scene.answers(1)[0].effect_id == 2
+
+
+@pytest.mark.contract("B49", "B515")
+def test_many_objects_are_read_side_by_side_in_a_few_lanes(scene: Scene) -> None:
+    """One that hangs holds up an eighth of the rest, and no thread is made for each."""
+    before = threading.active_count()
+    scene.hold(0)
+    for number in range(20 * OBJECT_LANES):
+        scene.lanes.dispatch(Read(number, WEB, whole_rollout=False))
+    rest = 20 * (OBJECT_LANES - 1)
+    held = {number for number in range(20 * OBJECT_LANES) if number % OBJECT_LANES == 0}
+    assert not held & {answer.effect_id for answer in scene.answers(rest)}
+    assert threading.active_count() - before <= OBJECT_LANES
+    scene.gates[0].set()
+    assert {answer.effect_id for answer in scene.answers(20)} == held
 
 
 def test_the_journal_is_answered_at_once(scene: Scene) -> None:

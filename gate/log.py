@@ -21,6 +21,7 @@ _SECRET_TEXT: Final = re.compile(
     r"(?<=bearer )\S+|(?<=basic )\S+|(?<=://)[^/\s@]+(?=@)", re.IGNORECASE
 )
 _MASK: Final = "***"
+_AT: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _LONGEST: Final = 2_000
 """Characters of one value; an error of a library can quote a whole answer."""
 
@@ -65,7 +66,7 @@ class _Log:
         )
 
     def _stamped(self, _logger: object, _method: str, line: Line) -> Line:
-        at = self.wall().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        at = self.wall().strftime(_AT)
         what = {"level": line.pop("level"), "event": line.pop("event")}
         return {"at": at, **what, **self.bound, **line}
 
@@ -119,6 +120,13 @@ def masked_by(mask: Callable[[str], str]) -> Iterator[None]:
         yield
     finally:
         _log.mask = before
+
+
+def json_warning(text: str) -> str:
+    """Return a warning about the stream itself as a line that every reader of lines understands."""
+    at = _log.wall().strftime(_AT)
+    facts = {"at": at, "level": "warning", "event": "output", **_log.bound, "text": text}
+    return json.dumps(facts) + "\n"
 
 
 def debug(event: str, **facts: object) -> None:

@@ -94,7 +94,7 @@ def _concluded(world: World, command: str, settings: Settings, prepare: Prepare)
     # What comes after the verdict takes moments: a first signal does not cut its report off.
     with (
         named,
-        world.delivered(lambda _: None),
+        world.delivered(signals.ignored),
         _threads_watched(console),
         measured(world, settings, console),
     ):

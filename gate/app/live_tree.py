@@ -18,6 +18,7 @@ from gate.clock import Clock, SystemClock
 from gate.config import Settings
 from gate.report.live.canvas import Painted
 from gate.report.live.view import View
+from gate.signals import ignored
 
 Seen = Callable[[float], View]
 """Returns what there is to see at a moment of the run's clock."""
@@ -125,7 +126,7 @@ def on_terminals(world: World) -> Iterator[World]:
 
 def _close(world: World, terminal: Terminal) -> None:
     """Send the rest; a first signal does not cut a verdict off, the second ends the process."""
-    with world.delivered(lambda _: None):
+    with world.delivered(ignored):
         terminal.close()
 
 

@@ -24,7 +24,7 @@ from gate.kube.connection import Connection, Options
 from gate.kube.in_process import Place, connection_to
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.serving.request import Answer, Request
-from gate.signals import SIGNAL_BASE
+from gate.signals import SIGNAL_BASE, Receivers
 from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock
 from gate.wire.secret_values import SecretValues
@@ -230,33 +230,21 @@ class PlayedSignals:
     def __init__(self, group: Group) -> None:
         """Take the threads of the command; those of the clock itself where it is the caller's."""
         self.group = group
-        self._listening: list[Callable[[int], None]] = []
+        self._receivers = Receivers(_kill)
         self._listener = 0
 
     @contextmanager
     def delivered_to(self, put: Callable[[int], None]) -> Iterator[None]:
         """Hand the first signal's number to `put`, end the command at the second."""
-        seen: list[int] = []
-
-        def handle(number: int) -> None:
-            if seen:
-                raise Killed(SIGNAL_BASE + number)
-            seen.append(number)
-            put(number)
-
         self._listener = threading.get_ident()
-        self._listening.append(handle)
-        try:
+        with self._receivers.joined(put):
             yield
-        finally:
-            self._listening.pop()
 
     def send(self, number: int) -> None:
         """Send one; it arrives when the command waits next, and nowhere before anybody listens."""
-        if self._listening:
-            self.group.interrupt(self._listener, lambda: self._arrived(number))
+        if self._receivers.present:
+            self.group.interrupt(self._listener, lambda: self._receivers.hand(number))
 
-    def _arrived(self, number: int) -> None:
-        """Hand a signal to who listens now: since it was sent that may be somebody else."""
-        if self._listening:
-            self._listening[-1](number)
+
+def _kill(number: int) -> None:
+    raise Killed(SIGNAL_BASE + number)

@@ -29,7 +29,8 @@ from gate.wire.recorder import Recorder
 from gate.wire.secret_values import SecretValues
 
 _KINDS = ("deployments", "replicasets", "pods", "events")
-FLUSH_SECONDS = 5.0
+FLUSH_SECONDS: Final = 2.0
+"""How long the end of a run waits for its recording to be written."""
 _CHECKS: Final = "checks"
 _ONE_LINERS: Final = ("check", "http_check", "smoke_test")
 _DOUBTS: Final = "on_inconclusive"
@@ -241,6 +242,7 @@ def taped(
         yield tape
     finally:
         recorder.finish()
-        clock.wait(FLUSH_SECONDS, ended)
-        if not tape.complete:
+        if not clock.wait(FLUSH_SECONDS, ended):
+            warn(f"{path}: the recording is cut off: the file takes nothing")
+        elif not tape.complete:
             warn(f"{path}: the recording is empty, since not every Deployment was applied")

@@ -80,6 +80,9 @@ def _finish_all(
         except RefusedError as error:
             recovery.console.warn(error.message)
             refused.append(error)
+        except signals.Signalled as signalled:
+            signalled.after_recovery = bool(ended)
+            raise
         if ended and ended[-1].outcome in ENDS_ALL:
             return ended[-1]
     for attempt in ended if refused or len(ended) > 1 else ():

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import os
 import select
-import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from queue import Empty, SimpleQueue
 from typing import Final, TextIO
 
-from gate.clock import Clock, SystemClock
+from gate import signals
+from gate.clock import Clock
+from gate.output import as_warning, dropped
 from gate.report.live.canvas import Canvas, Painted
 
 LEAST_SECONDS: Final = 0.1
@@ -29,6 +28,8 @@ MOST_SECONDS: Final = 1.0
 """The same, where a picture of a thousand pods takes long to paint."""
 PATIENCE_SECONDS: Final = 1.0
 """How long a terminal may take nothing at the end until it is given up."""
+MOST_TEXTS: Final = 20_000
+"""How many texts wait for a terminal that takes nothing; beyond it the oldest are dropped."""
 USUAL_SIZE: Final = (80, 24)
 _DUTY: Final = 10.0
 """At most a tenth of the time goes into painting."""
@@ -55,7 +56,9 @@ class Terminal:
         self._clock = clock
         self.mask: Callable[[str], str] = str
         self._canvas = Canvas(reflows=reflows)
-        self._texts: SimpleQueue[str] = SimpleQueue()
+        self._lock = threading.RLock()
+        self._texts: deque[str] = deque(maxlen=MOST_TEXTS)
+        self._dropped_texts = 0
         self._begun_line = ""
         self._picture: Picture | None = None
         self._sent_bytes = 0
@@ -70,7 +73,9 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Have text stand above the picture, for good; any thread may, and none waits."""
-        self._texts.put(self.mask(text))
+        with self._lock:
+            self._dropped_texts += len(self._texts) == MOST_TEXTS
+            self._texts.append(self.mask(text))
 
     def show(self, picture: Picture | None) -> None:
         """Keep a picture at the end from now on, None for none."""
@@ -138,9 +143,12 @@ class Terminal:
     def _lines(self, *, last: bool) -> str:
         """Return the whole lines that have come; of one that is begun, the rest will come."""
         texts = [self._begun_line]
-        with contextlib.suppress(Empty):
-            while True:
-                texts.append(self._texts.get_nowait())
+        with self._lock:
+            if self._dropped_texts:
+                texts.append(as_warning(dropped(self._dropped_texts)))
+            texts += self._texts
+            self._dropped_texts = 0
+            self._texts.clear()
         whole, end, begun = "".join(texts).rpartition("\n")
         self._begun_line = "" if last else begun
         return whole + end + (begun if last else "")
@@ -214,33 +222,17 @@ class TerminalStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def continued(terminals: Sequence[Terminal]) -> Iterator[None]:
-    """Tell terminals in the block when the process goes on after a stop; in the main thread.
-
-    A handler in Python comes too late: it runs when the main thread does something again. The
-    interpreter leaves the signal's number in a pipe the very moment it comes.
-    """
-    if not terminals or threading.current_thread() is not threading.main_thread():
+    """Tell terminals in the block when the process goes on after a stop; in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
-    before = signal.signal(signal.SIGCONT, lambda _number, _frame: None)
-    woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    clock = SystemClock()
-    ended = clock.start(partial(_hear, told, terminals), "continued")
-    try:
+
+    def tell() -> None:
+        for terminal in terminals:
+            terminal.continued()
+
+    if terminals or signals.installed():
+        with signals.watched(tell):
+            yield
+    else:
         yield
-    finally:
-        signal.set_wakeup_fd(woken)
-        signal.signal(signal.SIGCONT, before if before is not None else signal.SIG_DFL)
-        os.close(tell)
-        clock.wait(math.inf, ended)
-
-
-def _hear(told: int, terminals: Sequence[Terminal]) -> None:
-    """Read the numbers of signals until nobody is left who could write one."""
-    with os.fdopen(told, "rb", buffering=0) as numbers:
-        while came := numbers.read(_CHUNK_BYTES):
-            if signal.SIGCONT in came:
-                for terminal in terminals:
-                    terminal.continued()

@@ -13,6 +13,7 @@ from gate.ci.github import GitHub
 from gate.ci.gitlab import GitLab
 from gate.ci.host import Host, detect
 from gate.ci.sink import Addition, Plain, Sink
+from gate.pipes import append
 
 _TOKEN_BYTES: Final = 16
 
@@ -43,8 +44,7 @@ def publish(additions: Sequence[Addition]) -> list[str]:
     warnings = []
     for addition in additions:
         try:
-            with addition.path.open("ab") as file:
-                file.write(addition.text.encode("utf-8", "replace"))
+            append(addition.path, addition.text.encode("utf-8", "replace"))
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             warnings.append(f"the CI host's file {addition.path} could not be written: {why}")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.catalog import COMMANDS, PROGRAM
+from gate.output import Output, as_warning
 
 if TYPE_CHECKING:
     from gate.app.world import World
@@ -23,6 +24,8 @@ class Call:
     environ: Mapping[str, str]
     world: World | None = None
     settings: Settings | None = None
+    ended_at: float | None = None
+    """When the command came to its end, in monotonic seconds; what is said then may take longer."""
 
     @property
     def stdout(self) -> TextIO:
@@ -44,6 +47,8 @@ class Call:
 
         stream = self.world.stderr if self.world is not None else None
         log.configure(form, level, quiet=quiet, stream=stream, wall=self.wall)
+        if isinstance(self.stderr, Output):
+            self.stderr.as_line = log.json_warning if form == "json" else as_warning
 
     @property
     def command_path(self) -> str:

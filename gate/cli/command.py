@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gate import log
+from gate import log, signals
 from gate.cli.call import Call
 from gate.cli.catalog import COMMANDS
 from gate.config import load, unknown_variables
@@ -56,7 +57,11 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
                 call.configure_log(settings.log_format, settings.log_level, quiet=settings.quiet)
                 for line in unknown_variables(call.environ):
                     log.warning("unknown-variable", text=line)
-                return function(world, settings, **given)
+                with world.delivered(signals.ignored):
+                    exit_code = function(world, settings, **given)
+                    call.ended_at = time.monotonic()
+                    signals.settle()
+                return exit_code
 
         params = [*arguments, *map(_option, mine)]
         text = f"{COMMANDS[name]}\n\n{inspect.cleandoc(function.__doc__ or '')}"

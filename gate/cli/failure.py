@@ -13,6 +13,7 @@ from gate import __version__, log
 from gate.cli.call import Call
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import Bug, GateError, UsageError
+from gate.signals import SIGNAL_BASE, Signalled
 
 if TYPE_CHECKING:
     from gate.report.result import Result  # a complaint about a flag comes without the reports
@@ -56,6 +57,9 @@ def failure_of(error: BaseException, call: Call) -> Failure:
         error = UsageError(error.format_message())
     if isinstance(error, GateError):
         return Failure(error.outcome, error.exit_code, error.reason, error.told())
+    if isinstance(error, Signalled):
+        told = ((f"{error} ended it before anything was written", ""),)
+        return Failure(Outcome.INTERRUPTED, SIGNAL_BASE + error.number, Reason.INTERRUPTED, told)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         told = (("interrupted", ""),)
         return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, told)

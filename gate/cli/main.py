@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from gate import __version__
+from gate import __version__, signals
 from gate.cli import streams
 from gate.cli.call import Call
 from gate.cli.catalog import COMMANDS, PROGRAM
+from gate.clock import SystemClock
 
 if TYPE_CHECKING:
     from gate.app.world import World
@@ -84,14 +85,18 @@ def run(
 
     `world` is what the command meets outside of itself, the process's own where it is None.
     """
-    call = Call(tuple(arguments), environ, world)
+    return _run(Call(tuple(arguments), environ, world))
+
+
+def _run(call: Call) -> int:
     try:
         # Not click's own `main`: it takes a broken pipe, of a socket too, for exit 1.
-        with rollout_gate.make_context(PROGRAM, list(arguments), obj=call) as context:
+        with rollout_gate.make_context(PROGRAM, list(call.arguments), obj=call) as context:
             return int(rollout_gate.invoke(context) or 0)
     except click.exceptions.Exit as end:
         return end.exit_code
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - each end has its code
+    except (Exception, KeyboardInterrupt, signals.Signalled) as error:  # noqa: BLE001 - each end has its code
+        signals.settle()
         from gate.cli.failure import concluded
 
         return concluded(error, call)
@@ -101,9 +106,12 @@ def main() -> NoReturn:
     """Run the command of this process, and end it with the exit code."""
     # Imports make much and no garbage: looking for it as usual takes a tenth of the start.
     gc.set_threshold(COLLECT_AFTER)
-    streams.harden()
-    exit_code = run(sys.argv[1:])
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+    signals.install()
+    stdout, stderr = streams.harden()
+    clock, call = SystemClock(), Call(tuple(sys.argv[1:]), os.environ)
+    exit_code = _run(call)
+    signals.settle()
+    since = clock.now() if call.ended_at is None else call.ended_at
+    streams.finish(stdout, stderr, clock, since, has_document=call.wants_document)
     # Taking the interpreter apart takes 0.15 s, which a pipeline would wait for the verdict.
     os._exit(exit_code)

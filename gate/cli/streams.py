@@ -1,53 +1,28 @@
-"""Standard streams that cannot fail: a closed pipe or a full disk never changes an exit code."""
+"""The standard streams of the process, which nobody waits for and which cannot fail."""
 
 from __future__ import annotations
 
 import contextlib
-import io
+import math
 import os
-import select
 import sys
-from typing import Any, Final, TextIO
+from collections.abc import Callable
+from typing import Final, TextIO
+
+from gate import signals
+from gate.clock import Clock, SystemClock
+from gate.output import PATIENCE_SECONDS, Outlet, Output
 
 _NAMES: Final = ("stdin", "stdout", "stderr")
+_LAST_WORD_SECONDS: Final = 0.2
+"""How long the end waits for a reader of what it says about the other stream."""
 
 
-class TolerantFile(io.RawIOBase):
-    """Writes to a file descriptor for as long as that works, and to nothing from then on."""
+def harden() -> tuple[Output, Output]:
+    """Make stdout and stderr outputs, open those of the three streams that are closed.
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._broken = False
-
-    def writable(self) -> bool:
-        """Return that it can be written to, whatever becomes of the text."""
-        return True
-
-    def fileno(self) -> int:
-        """Return the descriptor, whose terminal can be asked for its size."""
-        return self._descriptor
-
-    def isatty(self) -> bool:
-        """Return whether people look at it."""
-        return not self._broken and os.isatty(self._descriptor)
-
-    def write(self, data: Any, /) -> int:
-        """Write, or pretend to."""
-        while not self._broken:
-            try:
-                return os.write(self._descriptor, data)
-            except BlockingIOError:
-                # The parent made the pipe non-blocking; a reader that is slow loses nothing.
-                select.select([], [self._descriptor], [])
-            except OSError:
-                self._broken = True
-        return len(data)
-
-
-def harden() -> None:
-    """Make stdout and stderr tolerant, and open those of the three streams that are closed.
-
-    A closed one would give its number to the next file or socket, which then got our output.
+    A closed one would give its number to the next file or socket, which then got our output. Two
+    that go to the same file share an outlet, which keeps their order. Return these two.
     """
     for descriptor in range(len(_NAMES)):
         try:
@@ -56,19 +31,62 @@ def harden() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
-    sys.stdout = _tolerant(1, sys.stdout)
-    sys.stderr = _tolerant(2, sys.stderr)
+    clock = SystemClock()
+    outlet = Outlet(clock)
+    stdout = _output(1, sys.stdout, outlet)
+    is_same = os.path.sameopenfile(1, 2)
+    stderr = _output(2, sys.stderr, outlet if is_same else Outlet(clock))
+    stdout.tell_gaps = stderr
+    sys.stdout, sys.stderr = stdout, stderr
+    return stdout, stderr
 
 
-def _tolerant(descriptor: int, stream: TextIO | None) -> io.TextIOWrapper:
+def finish(
+    stdout: Output, stderr: Output, clock: Clock, since: float, *, has_document: bool = False
+) -> None:
+    """Wait until stdout and stderr are read, or nobody has read them for 2 s; say what is missing.
+
+    These count from `since`, when the command came to its end; after a signal they are all that is
+    waited. What stderr lacks is said on stdout, unless it `has_document`.
+    """
+    ends_at = _end_after_signal(since, clock)
+    for stream in (stdout, stderr):
+        stream.outlet.drain(since, ends_at)
+    if stdout.outlet is stderr.outlet:
+        return
+    if rest := stdout.outlet.unsent(stdout):
+        _say_last(stderr, f"stdout ends before its last {_amount(rest)}: nobody read on", clock)
+    if not has_document and (rest := stderr.outlet.unsent(stderr)):
+        _say_last(stdout, f"stderr ends before its last {_amount(rest)}: nobody read on", clock)
+
+
+def _end_after_signal(since: float, clock: Clock) -> Callable[[], float]:
+    """Return what tells when waiting ends in any case."""
+    ends: list[float] = []
+
+    def ends_at() -> float:
+        if not ends and signals.received():
+            ends.append(max(since, clock.now()) + PATIENCE_SECONDS)
+        return ends[0] if ends else math.inf
+
+    ends_at()
+    return ends_at
+
+
+def _say_last(stream: Output, text: str, clock: Clock) -> None:
+    stream.write(stream.as_line(text))
+    ends_at = clock.now() + _LAST_WORD_SECONDS
+    stream.outlet.drain(clock.now(), lambda: ends_at)
+
+
+def _amount(rest: bytes) -> str:
+    lines = rest.count(b"\n")
+    return f"{lines} lines" if lines > 1 else f"{len(rest)} bytes"
+
+
+def _output(descriptor: int, stream: TextIO | None, outlet: Outlet) -> Output:
     """Return a stream like `stream`, which replaces what its encoding does not have."""
     if stream is not None:
         with contextlib.suppress(OSError):
             stream.flush()
-    raw = TolerantFile(descriptor)
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=stream.encoding if stream is not None else "utf-8",
-        errors="backslashreplace",
-        line_buffering=True,
-    )
+    return Output(descriptor, outlet, stream.encoding if stream is not None else "utf-8")

@@ -8,6 +8,8 @@ import secrets
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from gate.pipes import append, opened
+
 _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE: Final = 0o666
 """What the umask is taken from."""
@@ -18,13 +20,13 @@ def put(path: Path, data: bytes) -> None:
     """Let `path` hold `data`; OSError.
 
     A reader never sees half a file. A pipe or a device, /dev/stdout among them, is written to as
-    it is. A link is replaced, and what it leads to is left alone: in a folder that others may
-    write to, it could lead to any file of ours. The file is readable as the umask says, and is
-    made beside its place under a name that nobody can guess and that ends in `.tmp`.
+    it is, for as long as it takes something every 2 s. A link is replaced, and what it leads to is
+    left alone: in a folder that others may write to, it could lead to any file of ours. The file is
+    readable as the umask says, and is made beside its place under a name that nobody can guess and
+    that ends in `.tmp`.
     """
     if is_stream(path):
-        with path.open("ab") as stream:
-            stream.write(data)
+        append(path, data)
     else:
         _replace(path, data)
 
@@ -32,7 +34,9 @@ def put(path: Path, data: bytes) -> None:
 def open_new(path: Path) -> BinaryIO:
     """Open an empty file at `path` that grows in place; links, pipes and devices as with `put`."""
     if is_stream(path):
-        return path.open("wb")
+        descriptor = opened(path, os.O_TRUNC)
+        os.set_blocking(descriptor, True)  # who writes to it may wait, and nobody for that
+        return os.fdopen(descriptor, "wb")
     if path.is_symlink():
         _refuse_folder(path)
         path.unlink()

@@ -45,7 +45,7 @@ ROOM_MAY_IMPORT = {
 HELP_MAY_LOAD = {"click"}
 """Libraries of others that `rollout-gate --help` loads: all else waits for its command."""
 
-HELP_ROOMS = ("cli", "core", "errors", "duration", "config")
+HELP_ROOMS = ("cli", "core", "errors", "duration", "config", "clock", "output", "signals")
 HEAVY = {
     "asyncio",
     "email",
@@ -128,7 +128,7 @@ import json, os, runpy, sys
 before = set(sys.modules)
 sys.argv = ["rollout-gate", "--help"]
 def report(code):
-    json.dump({"code": code, "loaded": sorted(set(sys.modules) - before)}, sys.stderr)
+    json.dump({"code": code, "loaded": sorted(set(sys.modules) - before)}, sys.__stderr__)
     sys.exit(0)
 os._exit = report
 runpy.run_module("gate", run_name="__main__")

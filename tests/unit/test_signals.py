@@ -24,6 +24,54 @@ with delivered_to(lambda number: print("heard", number, flush=True)):
     os.kill(os.getpid(), int(sys.argv[1]))
     print("never", flush=True)
 """
+NESTED = """
+import os, signal, sys
+from gate.signals import delivered_to
+
+with delivered_to(lambda number: print("heard", number, flush=True)):
+    with delivered_to(lambda number: print("heard", number, flush=True)):
+        os.kill(os.getpid(), signal.SIGTERM)
+        if int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    print("never", flush=True)
+"""
+SETTLED = """
+import os, signal, sys
+from gate import signals
+
+signals.install()
+try:
+    os.kill(os.getpid(), signal.SIGHUP)
+except signals.Signalled as signalled:
+    print("raised", signalled.number, flush=True)
+signals.install()
+signals.settle()
+os.kill(os.getpid(), signal.SIGTERM)
+print("settled", signals.received(), flush=True)
+if int(sys.argv[1]) == 2:
+    os.kill(os.getpid(), signal.SIGINT)
+    print("never", flush=True)
+"""
+DEAF = """
+import ctypes, os, sys, threading
+from gate import signals
+
+signals.install()
+if sys.argv[1] == "passive":
+    signals.settle()
+libc, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+libc.pthread_mutex_lock(mutex)
+
+def send():
+    for number in sys.argv[2:]:
+        os.kill(os.getpid(), int(number))
+
+with signals.watched(lambda: None):
+    print("deaf", flush=True)
+    threading.Timer(0.2, send).start()
+    libc.pthread_mutex_lock(mutex)
+"""
 IGNORED_ON_ENTRY = """
 import signal, sys
 from gate.signals import ENDING_SIGNALS, delivered_to
@@ -113,12 +161,43 @@ def test_where_nothing_can_be_ended_in_order_a_signal_is_raised() -> None:
     assert (caught.value.number, reached) == (signal.SIGTERM, [])
 
 
-def test_an_inner_receiver_comes_first() -> None:
-    """An attempt's signals are its own while it runs, and the outer one's afterwards."""
+@pytest.mark.contract("B153", "B154")
+@pytest.mark.parametrize("inner", [True, False])
+def test_signals_count_for_the_process_and_not_for_a_block(inner: bool) -> None:
+    """One inside a block and one in the block around it are two."""
+    done = ran(NESTED, int(inner))
+    assert (done.stdout, done.returncode) == (f"heard {signal.SIGTERM:d}\n", 130)
+
+
+@pytest.mark.contract("B154")
+def test_what_begins_after_a_signal_is_told_of_it_at_once() -> None:
+    """A signal between two phases is not lost; one inside the first is not forgotten."""
     outer: list[int] = []
-    inner: list[int] = []
     with delivered_to(outer.append):
-        with delivered_to(inner.append):
-            signal.raise_signal(signal.SIGTERM)
-        signal.raise_signal(signal.SIGINT)
-    assert (outer, inner) == ([signal.SIGINT], [signal.SIGTERM])
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Signalled, match="SIGTERM"), raised():
+            pytest.fail("nothing begins any more")
+    assert outer == [signal.SIGTERM]
+
+
+@pytest.mark.contract("B154")
+def test_once_a_command_has_ended_a_signal_changes_nothing() -> None:
+    """The exit code stands; the second signal still ends the process at once."""
+    done = ran(SETTLED, 1)
+    assert (done.stdout, done.returncode) == ("raised 1\nsettled 15\n", 0)
+    done = ran(SETTLED, 2)
+    assert (done.stdout, done.returncode) == ("raised 1\nsettled 15\n", 130)
+
+
+@pytest.mark.contract("B153")
+def test_signals_are_heard_while_the_main_thread_hears_nothing() -> None:
+    """A call that no signal ends, as a name's resolution: the second one ends the process."""
+    done = ran(DEAF, "passive", signal.SIGTERM.value, signal.SIGINT.value)
+    assert (done.stdout, done.returncode) == ("deaf\n", 130)
+
+
+@pytest.mark.contract("B150", "B153")
+def test_a_first_signal_that_is_not_heard_ends_what_has_nothing_to_lose() -> None:
+    """Preparing writes nothing, and a signal would have ended it anyway."""
+    done = ran(DEAF, "raised", signal.SIGTERM.value)
+    assert (done.stdout, done.returncode) == ("deaf\n", 143)

@@ -22,9 +22,10 @@ WAITING: Final = {
 
 ALLOWED: Final = {
     "app/terminal.py: select.select": "a terminal that takes nothing, in the terminal's own thread",
-    "cli/streams.py: select.select": "a stream that takes nothing, outside of any run",
     "metrics/endpoint.py: selector.select": "waits for a client or the end, for no time",
     "metrics/endpoint.py: serving.join": "ends at once, as soon as its socket says so",
+    "output.py: select.select": "a stream that takes nothing, in its own thread, or for no time",
+    "signals.py: select.select": "the next signal, in a thread that is the process's",
     "process_group.py: os.waitid": "without a limit: whoever has one waits for its thread",
 }
 """What waits for something else than time, and why that is no wait of a run."""

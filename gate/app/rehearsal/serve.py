@@ -30,7 +30,7 @@ def sandbox(world: World, settings: Settings) -> int:
             console.write(f"export KUBECONFIG={path.resolve()}\n")
 
         options = ServeOptions(settings.port, settings.speed, path)
-        serve_until_signalled(cluster, ready, options)
+        serve_until_signalled(cluster, ready, options, world.delivered)
         return 0
 
     return concluded(world, "sandbox", settings, prepare)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,7 +29,6 @@ from gate.sandbox.times import Timers
 HOST = "127.0.0.1"
 STOP_SECONDS = 1.0
 TOKEN_BYTES = 24
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Served(Protocol):
@@ -66,6 +64,8 @@ class Endpoint:
 
 
 Ready = Callable[[Endpoint], None]
+Delivered = Callable[[Callable[[int], None]], AbstractContextManager[None]]
+"""Hands a signal's number to a function for a block (`gate.signals`)."""
 
 
 async def serve(
@@ -88,15 +88,19 @@ async def serve(
 
 
 def serve_until_signalled(
-    cluster: Served, ready: Ready, options: ServeOptions | None = None
+    cluster: Served, ready: Ready, options: ServeOptions, delivered: Delivered
 ) -> None:
-    """Serve in a loop of its own until SIGINT, SIGTERM or SIGHUP; the main thread's alone."""
+    """Serve in a loop of its own until the first signal that is delivered; in the main thread."""
 
     async def run() -> None:
         stop = asyncio.Event()
-        for number in STOP_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await serve(cluster, stop, ready, options)
+        loop = asyncio.get_running_loop()
+
+        def end(_number: int) -> None:
+            loop.call_soon_threadsafe(stop.set)
+
+        with delivered(end):
+            await serve(cluster, stop, ready, options)
 
     asyncio.run(run())
 

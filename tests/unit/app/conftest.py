@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,9 +21,11 @@ from gate.app.world import outside
 from gate.config import load
 from tests.unit.app.metrics import Metrics
 from tests.unit.app.server import JSON, ApiServer
-from tests.unit.app.wire import URL, ByCall
+from tests.unit.app.wire import URL, ByCall, OverHttp
 
 Manifest = Callable[..., str]
+Start = Callable[..., subprocess.Popen[str]]
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True)
@@ -112,3 +117,33 @@ def metrics() -> Iterator[Metrics]:
     """Return a Prometheus, in the place of whatever `requests` would reach."""
     with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
         yield Metrics(mock)
+
+
+@pytest.fixture
+def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
+    """Return what starts the program in an empty folder, with the server on loopback."""
+    started: list[subprocess.Popen[str]] = []
+    listening = OverHttp(server)
+    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
+
+    def run(
+        *arguments: str, program: Sequence[str] = ("-m", "gate"), **options: Any
+    ) -> subprocess.Popen[str]:
+        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "KUBECONFIG": kubeconfig}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [sys.executable, *program, *arguments]
+        process = subprocess.Popen(
+            command, text=True, env=environ, cwd=tmp_path, **{**streams, **options}
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+    server.close()
+    listening.close()

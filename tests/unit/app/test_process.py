@@ -8,16 +8,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Manifest, write_kubeconfig
+from tests.unit.app.conftest import Manifest, Start
 from tests.unit.app.server import ApiServer
-from tests.unit.app.wire import OverHttp
 from tests.unit.kube.scripted import Hang, Seen
 
 ROOT = Path(__file__).parents[3]
@@ -39,40 +37,6 @@ THESE_NEED = {
 """Libraries of others: those of a run, and what those need themselves."""
 PARTS = {"client", "dynamic", "utils", "watch"}
 """Of the official client: the second two are what the first two import."""
-
-Start = Callable[..., subprocess.Popen[str]]
-
-
-@pytest.fixture
-def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
-    """Return what starts the program in an empty folder, with the server on loopback."""
-    started: list[subprocess.Popen[str]] = []
-    listening = OverHttp(server)
-    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
-
-    def run(
-        *arguments: str, program: Sequence[str] = ("-m", "gate"), **options: Any
-    ) -> subprocess.Popen[str]:
-        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "KUBECONFIG": kubeconfig}
-        process = subprocess.Popen(
-            [sys.executable, *program, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environ,
-            cwd=tmp_path,
-            **options,
-        )
-        started.append(process)
-        return process
-
-    yield run
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
-    server.close()
-    listening.close()
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:

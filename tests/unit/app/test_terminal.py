@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gate.app import terminal
 from gate.app.live_tree import LiveTree, live_tree, on_terminals, reflows, shows
 from gate.app.terminal import Terminal, TerminalStream, continued, height_for
 from gate.app.world import outside
@@ -287,3 +288,18 @@ def test_off_a_terminal_the_streams_are_the_worlds_own() -> None:
     with on_terminals(outside()) as world:
         assert not isinstance(world.stderr, TerminalStream)
         assert not isinstance(world.stdout, TerminalStream)
+
+
+@pytest.mark.contract("B637")
+def test_a_terminal_that_takes_nothing_costs_no_memory_without_end(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest lines are dropped, and their number stands in their place."""
+    monkeypatch.setattr(terminal, "MOST_TEXTS", 10)
+    held = Terminal(played.pty.theirs, "utf-8", played.clock, reflows=True, shows=True)
+    for number in range(100):
+        held.write(f"line {number}\n")
+    played.clock.wait(0.2)
+    sent = played.sent().replace("\r", "")
+    assert sent.startswith("warning: 90 lines were dropped here: nobody read\nline 90\n")
+    assert sent.endswith("line 99\n")

@@ -21,7 +21,7 @@ def test_a_scenario_plays_in_what_is_served(
     scenario.write_text("events: {20s: quota pods=4}\n")
     quotas: list[int] = []
 
-    def served(cluster: Cluster, ready: Ready, options: ServeOptions) -> None:
+    def served(cluster: Cluster, ready: Ready, options: ServeOptions, _: object) -> None:
         assert options == ServeOptions(6443, 10.0, kubeconfig)
         ready(Endpoint("https://127.0.0.1:6443", 6443, ""))
         for second in (19.0, 21.0):

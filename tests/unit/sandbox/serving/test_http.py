@@ -21,6 +21,7 @@ from gate.sandbox.serving.bodies import MOST_BODY_BYTES
 from gate.sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
 from gate.sandbox.serving.request import Answer, Request, text_answer
 from gate.sandbox.times import Timers
+from gate.signals import delivered_to
 
 
 class Ticks:
@@ -155,7 +156,7 @@ def test_a_signal_ends_it(tmp_path: Path) -> None:
         told.append(endpoint)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    serve_until_signalled(Echo(), ready, ServeOptions(kubeconfig=path))
+    serve_until_signalled(Echo(), ready, ServeOptions(kubeconfig=path), delivered_to)
     assert told[0].server == f"https://127.0.0.1:{told[0].port}"
     assert not path.exists()
 

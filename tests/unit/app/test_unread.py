@@ -1,0 +1,189 @@
+"""The program as a process whose output nobody reads, or slowly: what it does meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.long import longer
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import ROOT, Manifest, Start
+from tests.unit.app.server import ApiServer
+from tests.unit.app.test_process import DEPLOYMENT, LONGEST_SECONDS, applying, once
+from tests.unit.kube.scripted import Hang, Seen
+from tests.unit.test_output import Pipe
+
+DOCUMENT = """
+import sys, time
+from gate.cli import streams
+from gate.clock import SystemClock
+stdout, stderr = streams.harden()
+sys.stdout.write("0123456789" * 200_000 + chr(10))
+streams.finish(stdout, stderr, SystemClock(), time.monotonic(), has_document=True)
+"""
+"""Two megabytes, of which a Linux pipe holds half of one at the most."""
+
+
+@pytest.fixture
+def unread() -> Iterator[Pipe]:
+    """Return a full pipe that nobody reads."""
+    pipe = Pipe()
+    yield pipe
+    pipe.close()
+
+
+def code_of(process: subprocess.Popen[str]) -> int:
+    """Return the exit code of a process that comes to an end by itself."""
+    return process.wait(LONGEST_SECONDS)
+
+
+@pytest.mark.contract("B152", "B179")
+def test_a_stderr_that_nobody_reads_holds_up_no_rollback(
+    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe
+) -> None:
+    """The bad version is applied and rolled back; who reads later misses nothing."""
+    server.put(web())
+    process = start(*applying("-f", manifest(web("crash"))), stderr=unread.theirs)
+    out, _ = process.communicate(timeout=LONGEST_SECONDS)
+    assert (process.returncode, json.loads(out)["outcome"]) == (4, "rolled-back")
+    assert len(server.writes()) == 2
+    assert "applied     deployment/web" in unread.rest()
+    assert unread.rest().endswith(" 2 of 2 new pods available, 2 updated, 2 in all\n")
+
+
+@pytest.mark.long
+@pytest.mark.contract("B152", "B179")
+@pytest.mark.parametrize("output", ["json", "text"])
+def test_a_stdout_that_nobody_reads_changes_no_exit_code(
+    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, output: str
+) -> None:
+    """Nor does both of them being one full pipe."""
+    server.put(web())
+    crashing = manifest(web("crash"))
+    command = ("apply", "--allow-insecure", "--output", output, "-f", crashing)
+    assert code_of(start(*command, stdout=unread.theirs)) == 4
+    both = start(*command, stdout=unread.theirs, stderr=unread.theirs)
+    assert code_of(both) == 4
+
+
+@pytest.mark.contract("B153", "B152")
+@pytest.mark.parametrize("number", [signal.SIGTERM, longer(signal.SIGINT)])
+def test_a_signal_ends_it_though_nobody_reads(
+    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, number: signal.Signals
+) -> None:
+    """In mid-flight, with both streams full."""
+    server.put(web())
+    applied = once(server, lambda seen: seen in server.writes())
+    arguments = applying("-f", manifest(web("pending")))
+    process = start(*arguments, stdout=unread.theirs, stderr=unread.theirs)
+    assert applied.wait(LONGEST_SECONDS)
+    process.send_signal(number)
+    assert code_of(process) == 128 + number
+
+
+@pytest.mark.long
+@pytest.mark.contract("B153", "B152")
+@pytest.mark.parametrize("phase", ["preflight", "attempt"])
+def test_a_second_signal_ends_it_though_nobody_reads(
+    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, phase: str
+) -> None:
+    """In preflight and in the attempt, where the server hangs as well."""
+    server.put(web())
+    hanging = threading.Event()
+
+    def hang(seen: Seen) -> None:
+        is_meant = seen.path == DEPLOYMENT
+        if phase == "attempt":
+            is_meant = seen.method == "PATCH" and seen.query.get("dryRun") != "All"
+        if is_meant:
+            server.on(seen.method, DEPLOYMENT, Hang())
+            hanging.set()
+
+    server.on_request = hang
+    process = start(*applying("-f", manifest(web("2"))), stderr=unread.theirs)
+    assert hanging.wait(LONGEST_SECONDS)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGHUP)
+    assert code_of(process) in (129, 143), "two of them may arrive in either order"
+
+
+@pytest.mark.long
+@pytest.mark.contract("B153", "B154")
+def test_a_signal_while_a_manifest_is_read_ends_it(start: Start) -> None:
+    """From a pipe to which nobody writes: 128 and its number, and a document."""
+    process = start(*applying("-f", "-"), stdin=subprocess.PIPE)
+    while "pipe" not in Path(f"/proc/{process.pid}/wchan").read_text(encoding="utf-8"):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=LONGEST_SECONDS)
+    assert (process.returncode, json.loads(out)["outcome"]) == (143, "interrupted")
+    assert "SIGTERM ended it before anything was written" in err
+
+
+@pytest.mark.contract("B179")
+def test_a_slow_reader_gets_the_whole_document() -> None:
+    """Two megabytes, for as long as somebody reads on."""
+    process = subprocess.Popen([sys.executable, "-c", DOCUMENT], stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    read = bytearray()
+    with process.stdout:
+        while some := os.read(process.stdout.fileno(), 40_000):
+            read += some
+            time.sleep(0.02)  # what makes the reader slow
+    assert (len(read), process.wait(LONGEST_SECONDS)) == (2_000_001, 0)
+
+
+@pytest.mark.contract("B179")
+def test_what_is_missing_of_a_document_is_said(unread: Pipe) -> None:
+    """On stderr, and the process ends."""
+    process = subprocess.run(
+        [sys.executable, "-c", DOCUMENT],
+        stdout=unread.theirs,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        text=True,
+        check=True,
+        timeout=LONGEST_SECONDS,
+    )
+    assert process.stderr.startswith("warning: stdout ends before its last ")
+    assert process.stderr.endswith(" bytes: nobody read on\n")
+
+
+@pytest.mark.long
+@pytest.mark.contract("B171")
+def test_a_report_into_a_pipe_that_nobody_reads_is_a_warning(
+    start: Start, server: ApiServer, manifest: Manifest, tmp_path: Path
+) -> None:
+    """The verdict and its exit code stand."""
+    server.put(web())
+    pipe = tmp_path / "report"
+    os.mkfifo(pipe)
+    process = start(*applying("-f", manifest(web("2")), "--report", f"text={pipe}"))
+    out, err = process.communicate(timeout=LONGEST_SECONDS)
+    assert (process.returncode, json.loads(out)["outcome"]) == (0, "verified")
+    assert f"the report text={pipe} could not be written: nobody reads this pipe" in err
+
+
+@pytest.mark.long
+@pytest.mark.contract("B171")
+def test_a_recording_into_a_pipe_that_nobody_reads_is_refused(
+    start: Start, server: ApiServer, manifest: Manifest, tmp_path: Path
+) -> None:
+    """Before anything is written."""
+    server.put(web())
+    pipe = tmp_path / "recording"
+    os.mkfifo(pipe)
+    process = start(*applying("-f", manifest(web("2")), "--record", str(pipe)))
+    _, err = process.communicate(timeout=LONGEST_SECONDS)
+    assert (process.returncode, server.writes()) == (2, [])
+    assert "cannot record to it: nobody reads this pipe" in err

@@ -20,7 +20,7 @@ from tests.interference.trial import (
 
 VERIFIED, REFUSED, ROLLED_BACK, ROLLBACK_FAILED, FAILED, SUPERSEDED = 0, 3, 4, 5, 6, 8
 REPLICAS: Path = ("spec", "replicas")
-_LAST_APPLIED: Path = (
+KUBECTLS_ANNOTATION: Path = (
     "metadata",
     "annotations",
     "kubectl.kubernetes.io/last-applied-configuration",
@@ -105,7 +105,7 @@ def unlike_set(facts: Facts, base: Callable[[Key], int]) -> Iterator[str]:
 
 def comparable(flat: Leaves) -> dict[Path, object]:
     """Leave out kubectl's annotation, a rewritten copy of what is compared in full."""
-    return {path: value for path, value in flat.items() if path != _LAST_APPLIED}
+    return {path: value for path, value in flat.items() if path != KUBECTLS_ANNOTATION}
 
 
 def replicas_alone(expected: Leaves, final: Leaves, facts: Facts, key: Key) -> bool:

@@ -61,7 +61,7 @@ class Ended:
     """How an attempt ended; `results` are those of its runs, a `recover` last.
 
     `started` and `ended` are the cluster's count of writes then; `last_read_at` is when the gate
-    last asked for each Deployment.
+    last asked for each object.
     """
 
     results: tuple[Result, ...]
@@ -153,6 +153,13 @@ class Facts:
             if version.writer is Writer.OTHERS:
                 found |= changes(before, version.leaves)
         return found
+
+    def count_when_read_last(self, key: Key) -> int:
+        """Return the count of writes of the version that an object had when it was read last."""
+        read_at = self.ended.last_read_at.get(key)
+        versions = self.until(key, self.ended.ended)
+        seen = [each.number for each in versions if read_at is None or each.at <= read_at]
+        return seen[-1] if seen else self.ended.started
 
     def seen_at_the_end(self, key: Key) -> list[Version]:
         """Return the versions that a Deployment had when it was read last, or later."""

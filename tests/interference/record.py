@@ -79,10 +79,10 @@ def _document(result: Result) -> JSON | None:
 
 
 def _last_reads(requests: Requests) -> dict[Key, datetime]:
-    """Return when each Deployment was asked for last, by itself."""
+    """Return when each object was asked for last, by itself."""
     return {
         Key(each.resource, each.namespace, each.name): each.at
-        for each in requests.of(verb="get", resource="deployments")
+        for each in requests.of(verb="get")
         if each.succeeded
     }
 

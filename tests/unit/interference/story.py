@@ -20,6 +20,7 @@ SETTINGS = Key("configmaps", NAMESPACE, shop.SETTINGS)
 KEYS = Key("secrets", NAMESPACE, shop.KEYS)
 SERVICE = Key("services", NAMESPACE, shop.WEB)
 LEASE = Key("leases", NAMESPACE, "rollout-gate.deployment.web")
+POD = Key("pods", NAMESPACE, "web-1")
 STARTED = 100
 _BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -43,6 +44,8 @@ class Story:
             key = key_of(body, NAMESPACE)
             if not only or key in only:
                 self.write(writer, key, complete(body) if key == WEB else body)
+        if not only or WEB in only:
+            self.write(Writer.MACHINERY, POD, pod(number))
 
     def change(self, writer: Writer, key: Key, **over: object) -> None:
         """Let somebody change top-level fields of an object as it is."""
@@ -76,6 +79,13 @@ def trial(*, is_good: bool = True, start: Start = Start.GATE, flags: tuple[str, 
     """Return a trial in which nobody does anything."""
     behaviour = "ready=0.3" if is_good else "crash=0.1"
     return Trial(0, start, frozenset(), 2, behaviour, flags, ())
+
+
+def pod(number: int) -> JSON:
+    """Return the pod that stands for all of a version."""
+    containers = [{"name": shop.WEB, "image": f"shop/web:{number}"}]
+    metadata = {"name": POD.name, "labels": {"app": shop.WEB}}
+    return {"metadata": metadata, "spec": {"containers": containers}}
 
 
 def complete(body: JSON) -> JSON:
@@ -133,8 +143,8 @@ def performed(name: str, *, is_early: bool = False) -> tuple[Performed, ...]:
     return (Performed(name, 1.0, "", is_early),)
 
 
-def said(*actions: tuple[Key, str], running: str = "new", code: int = 0) -> JSON:
-    """Return a document that says these actions of objects, and what runs."""
+def said(*actions: tuple[Key, str], running: str = "new", code: int = 0, state: str = "") -> JSON:
+    """Return a document that says these actions of objects, how they stand, and what runs."""
     kinds = {"configmaps": "ConfigMap", "secrets": "Secret", "services": "Service"}
     objects = [
         {
@@ -142,8 +152,15 @@ def said(*actions: tuple[Key, str], running: str = "new", code: int = 0) -> JSON
             "namespace": key.namespace,
             "name": key.name,
             "action": action,
+            "at_end": {"state": state} if state else None,
         }
         for key, action in actions
     ]
-    deployment = {"namespace": NAMESPACE, "name": shop.WEB, "running": running}
+    deployment = {
+        "namespace": NAMESPACE,
+        "name": shop.WEB,
+        "running": running,
+        "baseline": {"images": ["shop/web:1"]},
+        "new": {"images": ["shop/web:2"]},
+    }
     return {"exit_code": code, "deployments": [deployment], "objects": objects}

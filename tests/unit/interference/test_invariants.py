@@ -258,6 +258,28 @@ def _said_changed_of_what_is_deleted() -> Facts:
     return with_document(story.facts(0), said((SETTINGS, "changed")))
 
 
+def _said_gone_of_what_is_there() -> Facts:
+    return with_document(verified().facts(0), said((SETTINGS, "gone")))
+
+
+def _said_left_of_what_nobody_changed() -> Facts:
+    return with_document(verified().facts(0), said((SETTINGS, "left")))
+
+
+def _said_as_written_of_what_others_changed() -> Facts:
+    story = verified()
+    story.change(Writer.OTHERS, SETTINGS, data={shop.VERSION: "hand", "mode": "mode-2"})
+    return with_document(story.facts(0), said((SETTINGS, "changed"), state="as-written"))
+
+
+def _said_deleted_of_what_is_there() -> Facts:
+    return with_document(verified().facts(0), said((SETTINGS, "changed"), state="deleted"))
+
+
+def _said_changed_since_of_what_nobody_changed() -> Facts:
+    return with_document(verified().facts(0), said((SETTINGS, "changed"), state="changed"))
+
+
 def _said_new_of_the_old() -> Facts:
     return with_document(rolled_back().facts(4), said(running="new", code=4))
 
@@ -325,6 +347,11 @@ PLANTED = [
     ("statement_is_true", lambda: _untrue("restored")),
     ("statement_is_true", lambda: _untrue("deleted")),
     ("statement_is_true", _said_changed_of_what_is_deleted),
+    ("statement_is_true", _said_gone_of_what_is_there),
+    ("statement_is_true", _said_left_of_what_nobody_changed),
+    ("statement_is_true", _said_as_written_of_what_others_changed),
+    ("statement_is_true", _said_deleted_of_what_is_there),
+    ("statement_is_true", _said_changed_since_of_what_nobody_changed),
     ("statement_is_true", _said_new_of_the_old),
     ("statement_is_true", _said_baseline_of_the_new),
     ("statement_is_true", _said_other_of_ours),

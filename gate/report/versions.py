@@ -19,7 +19,14 @@ from gate.report.result import NewVersion, Running, Version
 
 def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     """Return the rollout of the new version, also after the way back; None before its write."""
+    if _is_as_found(attempt, ref):
+        return None
     return attempt.followed_before.get(ref) or attempt.rollouts.get(ref)
+
+
+def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a way back follows a Deployment that this attempt never wrote."""
+    return attempt.leg is Leg.BACK and ref not in attempt.written
 
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
@@ -115,6 +122,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
         case Outcome.ROLLED_BACK:
             return "baseline"
+        case Outcome.VERIFIED if _is_as_found(attempt, ref):
+            return _seen(attempt, ref)
         case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
             return "new"
         case Outcome.INTERRUPTED:

@@ -122,6 +122,14 @@ def test_a_new_version_comes_with_the_digests_that_run() -> None:
     assert web["new"]["image_ids"] == ["shop/web@sha256:1111"]
 
 
+@pytest.mark.contract("B173")
+def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
+    """Where an apply was rejected before it came to the Deployment, its baseline runs."""
+    (web,) = of(apply_rejected())["deployments"]
+    assert (web["outcome"], web["running"]) == ("verified", "baseline")
+    assert (web["new"]["images"], web["new"]["replicaset"]) == (["shop/web:2"], "")
+
+
 def test_before_the_write_the_new_version_is_what_the_manifest_asks_for() -> None:
     """A refused apply has no revision and no ReplicaSet, but images."""
     (web,) = told("conflict")["deployments"]

@@ -19,6 +19,7 @@ from tests.interference.trial import (
 )
 
 VERIFIED, REFUSED, ROLLED_BACK, ROLLBACK_FAILED, FAILED, SUPERSEDED = 0, 3, 4, 5, 6, 8
+LOST_CONTACT, SIGNALS = 9, 128
 REPLICAS: Path = ("spec", "replicas")
 KUBECTLS_ANNOTATION: Path = (
     "metadata",
@@ -51,7 +52,7 @@ def named(key: Key) -> str:
 def not_as_written(facts: Facts, key: Key) -> Iterator[str]:
     """Say what an object lacks of the manifest, others' changes since the attempt's start aside."""
     written = facts.own(key)
-    since = written[-1].number if written else facts.ended.started
+    since = written[0].number if written else facts.ended.started
     theirs = facts.changed_by_others(key, since)
     final = facts.final(key)
     if not final and facts.until(key, facts.ended.ended)[-1:] and was_deleted_by_others(facts, key):

@@ -32,7 +32,7 @@ def kubectl_applies_a_third_version(stage: Stage, chance: random.Random) -> None
     stage.run_kubectl("apply", "-f", stage.manifest(shop.THIRD))
 
 
-@action()
+@action(ends=[5])
 def server_side_apply_of_the_same_version(stage: Stage, chance: random.Random) -> None:
     """Apply the attempt's own manifest on the server's side: all fields have two owners."""
     stage.run_kubectl("apply", "--server-side", "-f", stage.manifest(shop.NEW))

@@ -9,9 +9,11 @@ from tests.interference import shop
 from tests.interference.actions import FOREIGN_HOLDER
 from tests.interference.expected import (
     FAILED,
+    LOST_CONTACT,
     REFUSED,
     REPLICAS,
     ROLLED_BACK,
+    SIGNALS,
     VERIFIED,
     is_verified,
     named,
@@ -104,19 +106,25 @@ def _version_of(key: Key, said: object) -> str:
 def lock_is_given_back(facts: Facts) -> Iterator[str]:
     """Nobody of ours holds a Lease at the end; a record is left by a signal or lost contact alone.
 
-    Of what others hold nothing is asked.
+    A lock that somebody else has taken is theirs to finish: its record stays, and its Secret.
     """
-    may_leave = facts.exit_code == 9 or facts.exit_code > 128
+    may_leave = facts.exit_code == LOST_CONTACT or facts.exit_code > SIGNALS
+    holders = {
+        item["metadata"]["name"]: item["spec"].get("holderIdentity") or ""
+        for item in facts.left
+        if item["kind"] == "Lease"
+    }
     for item in facts.left:
         name = item["metadata"]["name"]
-        if item["kind"] == "Lease":
-            holder = item["spec"].get("holderIdentity")
-            if holder and holder != FOREIGN_HOLDER:
-                yield f"the lock {name} is held by {holder}"
-            is_open = _RECORD in item["metadata"].get("annotations", {})
-            if is_open and not may_leave and holder != FOREIGN_HOLDER:
-                yield f"the lock {name} has an open record"
-        elif not may_leave:
+        holder = holders.get(name, "")
+        if holder == FOREIGN_HOLDER:
+            continue
+        if item["kind"] == "Lease" and holder:
+            yield f"the lock {name} is held by {holder}"
+        is_open = item["kind"] == "Lease" and _RECORD in item["metadata"].get("annotations", {})
+        if is_open and not may_leave:
+            yield f"the lock {name} has an open record"
+        if item["kind"] == "Secret" and not may_leave:
             yield f"the Secret {name} is left"
 
 

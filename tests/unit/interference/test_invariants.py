@@ -404,7 +404,8 @@ def test_a_recover_that_finds_nothing_to_finish_says_nothing_of_the_new_version(
 def test_what_others_hold_is_no_lock_of_ours() -> None:
     """A Lease that somebody else took stays theirs; a signal leaves the record open."""
     held = _lease(FOREIGN_HOLDER, {"rollout-gate/attempt": "x"})
-    assert not broken(superseded().facts(8, left=(held,), performed=performed("lease-taken")))
+    kept = {"kind": "Secret", "metadata": {"name": LEASE.name}}
+    assert not broken(superseded().facts(8, left=(held, kept), performed=performed("lease-taken")))
     recorded = _lease("", {"rollout-gate/attempt": "x"})
     facts = verified().facts(0, left=(recorded,), performed=performed("terminated"))
     assert not broken(ended(facts, 143))

@@ -229,7 +229,8 @@ def _replica_set_line(snapshot: Snapshot) -> str:
 
 
 def _denials(ref: Ref, before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str]]:
-    for uid in after.denied_since:
-        replica_set = after.replica_sets.get(uid)
-        if uid not in before.denied_since and replica_set is not None and replica_set.failure:
+    """Tell what denies pods of this Deployment; a snapshot has all ReplicaSets of the namespace."""
+    told = before.denied_since
+    for replica_set in after.owned():
+        if replica_set.failure and replica_set.uid in after.denied_since.keys() - told.keys():
             yield "denied", f"{ref}: replicaset/{replica_set.name}: {replica_set.failure.message}"

@@ -101,6 +101,19 @@ def test_a_denial_is_told_with_the_servers_words() -> None:
     ]
 
 
+def test_a_denial_is_told_of_the_deployment_that_it_is_about() -> None:
+    """The ReplicaSet of one Deployment is not told as trouble of another one."""
+    server = Server(v2="stuck", v3="stuck")
+    server.put(manifest("v1"))
+    server.put(manifest("v1", "api"))
+    player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
+    player.run_to(State.FOLLOWING)
+    player.behave("denied", "v2")
+    assert lines(player, "denied") == [
+        "deployment/web: replicaset/web-2: denied the request: not here"
+    ]
+
+
 @pytest.mark.contract("B29")
 def test_contact_and_signals_are_told() -> None:
     """Lost once, back once, and which signal it was."""

@@ -31,7 +31,7 @@ def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
     if not too_old:
         return plan
     policy = replace(plan.policy, on_failure=OnFailure.KEEP, on_interrupt=OnInterrupt.KEEP)
-    return replace(plan, policy=policy)
+    return replace(plan, policy=policy, may_retreat=False)
 
 
 def _too_old(target: Target, days: int, now: datetime) -> str:

@@ -62,9 +62,9 @@ class Target:
 class Plan:
     """The writes in the order of application, and the Deployments that are judged.
 
-    `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
-    where another attempt is finished, whose writes are done. `target_set` is what a failure
-    returns to.
+    `may_retreat` is false for commands that never write a rollback (`verify`), and where an age
+    limit forbids it. `resumed` is set where another attempt is finished, whose writes are done.
+    `target_set` is what a failure returns to.
     """
 
     command: str

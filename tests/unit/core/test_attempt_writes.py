@@ -405,11 +405,25 @@ def test_a_new_object_is_left_where_the_next_is_rejected() -> None:
 
 
 @pytest.mark.contract("B32")
-def test_rejected_with_the_way_back_switched_off_is_6() -> None:
-    """`--on-failure keep` keeps what was written."""
+@pytest.mark.parametrize("on_failure", [OnFailure.KEEP, OnFailure.PAUSE])
+def test_a_part_of_an_apply_is_no_version_to_keep(on_failure: OnFailure) -> None:
+    """What was written goes back, also where a version that fails would be kept or paused."""
+    server = serving(config("a"))
+    policy = Policy(on_failure=on_failure)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+
+
+@pytest.mark.contract("B32", "B138")
+def test_a_part_of_an_apply_stays_where_nothing_may_go_back() -> None:
+    """An age limit forbids any way back: 6, and what was written stands."""
     server = serving(config("a"))
     policy = Policy(on_failure=OnFailure.KEEP)
-    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+    plan = planned(server, config("b"), manifest("v2"), policy=policy)
+    player = Player(server, replace(plan, may_retreat=False))
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, rejected)
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from gate.app import arrival, preflight, remembering, returned_set
+from gate.app import arrival, preflight, remembering, returned_set, scaling
 from gate.app.console import Console
 from gate.app.locking import permissions
 from gate.app.masking import learn
@@ -70,7 +70,7 @@ def prepare_attempt(
     memory = claim.memory
     found = _surroundings(session, settings, manifest, console)
     _check_access(session, settings, manifest, found)
-    items = preflight.prepared(settings, manifest, found)
+    items = preflight.prepared(settings, manifest, found, memory)
     paused = remembering.paused_by_us(items, memory)
     preflight.guard(session, settings, items, paused)
     watching = Watching(session, preflight.selectors(manifest, found), tap)
@@ -90,6 +90,7 @@ def prepare_attempt(
     remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:
         remembering.warn_of_what_is_not_kept(session, plan, console.warn)
+    scaling.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from gate.core import ownership
@@ -17,7 +17,8 @@ from gate.core.fact import Fact, Known
 from gate.core.fields import Fields
 from gate.core.objects import Ref
 from gate.core.plan import PlannedObject, PlannedWrite
-from gate.core.remedy import autoscaled_body
+from gate.core.remedy import autoscaled_body, without_replicas
+from gate.core.replicas import Decision, Replicas
 
 DEPLOYMENT = ("apps/v1", "Deployment")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -29,6 +30,7 @@ class Prepared:
 
     `taken` are the managed fields after the take-over, None where nothing is taken over.
     `claims` are the fields of nobody that are taken over with it, so that the apply removes them.
+    `replicas` are the numbers of a Deployment that exists.
     """
 
     ref: Ref
@@ -38,6 +40,7 @@ class Prepared:
     autoscaled: bool
     force: bool
     claims: Fields | None = None
+    replicas: Replicas | None = None
 
     @property
     def live(self) -> LiveObject | None:
@@ -59,11 +62,27 @@ class Prepared:
             entry.get("manager") == manager and not entry.get("subresource") for entry in entries
         )
 
+    @property
+    def imposes_replicas(self) -> bool:
+        """Whether the manifest's replicas are to be applied over another manager's."""
+        if self.live is None or self.replicas is None or not self.replicas.is_imposed:
+            return False
+        managed_fields = self.live.managed.thaw()["managedFields"]
+        owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
+        return any(manager != FIELD_MANAGER for manager, _ in owners)
+
     def sent_body(self) -> dict[str, Any]:
         """Return the body as it would be sent now, with the autoscaler's rule applied."""
         if self.autoscaled and self.live is not None:
             return autoscaled_body(self.body, self.live)
         return self.body
+
+    def with_replicas(self, replicas: Replicas | None) -> Prepared:
+        """Return the object with its numbers of replicas, and what follows from them."""
+        if replicas is None or replicas.decision is not Decision.LIVE:
+            return replace(self, replicas=replicas)
+        body = self.body if replicas.is_autoscaled else without_replicas(self.body)
+        return replace(self, body=body, autoscaled=True, replicas=replicas)
 
     def planned(self, trial: LiveObject | None) -> PlannedObject:
         """Return the object of the plan; `trial` is what the server would make of it."""
@@ -75,7 +94,7 @@ class Prepared:
             self.ref,
             Verb.APPLY,
             Body.of(self.body),
-            force=self.force,
+            force=self.force or self.imposes_replicas,
             autoscaled=self.autoscaled,
         )
         if self.taken is None:

@@ -11,6 +11,7 @@ from gate.cluster_name import ClusterName
 from gate.core.events import LiveObject
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
+from gate.core.replicas import Decision
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict
 
@@ -55,6 +56,22 @@ def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject])
                 reason=Reason.VACUOUS,
                 hint="leave out --require-pods to apply it all the same",
             )
+
+
+def refuse_scaled(prepared: Iterable[Prepared]) -> None:
+    """Refuse Deployments that somebody has scaled since the last apply, until somebody decides."""
+    for item in prepared:
+        numbers = item.replicas
+        if numbers is None or numbers.decision is not Decision.REFUSED:
+            continue
+        live, wanted, applied = numbers.live, numbers.wanted, numbers.applied
+        last = "" if applied is None else f", and {applied} were applied last"
+        raise RefusedError(
+            f"{item.ref} has {live} replicas, the manifest asks for {wanted}{last}:"
+            " somebody has scaled it",
+            reason=Reason.CONFLICT,
+            hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
+        )
 
 
 def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> None:

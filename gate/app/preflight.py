@@ -12,14 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.applying import Prepared, prepare, taken_over
-from gate.app.guards import conflict_refusal, refuse_empty, refuse_managed, refuse_paused
+from gate.app.guards import (
+    conflict_refusal,
+    refuse_empty,
+    refuse_managed,
+    refuse_paused,
+    refuse_scaled,
+)
+from gate.app.remembering import Memory
+from gate.app.scaling import autoscaled, replicas_of, targets_of
 from gate.app.session import Session
 from gate.config import Settings
 from gate.core import unions
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.fact import Fact, Known
 from gate.core.objects import Ref
 from gate.core.plan import Plan, PlannedWrite, Target
 from gate.core.policy import Policy
@@ -39,6 +47,7 @@ Trials = Mapping[Ref, LiveObject]
 
 NO_DRY_RUN = "does not support dry run"
 """What the API server says of a webhook with side effects, in an answer 400."""
+_REPLICAS = ".spec.replicas"
 LEAST_START_SECONDS = 1.0
 """What a pod takes at the very least from its creation to being ready."""
 
@@ -57,42 +66,37 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
     refs = [item.ref for item in manifest.objects]
     lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
     namespaces = {item.ref.namespace for item in manifest.deployments}
-    return Surroundings(lives, autoscaled(reader, namespaces, warn))
+    return Surroundings(lives, autoscaled(reader, namespaces, warn) | targets_of(manifest))
 
 
-def autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
-    """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
-    scaled: set[Ref] = set()
-    for namespace in sorted(namespaces):
-        match reader.autoscalers(namespace):
-            case Known(scalers):
-                scaled |= {scaler.target for scaler in scalers}
-            case Unknown(why):
-                warn(f"cannot tell whether an autoscaler owns replicas in {namespace}: {why}")
-            case Absent():
-                pass
-    return frozenset(scaled)
-
-
-def prepared(settings: Settings, manifest: Manifest, found: Surroundings) -> tuple[Prepared, ...]:
+def prepared(
+    settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
+) -> tuple[Prepared, ...]:
     """Return what is to be sent for each object, in the order of application."""
-    return tuple(
-        prepare(
-            item.ref,
-            item.body_copy(),
-            found.lives[item.ref],
-            take_over=settings.take_over,
-            autoscaled=item.ref in found.autoscaled,
-            force=settings.force_conflicts,
-        )
-        for item in manifest.objects
+    return tuple(_prepared(settings, item, found, memory) for item in manifest.objects)
+
+
+def _prepared(
+    settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
+) -> Prepared:
+    before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
+    applied = memory.history(item.ref).replicas
+    numbers = replicas_of(item, before, applied, settings.replicas, is_autoscaled=is_autoscaled)
+    prepared_item = prepare(
+        item.ref,
+        item.body_copy(),
+        before,
+        take_over=settings.take_over,
+        autoscaled=is_autoscaled,
+        force=settings.force_conflicts,
     )
+    return prepared_item.with_replicas(numbers)
 
 
 def guard(
     session: Session,
     settings: Settings,
-    items: Iterable[Prepared],
+    items: Collection[Prepared],
     paused_by_us: Collection[Ref] = (),
 ) -> None:
     """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
@@ -101,6 +105,7 @@ def guard(
         refuse_managed(lives, session.connection.cluster)
     if not settings.resume:
         refuse_paused(live for live in lives if live.ref not in paused_by_us)
+    refuse_scaled(items)
 
 
 def guard_outcome(
@@ -156,6 +161,8 @@ def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
     try:
         return _completed(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
+        if item.imposes_replicas and all(one.path == _REPLICAS for one in error.conflicts):
+            return writer.dry_run(_trial(item, force=True))
         managers = {conflict.manager for conflict in error.conflicts}
         if item.taken is None or not taken_over(managers, _named(item)):
             raise conflict_refusal(item, _foreign(error.conflicts, item)) from error

@@ -53,6 +53,7 @@ from gate.config.takers import (
     WRITING,
 )
 from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
+from gate.core.replicas import ReplicasPolicy
 from gate.report.sinks import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
@@ -190,6 +191,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     allow_irreversible: Annotated[
         bool, Option(Group.OWNERSHIP, MANIFEST, "apply what a failure could not take back")
     ] = False
+    replicas: Annotated[
+        ReplicasPolicy,
+        Option(Group.OWNERSHIP, PLANNED, "whose replicas count where somebody scaled it by hand"),
+    ] = ReplicasPolicy.REFUSE
     resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
     dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
         False

@@ -10,13 +10,14 @@ from gate.core.applied_fields import applied_body, applied_digest
 from gate.core.attempt import Attempt, Ending
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
-from gate.core.effects import Verb
+from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.env_values import without_values
 from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.outcome import Outcome, Reason
+from gate.core.ownership import owners_of
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.policy import OnFailure
 from gate.core.record import Followed, Kept, Record
@@ -135,6 +136,7 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         versions=tuple(one for one in (unverified, verified) if one is not None),
         bodies=FrozenMap(_bodies(objects)),
         paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
     )
 
 
@@ -214,6 +216,22 @@ def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
         body = applied_body(live)
         if body is not None and ref.kind != "Secret":
             yield applied_digest(live), without_values(body)
+
+
+def _replicas(attempt: Attempt, ref: Ref) -> int | None:
+    """Return how many replicas were applied because the manifest asked for them."""
+    record = record_of(attempt.plan)
+    kept = next((one for one in record.objects if one.ref == ref), None)
+    if record.command != "apply" or kept is None or kept.autoscaled:
+        return None
+    if isinstance(kept.expected, Body):
+        named = kept.expected.thaw().get("spec", {}).get("replicas")
+        return named if isinstance(named, int) else None
+    if kept.expected is None or kept.expected.deployment is None:
+        return None
+    owners = owners_of(kept.expected.managed.thaw()["managedFields"], ("spec", "replicas"))
+    is_ours = any(manager == FIELD_MANAGER for manager, _ in owners)
+    return kept.expected.deployment.replicas if is_ours else None
 
 
 def _expected(attempt: Attempt, ref: Ref) -> LiveObject | None:

@@ -24,7 +24,8 @@ from gate.core.target_set import TargetSet
 class PlannedWrite:
     """A write without its preconditions, which are those of the moment when it is sent.
 
-    `autoscaled`: somebody else decides on `spec.replicas`, so the body leaves it alone.
+    `autoscaled`: the manifest does not decide on `spec.replicas`: an autoscaler does, or whoever
+    has scaled it. The live number is sent, or the field left to its other owner.
     """
 
     ref: Ref

@@ -89,13 +89,15 @@ class Closing:
 
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
-    be remembered. `paused` is whether the attempt left it paused.
+    be remembered. `paused` is whether the attempt left it paused. `replicas` is the manifest's
+    number where that was applied and stands, None where it is as it was.
     """
 
     ref: Ref
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
+    replicas: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,14 @@ class History:
 
     `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
     applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
+    `replicas` is the number that was applied last because a manifest asked for it, None where none
+    is known: ownership of fields holds no values.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
+    replicas: int | None = None
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
@@ -151,6 +156,7 @@ class History:
             versions=kept,
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             paused=closing.paused,
+            replicas=self.replicas if closing.replicas is None else closing.replicas,
         )
 
 

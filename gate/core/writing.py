@@ -24,8 +24,8 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite
-from gate.core.remedy import autoscaled_body, content
-from gate.core.written import went_out
+from gate.core.remedy import autoscaled_body, content, with_live_replicas
+from gate.core.written import was_scaled, went_out
 
 
 def next_write(attempt: Attempt) -> Step:
@@ -281,6 +281,8 @@ def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body
         return head.body
     if head.autoscaled and head.verb is Verb.APPLY:
         return Body.of(autoscaled_body(head.body.thaw(), live))
+    if head.verb is Verb.APPLY and was_scaled(attempt, live):
+        return Body.of(with_live_replicas(head.body.thaw(), live))
     if head.verb is Verb.TAKE_OVER:
         return _taken_over(head, attempt.plan.before(head.ref), live)
     return head.body

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core import ownership
 from gate.core.attempt import Attempt
-from gate.core.effects import Verb, Write
+from gate.core.effects import FIELD_MANAGER, Verb, Write
 from gate.core.events import LiveObject, Observed
 from gate.core.following import applied_of, start_following
 from gate.core.last_look import LeftObject
+from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
 from gate.core.remedy import WrittenObject
@@ -75,3 +77,19 @@ def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     if ref in attempt.snapshots:
         return attempt.snapshots[ref]
     return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None
+
+
+def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
+    """Tell whether somebody has scaled what goes back since it was written: that number stays.
+
+    Where another manager owns it by now, as after `kubectl scale` to more than nought, the
+    server's conflict has it left out, which is reported.
+    """
+    trial, written = attempt.plan.trial(live.ref), attempt.written.get(live.ref)
+    made = trial if trial is not None else written.after if written is not None else None
+    if attempt.leg is not Leg.BACK or made is None or made.deployment is None:
+        return False
+    if live.deployment is None or live.deployment.replicas == made.deployment.replicas:
+        return False
+    owners = ownership.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    return all(manager == FIELD_MANAGER for manager, _ in owners)

@@ -163,11 +163,21 @@ def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
 
 
 def _scaler(kind: str, namespace: str, item: Mapping[str, Any]) -> Autoscaler:
-    target = item["spec"]["scaleTargetRef"]
-    ref = Ref(
-        target.get("apiVersion") or "apps/v1",
-        target.get("kind") or "Deployment",
-        namespace,
-        target["name"],
-    )
-    return Autoscaler(kind, clean_line(item["metadata"]["name"]), ref)
+    target = scale_target(namespace, item)
+    if target is None:
+        raise ValueError("an autoscaler without a target")
+    return Autoscaler(kind, clean_line(item["metadata"]["name"]), target)
+
+
+def scale_target(namespace: str, item: Mapping[str, Any]) -> Ref | None:
+    """Return what an autoscaler's body targets (`spec.scaleTargetRef`), None where it names none.
+
+    KEDA's default is a Deployment.
+    """
+    try:
+        target = item["spec"]["scaleTargetRef"]
+        api_version, kind = target.get("apiVersion"), target.get("kind")
+        name = target["name"]
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return Ref(str(api_version or "apps/v1"), str(kind or "Deployment"), namespace, str(name))

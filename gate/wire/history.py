@@ -55,6 +55,7 @@ def _history(history: History) -> dict[str, Any]:
         "versions": [_version(one) for one in history.versions],
         "bodies": {digest: body.thaw() for digest, body in history.bodies.items()},
         "paused": history.paused,
+        "replicas": history.replicas,
     }
 
 
@@ -65,7 +66,13 @@ def _history_of(value: Mapping[str, Any]) -> History:
         versions=tuple(map(_version_of, value.get("versions") or ())),
         bodies=FrozenMap((str(digest), Body.of(body)) for digest, body in bodies.items()),
         paused=value["paused"] is True,
+        replicas=_count_of(value.get("replicas")),
     )
+
+
+def _count_of(value: object) -> int | None:
+    """Read a number of replicas; an older version remembered none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _version(version: JudgedVersion) -> dict[str, Any]:

@@ -246,7 +246,8 @@ def _guarded(run: Run) -> Iterator[str]:
         manager = request.uri.partition("fieldManager=")[2].partition("&")[0]
         if request.verb == "patch" and manager not in FIELD_MANAGERS:
             yield f"field manager {manager!r} of {_told(request)}"
-        may_force = manager == RESTART_MANAGER or "--force-conflicts" in run.arguments
+        imposes = ("--replicas", "apply") in itertools.pairwise(run.arguments)
+        may_force = manager == RESTART_MANAGER or "--force-conflicts" in run.arguments or imposes
         if "force=true" in request.uri and not may_force:
             yield f"unasked force of {_told(request)}"
 

@@ -9,7 +9,7 @@ import pytest
 
 from gate.core.attempt import OVERTIME_SECONDS
 from gate.core.body import Body
-from gate.core.effects import Asking, Read, Verb, Write
+from gate.core.effects import FIELD_MANAGER, Asking, Read, Verb, Write
 from gate.core.events import (
     AttemptEvent,
     ReadBack,
@@ -665,6 +665,17 @@ def test_a_field_of_others_outside_the_template_is_dropped_from_the_rollback() -
     assert not any(write.force for write in player.writes)
     assert player.server.stored[ref].leaves["spec.replicas"] == 6
     assert "dropped" in [line.event for line in player.said]
+
+
+@pytest.mark.contract("B75")
+def test_a_number_of_replicas_that_nobody_else_owns_stays_on_the_way_back() -> None:
+    """As after `kubectl scale --replicas=0`: there is no conflict that keeps the rollback off."""
+    player = failing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.server.edit(player.web, FIELD_MANAGER, {"spec.replicas": 9})
+    player.run()
+    assert player.writes[-1].body.thaw()["spec"]["replicas"] == 9
+    assert player.server.stored[player.web].leaves["spec.replicas"] == 9
 
 
 @pytest.mark.contract("B140")

@@ -419,6 +419,34 @@ def test_the_end_of_an_attempt_is_remembered() -> None:
     assert (failed.why.reason, failed.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
 
 
+@pytest.mark.contract("B74")
+@pytest.mark.parametrize(
+    ("command", "autoscaled", "crashes", "remembered"),
+    [
+        ("apply", False, False, 4),
+        ("apply", False, True, None),
+        ("apply", True, False, None),
+        ("undo", False, False, None),
+    ],
+    ids=["applied", "rolled back", "autoscaled", "no apply"],
+)
+def test_the_replicas_that_a_manifest_asked_for_are_remembered(
+    command: str, autoscaled: bool, crashes: bool, remembered: int | None
+) -> None:
+    """Where they were applied, and stand; else what was remembered before still counts."""
+    server = serving()
+    if crashes:
+        server.behaviour["shop/web:v2"] = "crash"
+    plan = plan_of(server, manifest("v2"))
+    writes = tuple(replace(write, autoscaled=autoscaled) for write in plan.writes)
+    player = Player(server, replace(plan, command=command, writes=writes))
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    [closing] = closed.deployments
+    assert closing.replicas == remembered
+    assert History(replicas=7).after(closing, "", "", "").replicas == (remembered or 7)
+
+
 @pytest.mark.contract("B538")
 def test_the_last_verified_version_is_gone_back_to() -> None:
     """Where nothing serves, a failure returns to what a gate verified last."""

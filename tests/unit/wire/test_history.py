@@ -14,6 +14,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
 from gate.core.version_history import Closing, History, JudgedVersion
 from gate.wire.history import MOST_CHARACTERS, history_text, read_history
+from gate.wire.packed import packed
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
@@ -37,13 +38,20 @@ def noise(count: int, seed: int) -> str:
     return base64.b64encode(random.Random(seed).randbytes(count)).decode()
 
 
-@pytest.mark.contract("B536", "B537")
+@pytest.mark.contract("B536", "B537", "B74")
 def test_a_history_is_read_as_it_was_written() -> None:
     """The versions with their reasons, the bodies of what was verified, whether we paused it."""
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
-    history = History((VERIFIED, FAILED), bodies, paused=True)
+    history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3)
     assert read_history(history_text(history)) == history
     assert read_history("") == History()
+
+
+@pytest.mark.contract("B74")
+@pytest.mark.parametrize("said", [{}, {"replicas": None}, {"replicas": True}, {"replicas": "3"}])
+def test_a_history_without_replicas_remembers_none(said: dict[str, object]) -> None:
+    """That of an older version, and what is no number."""
+    assert read_history(packed({"paused": False, **said})) == History()
 
 
 @pytest.mark.contract("B702", "B536")

@@ -1,0 +1,70 @@
+"""What decides on replicas: autoscalers, live or in the manifest, or whoever scaled by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from gate.app.applying import Prepared
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.objects import Ref
+from gate.core.replicas import Replicas, ReplicasPolicy
+from gate.kube.reads import Reader, scale_target
+from gate.manifests.manifest import Manifest, ManifestObject, value_at
+
+Warn = Callable[[str], None]
+_AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
+
+
+def autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
+    """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
+    scaled: set[Ref] = set()
+    for namespace in sorted(namespaces):
+        match reader.autoscalers(namespace):
+            case Known(scalers):
+                scaled |= {scaler.target for scaler in scalers}
+            case Unknown(why):
+                warn(f"cannot tell whether an autoscaler owns replicas in {namespace}: {why}")
+            case Absent():
+                pass
+    return frozenset(scaled)
+
+
+def targets_of(manifest: Manifest) -> frozenset[Ref]:
+    """Return what the autoscalers of a manifest target; one that names nothing is the server's."""
+    scalers = (item for item in manifest.objects if (item.group, item.kind) in _AUTOSCALERS)
+    targets = (scale_target(item.ref.namespace, item.body) for item in scalers)
+    return frozenset(target for target in targets if target is not None)
+
+
+def replicas_of(
+    item: ManifestObject,
+    before: Fact[LiveObject],
+    applied: int | None,
+    policy: ReplicasPolicy,
+    *,
+    is_autoscaled: bool,
+) -> Replicas | None:
+    """Return the numbers of a Deployment that exists; what the server will reject names none.
+
+    `applied` is the manifest's number that was applied last, None where nobody remembers.
+    """
+    live = before.value.deployment if isinstance(before, Known) else None
+    wanted = value_at(item.body, "spec", "replicas")
+    if live is None or not (wanted is None or isinstance(wanted, int)):
+        return None
+    return Replicas(live.replicas, wanted, applied, is_autoscaled, policy)
+
+
+def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
+    """Warn where the number of replicas is not the one that a reader of the manifest expects."""
+    for item in items:
+        numbers = item.replicas
+        if numbers is None or not numbers.was_scaled or numbers.is_autoscaled:
+            continue
+        live, wanted = numbers.live, numbers.wanted
+        if numbers.is_imposed:
+            warn(f"{item.ref} goes from {live} to {wanted} replicas: --replicas apply")
+        else:
+            warn(f"{item.ref} keeps its {live} replicas, not the manifest's {wanted}")

@@ -1,0 +1,180 @@
+"""Whose number of replicas runs: the manifest's, an autoscaler's, or what somebody scaled to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.scene import Scene, autoscaler, web
+from tests.cluster.kubelet.api import JSON
+from tests.long import longer
+
+CRASH = "crash=0.1"
+
+
+def scaled(scene: Scene, replicas: int) -> None:
+    """Scale the Deployment as people do, and wait for it."""
+    scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+    scene.objects.wait_complete("web")
+
+
+def verified(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> None:
+    """Apply what is to come through."""
+    assert_verified(scene.apply(*bodies, flags=flags))
+
+
+def without_replicas(version: int, **more: str) -> JSON:
+    """Return a Deployment that does not say how many pods it wants."""
+    return web(version, replicas=None, **more)
+
+
+@pytest.mark.contract("B72", "B74")
+@pytest.mark.parametrize("replicas", [0, 5])
+@pytest.mark.parametrize("command", ["apply", "preflight", longer("dry-run")])
+def test_what_somebody_scaled_by_hand_is_not_scaled_back(
+    scene: Scene, replicas: int, command: str
+) -> None:
+    """The refusal names the numbers, and what each flag would do."""
+    verified(scene, web())
+    scaled(scene, replicas)
+    words = {"dry-run": ("apply", "--dry-run")}.get(command, (command,))
+    result = scene.gate(*words, "-f", scene.manifest(web(2)))
+    message = f"deployment/web has {replicas} replicas, the manifest asks for 2, and 2 were applied"
+    assert_refused(result, "Conflict", message)
+    hint = f"--replicas keep leaves {replicas}; --replicas apply makes it 2"
+    assert hint in result.stderr
+    assert_runs(scene.objects, "shop/web:1", replicas=replicas)
+
+
+@pytest.mark.contract("B72")
+@pytest.mark.parametrize("replicas", [0, 5])
+def test_the_number_that_runs_can_be_kept(scene: Scene, replicas: int) -> None:
+    """Once: the next apply asks again."""
+    verified(scene, web())
+    scaled(scene, replicas)
+    result = scene.gate(
+        "apply", "-f", scene.manifest(web(2)), "--replicas", "keep", "--output", "json"
+    )
+    assert result.exit_code == 0, str(result)
+    assert warned(result, f"keeps its {replicas} replicas, not the manifest's 2")
+    assert_runs(scene.objects, "shop/web:2", replicas=replicas)
+    assert_refused(scene.apply(web(3)), "Conflict", f"has {replicas} replicas")
+
+
+@pytest.mark.contract("B72")
+@pytest.mark.parametrize("replicas", [0, 5])
+def test_the_manifests_number_can_be_imposed(scene: Scene, replicas: int) -> None:
+    """Over the number that another manager owns as well; then it is ours again."""
+    verified(scene, web())
+    scaled(scene, replicas)
+    result = scene.apply(web(2), flags=["--replicas", "apply"])
+    assert_verified(result)
+    assert warned(result, f"goes from {replicas} to 2 replicas")
+    assert_runs(scene.objects, "shop/web:2")
+    verified(scene, web(3, replicas=4))
+    assert_runs(scene.objects, "shop/web:3", replicas=4)
+
+
+@pytest.mark.contract("B70", "B72")
+def test_imposing_replicas_takes_no_other_field(scene: Scene) -> None:
+    """A hot fix of the image is as much of a conflict as before."""
+    verified(scene, web())
+    scaled(scene, 5)
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
+    scene.objects.wait_complete("web")
+    result = scene.apply(web(2), flags=["--replicas", "apply"])
+    assert_refused(result, "Conflict", "image")
+    assert_runs(scene.objects, "shop/web:hotfix", replicas=5)
+
+
+@pytest.mark.contract("B72", "B74")
+def test_another_number_in_the_manifest_is_applied(scene: Scene) -> None:
+    """Nobody has scaled, or to what the manifest asks for by now."""
+    verified(scene, web())
+    verified(scene, web(2, replicas=3))
+    assert_runs(scene.objects, "shop/web:2", replicas=3)
+    scaled(scene, 4)
+    verified(scene, web(3, replicas=4))
+    assert_runs(scene.objects, "shop/web:3", replicas=4)
+
+
+@pytest.mark.contract("B74")
+@pytest.mark.parametrize(("replicas", "refused"), [(0, True), longer(2, False)])
+def test_where_nothing_is_remembered_zero_alone_is_refused(
+    scene: Scene, replicas: int, refused: bool
+) -> None:
+    """No gate has applied anything here yet: nobody gets nought from a default."""
+    scene.serve(web())
+    scaled(scene, replicas)
+    result = scene.apply(web(2, replicas=3))
+    if refused:
+        assert_refused(result, "Conflict", "has 0 replicas, the manifest asks for 3: somebody")
+    else:
+        assert_verified(result)
+
+
+@pytest.mark.contract("B71")
+@pytest.mark.parametrize("replicas", [None, longer(2)])
+def test_an_autoscaler_of_the_same_manifest_finds_what_runs(
+    scene: Scene, replicas: int | None
+) -> None:
+    """It comes with the version that leaves replicas to it: 6 stay 6, they do not become 1."""
+    verified(scene, web(replicas=6))
+    verified(scene, web(2, replicas=replicas), autoscaler())
+    assert_runs(scene.objects, "shop/web:2", replicas=6)
+
+
+@pytest.mark.contract("B71")
+def test_what_the_manifest_does_not_name_is_kept(scene: Scene) -> None:
+    """Leaving out what we alone own would reset it to 1."""
+    verified(scene, web(replicas=6))
+    verified(scene, without_replicas(2))
+    assert_runs(scene.objects, "shop/web:2", replicas=6)
+    scaled(scene, 3)
+    verified(scene, without_replicas(3))
+    assert_runs(scene.objects, "shop/web:3", replicas=3)
+
+
+@pytest.mark.contract("B52", "B75")
+@pytest.mark.parametrize("replicas", [5, 0])
+def test_a_rollback_keeps_what_somebody_scaled_to_meanwhile(scene: Scene, replicas: int) -> None:
+    """The old version comes back with as many pods as somebody wants by now."""
+    verified(scene, web())
+    slow = web(2, behaviour="never-ready", progress_deadline_seconds=15)
+    with scene.applying(slow) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+        result = running.wait()
+    if replicas:
+        assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+        assert_runs(scene.objects, "shop/web:1", replicas=5)
+    else:  # nothing is left that could fail
+        assert result.exit_code == 0, str(result)
+        assert_runs(scene.objects, "shop/web:2", replicas=0)
+
+
+@pytest.mark.contract("B74", "B75")
+def test_a_rollback_brings_back_the_number_of_before(scene: Scene) -> None:
+    """With the version; and the same manifest, mended, is no reason to ask afterwards."""
+    verified(scene, web())
+    result = scene.apply(web(2, behaviour=CRASH, replicas=4))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=2)
+    verified(scene, web(3, replicas=4))
+    assert_runs(scene.objects, "shop/web:3", replicas=4)
+
+
+@pytest.mark.contract("B72", "B75")
+def test_a_rollback_gives_back_a_number_that_was_imposed_over(scene: Scene) -> None:
+    """5 were somebody's, 2 were imposed, the version failed: 5 again."""
+    verified(scene, web())
+    scaled(scene, 5)
+    result = scene.apply(web(2, behaviour=CRASH), flags=["--replicas", "apply"])
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=5)

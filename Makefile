@@ -59,7 +59,7 @@ properties: $(INSTALLED) ## search for counterexamples to the properties, with e
 
 .PHONY: check-model
 check-model: $(INSTALLED) ## search the model of a cluster for counterexamples, over a million states
-	$(BIN)/python -m tests.model --moves 6 --states 1000000
+	$(BIN)/python -m tests.model --moves 6 --states 1000000 --recoveries 1
 
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= manifest watch-line prometheus-answer text query

@@ -16,6 +16,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.model.recoveries import SCENES as RECOVERED
+from tests.model.recovery_search import Seen
+from tests.model.recovery_search import search as search_recoveries
 from tests.model.scenes import OPENINGS, SCENES, scene
 from tests.model.search import Bounds, Violation
 from tests.model.task import Done, Task, work
@@ -38,6 +41,10 @@ def main(arguments: Sequence[str]) -> int:
             peak_kib = max(peak_kib, done.peak_kib)
         if violations or states >= options.states:
             break
+    for name in RECOVERED if options.recoveries is not None else ():
+        seen = search_recoveries(scene(name), options.recoveries)
+        violations += _told_of_recoveries(name, options.recoveries, seen)
+        states += seen.states
     seconds = time.monotonic() - began_at
     _say(
         f"{states:,} states, {violations} violations, {seconds:.0f} s,"
@@ -93,6 +100,15 @@ def _told(done: Done, folder: Path | None) -> int:
     return len(done.visited.violations)
 
 
+def _told_of_recoveries(name: str, deviations: int, seen: Seen) -> int:
+    """Print what was seen of two recoveries at once, and what is wrong, with its moves."""
+    what = f"two recoveries with at most {deviations} deviations"
+    _say(f"{name:<22} {what}: {seen.states:>9,} states")
+    for what, course in seen.wrong.items():
+        _say("\n".join((f"\n{name}: {what}", *course)))
+    return len(seen.wrong)
+
+
 def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -118,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--moves", type=int, default=0, help="also every interleaving of so many")
     parser.add_argument("--deviations", type=int, help="this bound alone, not ever more")
+    parser.add_argument("--recoveries", type=int, help="also two at once, by so many deviations")
     parser.add_argument("--scenes", nargs="+", choices=names, default=names, metavar="SCENE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--traces", type=Path, help="a folder for recordings of what is wrong")

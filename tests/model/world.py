@@ -201,7 +201,7 @@ def begun(world: World, scene: Scene) -> Stepped:
     """
     number, lease = world.number + 1, world.lease
     world = world._replace(number=number, again="", deaf=(), past=None, watching=True)
-    recovery = _recovery(world)
+    recovery = recovery_of(world)
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False)
         return _begun(world._replace(books=books), recovery)
@@ -226,7 +226,7 @@ def _returned_to(plan: Plan | None, cluster: Cluster) -> str:
     return shown.image_of(baseline.value.template) if isinstance(baseline, Known) else ""
 
 
-def _recovery(world: World) -> Plan | None:
+def recovery_of(world: World) -> Plan | None:
     """Return the plan that finishes what was left open, None where there is nothing of it."""
     record, cluster = world.lease.record, world.cluster
     if record is None:

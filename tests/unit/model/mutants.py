@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from gate.core import answering, entering, folding, remedy, resuming, triggers, writing
+from gate.core import holder as holders
 from gate.core.attempt import Attempt, Purpose, Rejection, Step
 from gate.core.effects import Read, Write
 from gate.core.events import LiveObject
+from gate.core.holder import HasEnded, Holder
 from gate.core.machine import State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
@@ -153,3 +155,18 @@ def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:
 def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:
     """What is found after a kill is taken for what the killed gate wrote."""
     patch.setattr(resuming, "standing", lambda _kept, _fact: Standing.WRITTEN)
+
+
+def same_job_proves_death(patch: pytest.MonkeyPatch) -> None:
+    """A holder of the same job is taken for dead: it may be a stage beside, or another recovery."""
+
+    def is_same_job(holder: Holder, observer: Holder, _has_ended: HasEnded) -> bool:
+        mine, theirs = observer.identity.rpartition(" "), holder.identity.rpartition(" ")
+        return mine[0] == theirs[0]
+
+    patch.setattr(holders, "is_proven_dead", is_same_job)
+
+
+def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
+    """Whoever wants a lock need not wait for its holder."""
+    patch.setattr(holders, "free_at", lambda *_: 0.0)

@@ -13,7 +13,7 @@ COMMANDS: Final = {
     "checks": "Ask every health check now, and show what it says.",
     "status": "Show the tree of a Deployment, and why each pod is as it is.",
     "history": "Show the revisions, and the one that a failure would return to.",
-    "undo": "Return to the version before, or to a revision.",
+    "undo": "Return to the set that was verified before, or to a revision.",
     "pause": "Pause the rollout.",
     "resume": "Resume the rollout and follow it.",
     "restart": "Restart the pods as a rollout and follow it.",

@@ -202,7 +202,11 @@ class ContainerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A v1 Pod; `unschedulable` is the message of `PodScheduled=False`, "" otherwise."""
+    """A v1 Pod; `unschedulable` is the message of `PodScheduled=False`, "" otherwise.
+
+    `node_silent` is whether its node is not heard of: the node lifecycle controller has made it
+    not ready, and left what the kubelet had said of its containers (`MarkPodsNotReady`).
+    """
 
     name: str
     namespace: str
@@ -215,6 +219,7 @@ class Pod:
     ready: bool
     unschedulable: CleanText
     containers: tuple[ContainerStatus, ...]
+    node_silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class Reason(enum.StrEnum):
     IMAGE_PULL = "ImagePull"
     CONTAINER_CONFIG = "ContainerConfig"
     READINESS_LOST = "ReadinessLost"
+    AVAILABILITY_LOST = "AvailabilityLost"
     NOT_READY = "NotReady"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from gate.core.applied import Applied
+from gate.core.availability import Availability
 from gate.core.blindness import Blindness
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble, ordered, summed
@@ -217,6 +218,7 @@ class Rollout:
             or self._paused(live, now)
             or self._failed(self._fatal(live, now), now)
             or self._complete(live)
+            or self._failed(self._availability_lost(now), now)
             or self._failed(self._late(live, now), now)
         )
 
@@ -270,6 +272,16 @@ class Rollout:
             reason = Reason.VACUOUS
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(counted(self.snapshot, live)))
 
+    def _availability_lost(self, now: float) -> Cause | None:
+        """Return that what was complete does not serve any more; a rollback has but its total."""
+        availability = self._availability()
+        return None if availability is None else availability.lost(self.blindness.clock(now))
+
+    def _availability(self) -> Availability | None:
+        if not (self.settled and self.deadline_decides):
+            return None
+        return Availability.of(self.new_pods())
+
     def _late(self, live: Deployment, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first; a rollback has but its total."""
         stalled = None
@@ -313,5 +325,8 @@ class Rollout:
         yield denial_ripe_at(self.snapshot, self.progress, limits)
         yield self.hindrances.create_error_ripe_at(limits)
         yield from self.new.ripe_times(clock)
+        availability = self._availability()
+        if availability is not None:
+            yield from availability.times()
         if live is not None:
             yield stalled_at(self.progress, live)

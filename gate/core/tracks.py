@@ -43,17 +43,28 @@ class ContainerTrack:
 
 @dataclass(frozen=True, slots=True)
 class PodTrack:
-    """A pod and its history since we look."""
+    """A pod and its history since we look.
+
+    `start_seconds` is how long it took to get ready, None before it was, 0 where nobody saw it
+    start; `unready_since` is since when its kubelet says that it is not ready.
+    """
 
     pod: Pod
     seen_at: float
     containers: FrozenMap[str, ContainerTrack]
     readiness_losses: int = 0
+    start_seconds: float | None = None
+    unready_since: float = 0.0
 
     @property
     def counts(self) -> bool:
         """Whether it is evidence: not on its way out, not evicted or rejected by its node."""
         return not self.pod.deleting and self.pod.phase not in _OVER
+
+    @property
+    def has_served(self) -> bool:
+        """Whether it was ready, and would be still if it were well: its node is heard of."""
+        return self.start_seconds is not None and self.counts and not self.pod.node_silent
 
     def begun(self, at: float) -> PodTrack:
         """Return the track with its history starting `at`, the moment of our write."""
@@ -67,7 +78,8 @@ class PodTrack:
             )
             for name, kept in self.containers.items()
         )
-        return PodTrack(self.pod, self.seen_at, containers)
+        start_seconds = 0.0 if self.pod.ready else None
+        return PodTrack(self.pod, self.seen_at, containers, start_seconds=start_seconds)
 
     def with_pull_message(self, message: str) -> PodTrack:
         """Take the cause of a failed pull from its event, which often comes before the status.
@@ -79,7 +91,7 @@ class PodTrack:
             (name, kept if name in running else replace(kept, pull_message=message))
             for name, kept in self.containers.items()
         )
-        return PodTrack(self.pod, self.seen_at, containers, self.readiness_losses)
+        return replace(self, containers=containers)
 
     def restarts(self, status: ContainerStatus) -> int:
         """Count the restarts of a container since our write."""
@@ -104,7 +116,16 @@ def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
         if after is not kept:
             containers = containers.put(status.name, after)
     losses = track.readiness_losses + _readiness_lost(track.pod, pod)
-    return PodTrack(pod, track.seen_at, containers, losses)
+    start_seconds = track.start_seconds
+    if start_seconds is None and pod.ready:
+        start_seconds = at - track.seen_at
+    since = at if _is_lost(pod) and not _is_lost(track.pod) else track.unready_since
+    return PodTrack(pod, track.seen_at, containers, losses, start_seconds, since)
+
+
+def _is_lost(pod: Pod) -> bool:
+    """Tell whether a pod's own kubelet says that it is not ready."""
+    return not pod.ready and not pod.node_silent
 
 
 def _readiness_lost(before: Pod, after: Pod) -> bool:

@@ -167,6 +167,10 @@ _STANDING: dict[str, tuple[str, str]] = {
         "create the ConfigMap, Secret or key that the message names:",
         "kubectl get configmaps,secrets {place}",
     ),
+    Reason.AVAILABILITY_LOST: (
+        "its pods were ready and are not any more: see which, and whether what they need is there:",
+        _STATUS,
+    ),
     Reason.READINESS_LOST: (
         "readiness comes and goes: check the probe's time limits and the load",
         "",

@@ -117,6 +117,7 @@ def pod(found: shapes.Pod) -> core.Pod:
     """Build a v1 Pod."""
     meta, status = found.metadata, found.status or shapes.PodStatus()
     ready, unschedulable = _pod_conditions(status.conditions or ())
+    node_silent = _is_node_silent(status.conditions or ())
     inits = [_container(each, init=True) for each in status.init_container_statuses or ()]
     mains = [_container(each, init=False) for each in status.container_statuses or ()]
     return core.Pod(
@@ -131,6 +132,7 @@ def pod(found: shapes.Pod) -> core.Pod:
         ready=ready,
         unschedulable=unschedulable,
         containers=(*inits, *mains),
+        node_silent=node_silent,
     )
 
 
@@ -143,6 +145,19 @@ def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.Clean
         elif condition.type == "PodScheduled" and condition.status == "False":
             unschedulable = _line(condition.message or condition.reason or "Unschedulable")
     return ready, unschedulable
+
+
+def _is_node_silent(found: Iterable[shapes.Condition]) -> bool:
+    """Tell a pod that the node lifecycle controller made not ready.
+
+    It changes `Ready` alone, and gives no reason: a kubelet would say `ContainersNotReady`, or
+    `ReadinessGatesNotReady`.
+    """
+    said = {condition.type: condition for condition in found}
+    ready, containers = said.get("Ready"), said.get("ContainersReady")
+    if ready is None or containers is None:
+        return False
+    return ready.status == "False" and not ready.reason and containers.status == "True"
 
 
 def _container(found: shapes.ContainerStatus, *, init: bool) -> core.ContainerStatus:

@@ -28,7 +28,7 @@ from gate.core.objects import Deployment, Pod, Ref, ReplicaSet, Template
 from gate.core.plan import Plan
 from gate.core.policy import Policy
 from gate.core.record import Kept
-from gate.core.tracks import ContainerTrack
+from gate.core.tracks import ContainerTrack, PodTrack
 
 NO_REFERENCES: Final = 2
 """The last version of marshal whose bytes depend on values alone, not on who shares them."""
@@ -203,6 +203,17 @@ def _container_track(value: ContainerTrack, form: Form) -> None:
     form.atoms += (value.restarts_before, value.waiting, since, value.pull_message)
 
 
+def _pod_track(value: PodTrack, form: Form) -> None:
+    """Add the history of a pod: whether it was ever ready, and since when it is not any more.
+
+    How long a start took decides nothing below ten seconds, the longest that a scene has.
+    """
+    has_started = value.start_seconds is not None
+    since = value.unready_since - form.now if has_started and not value.pod.ready else 0.0
+    form.atoms += (has_started, since)
+    _POD_TRACK(value, form)
+
+
 def _live_object(value: LiveObject, form: Form) -> None:
     assert value.deployment is not None
     form.atoms.append(value.managed.digest)
@@ -283,6 +294,7 @@ def _several(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 _ATTEMPT: Final = _of_fields(Attempt, _LEFT_OUT | {"not_before", "departed_at", "first_write_at"})
 _BLINDNESS: Final = _of_fields(Blindness, _LEFT_OUT | {"ended_at", "exceeded_since"})
 _APPLIED: Final = _of_fields(Applied, _LEFT_OUT | {"generation"})
+_POD_TRACK: Final = _of_fields(PodTrack, _LEFT_OUT | {"start_seconds", "unready_since"})
 _KEPT: Final = _of_fields(Kept, _LEFT_OUT | {"resource_version"})
 _ATOMS: Final = frozenset({type(None), bool, int, float, str})
 _ENCODERS: Final[dict[type, Encode]] = {
@@ -298,6 +310,7 @@ _ENCODERS: Final[dict[type, Encode]] = {
     LiveObject: _live_object,
     Plan: _plan,
     Pod: _pod,
+    PodTrack: _pod_track,
     Policy: _nothing,
     Ref: _nothing,
     ReplicaSet: _replica_set,

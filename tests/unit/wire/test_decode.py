@@ -549,3 +549,31 @@ def test_a_live_object_has_to_say_what_it_is(deployment: dict[str, Any], name: s
     """Without version, kind or name it is no object."""
     with pytest.raises(DecodeError):
         decode.live_object(without(deployment, name))
+
+
+CONTAINERS_NOT_READY = {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}
+GATE_NOT_READY = {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady"}
+
+
+@pytest.mark.contract("B91")
+@pytest.mark.parametrize(
+    ("ready", "containers_ready", "silent"),
+    [
+        ({"type": "Ready", "status": "False"}, "True", True),
+        ({"type": "Ready", "status": "True"}, "True", False),
+        ({"type": "Ready", "status": "False"}, "False", False),
+        (CONTAINERS_NOT_READY, "False", False),
+        (GATE_NOT_READY, "True", False),
+        ({"type": "Ready", "status": "False"}, None, False),
+    ],
+)
+def test_a_pod_tells_of_a_node_that_is_not_heard_of(
+    ready: dict[str, str], containers_ready: str | None, silent: bool
+) -> None:
+    """As seen on Kubernetes 1.36: `Ready` alone is changed, without a reason."""
+    conditions = [ready]
+    if containers_ready is not None:
+        conditions.append({"type": "ContainersReady", "status": containers_ready})
+    metadata = {"name": "web-1", "namespace": "shop", "uid": "u", "resourceVersion": "1"}
+    body = {"kind": "Pod", "metadata": metadata, "status": {"conditions": conditions}}
+    assert decode.pod(json.dumps(body).encode()).node_silent is silent

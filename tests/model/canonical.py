@@ -40,6 +40,7 @@ def _add_world(world: World, form: Form) -> None:
     if world.past is not None:
         _add_cluster(world.past, form)
     form.atoms += (world.number, world.contact, world.controlling, world.watching, world.again)
+    form.atoms.append(world.back_at - form.now)
     form.atoms += (*world.books.found, *world.books[1:])
     if attempt is not None and world.deaf:
         form.atoms.append([number in world.deaf for number in sorted(attempt.outstanding)])

@@ -15,6 +15,7 @@ from gate.core.attempt import Attempt
 from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
 from gate.core.events import (
     Collected,
+    ContactFailed,
     Kind,
     Observed,
     ReadBack,
@@ -30,7 +31,7 @@ from gate.core.step import wake_at
 from tests.model import cluster as rules
 from tests.model import shown
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
-from tests.model.serving import performed
+from tests.model.serving import performed, pruned
 from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
 from tests.model.world import (
     MOST_ATTEMPTS,
@@ -59,6 +60,10 @@ def usual(world: World, scene: Scene) -> Iterator[Move]:
 
 
 def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
+    if world.is_away:
+        yield from _back(world)
+        yield from _answers(world)
+        return
     yield from _served(world)
     yield from _answers(world)
     yield from told(world)
@@ -68,6 +73,28 @@ def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
     yield from _grown_up(world, scene)
     if world.again == "late":
         yield from _again(world, scene)
+
+
+# -- the server that is away for a while -----------------------------------------------------------
+
+
+def away(world: World) -> Stepped:
+    """Let the API server be away for as long as the progress deadline; a request fails of it."""
+    now = running(world).now
+    gone = world._replace(contact=False, back_at=now + shown.DEADLINE_SECONDS)
+    return heard(gone, ContactFailed(now, "reset"))
+
+
+def _back(world: World) -> Iterator[Move]:
+    """Let it be back in time; the first that is done then is to call late what is not complete.
+
+    A controller that comes back finds its deadline passed, and looks at the pods a moment later.
+    """
+    attempt = alive(world)
+    if attempt is None or attempt.now >= world.back_at:
+        late = rules.exceeded(world.cluster) if world.controlling else world.cluster
+        back = world._replace(contact=True, back_at=math.inf, cluster=late)
+        yield Move("the API server is back", lambda: Stepped(pruned(back)))
 
 
 # -- the server ------------------------------------------------------------------------------------
@@ -232,7 +259,7 @@ def _begun(world: World, scene: Scene) -> Stepped:
 def _woken(world: World, *, early: bool) -> Iterator[Move]:
     attempt = alive(world)
     if attempt is not None:
-        due_at = wake_at(attempt)
+        due_at = min(wake_at(attempt), world.back_at)
         if not math.isinf(due_at):
             yield Move("time passes", partial(woke, world, due_at, early=early))
 
@@ -241,5 +268,8 @@ def woke(world: World, at: float, *, early: bool) -> Stepped:
     """Let time pass; a budget that the server or the controllers spent is no fault of the gate."""
     attempt = running(world)
     slow = early and (attempt.leg is Leg.BACK or attempt.asks)
-    books = world.books._replace(trouble=world.books.trouble or slow)
+    books = world.books._replace(trouble=world.books.trouble or (slow and not world.is_away))
+    if world.is_away and attempt.rollouts:
+        blind_seconds = books.blind_seconds + min(at, world.back_at) - attempt.now
+        books = books._replace(blind_seconds=blind_seconds)
     return heard(world._replace(books=books), Woke(at))

@@ -28,7 +28,7 @@ from gate.core.step import wake_at
 from tests.model import cluster as rules
 from tests.model import shown
 from tests.model.cluster import CRASHING, OTHER, READY, STARTING, Cluster, Template
-from tests.model.course import BECAME, controlled, first_at, told, unread, woke
+from tests.model.course import BECAME, away, controlled, first_at, told, unread, woke
 from tests.model.serving import performed, pruned
 from tests.model.shown import WEB
 from tests.model.stepping import Move, alive, changed, deciding, heard, running
@@ -51,6 +51,9 @@ SHORTEST_SECONDS = 0.5
 
 def deviations(world: World, scene: Scene) -> Iterator[Move]:
     """Iterate what may happen besides; the same thing later is left for later."""
+    if world.is_away:
+        yield from _asked_to_end(world) if alive(world) is not None else ()
+        return
     yield from _writes_deviate(world)
     if alive(world) is not None:
         yield from _server_deviates(world)
@@ -109,6 +112,7 @@ def _server_deviates(world: World) -> Iterator[Move]:
         lost = (ContactLost(now, "no answer"),)
         yield Move("contact is lost", partial(_out_of_touch, world, lost))
         yield Move("access is withdrawn", partial(_out_of_touch, world, _refusals(now)))
+        yield Move("the API server is away for a while", partial(away, world))
         failed = ContactFailed(now, "reset")
         yield Move("a request fails", partial(heard, world, failed))
     if news:

@@ -1,4 +1,4 @@
-"""What has to hold in each state and at each step: S1 to S4, S6, S7 and L1 to L3.
+"""What has to hold in each state and at each step: S1 to S4, S6 to S8 and L1 to L3.
 
 Stated over the model cluster and over what was sent, never over what the core thinks: the core is
 what is on trial.
@@ -10,12 +10,15 @@ import math
 from collections.abc import Iterator
 
 from gate.core.attempt import Attempt
+from gate.core.deadlines import CONDITION_ROUNDING_SECONDS
 from gate.core.effects import Verb, Write
 from gate.core.machine import Leg
-from gate.core.outcome import Outcome
+from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
+from gate.core.progress import CONDITION_LAG_SECONDS
 from gate.core.step import wake_at
 from tests.model import cluster as rules
+from tests.model import shown
 from tests.model.serving import wanted_by
 from tests.model.stepping import alive, deciding
 from tests.model.world import WANTED, Flight, Stepped, World
@@ -38,7 +41,7 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
     if attempt is None:
         return
     if before.attempt is not None and before.number == after.number:
-        yield from _turned(before.attempt, attempt)
+        yield from _turned(before, attempt)
     if attempt.verdict_at is not None and deciding(before) is not None:
         yield from _concluded(after, attempt)
     if not attempt.ended:
@@ -91,9 +94,32 @@ def _took_effect(before: World, after: World, flight: Flight) -> Iterator[str]:
         yield f"S2: an apply over somebody else's {image or 'deletion'}"
 
 
-def _turned(before: Attempt, after: Attempt) -> Iterator[str]:
+def _turned(world: World, after: Attempt) -> Iterator[str]:
+    before = world.attempt
+    assert before is not None
     if before.leg is Leg.BACK and after.leg is Leg.FORWARD:
         yield "S3: it went forward again"
+    if before.leg is Leg.FORWARD and after.leg is Leg.BACK:
+        yield from _called_late(world, after)
+
+
+def _called_late(world: World, attempt: Attempt) -> Iterator[str]:
+    """Hold a rollback for want of progress to the time in which anybody could have seen some.
+
+    Of blind time a progress deadline counts for the version, no more.
+    """
+    before = world.attempt
+    assert before is not None
+    blind_seconds = min(world.books.blind_seconds, float(shown.DEADLINE_SECONDS))
+    seen_seconds = attempt.leg_at - before.leg_at - blind_seconds
+    for failure in attempt.failures.values():
+        by_the_total = failure.message.startswith("not complete")
+        if failure.reason is not Reason.PROGRESS_DEADLINE_EXCEEDED or by_the_total:
+            continue
+        own_clock = failure.message.startswith("no progress")
+        beyond = CONDITION_LAG_SECONDS if own_clock else -CONDITION_ROUNDING_SECONDS
+        if seen_seconds < shown.DEADLINE_SECONDS + beyond:
+            yield f"S8: late after {seen_seconds:g} s in sight, with {blind_seconds:g} s blind"
 
 
 # -- time ------------------------------------------------------------------------------------------

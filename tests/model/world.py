@@ -7,6 +7,7 @@ neither cluster nor attempt does.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -83,7 +84,8 @@ class Books(NamedTuple):
     Of the present attempt: `found` is the template that was there before it, `served` the image
     that served then. `journal` is the leg whose record stands. `out` and `back` count the writes
     that had an effect, `late` is whether one of them had it after the gate had stopped waiting.
-    `read` is what was complete when all was read last, "" for nothing. `meddled` is whether
+    `read` is what was complete when all was read last, "" for nothing, `blind_seconds` how long the
+    server was away for a while. `meddled` is whether
     somebody else changed the template or the Deployment itself, `taken` whether the lock was taken.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
@@ -96,6 +98,7 @@ class Books(NamedTuple):
     out: int = 0
     back: int = 0
     read: str = ""
+    blind_seconds: float = 0.0
     late: bool = False
     meddled: bool = False
     taken: bool = False
@@ -127,6 +130,9 @@ class Lease(NamedTuple):
 class World(NamedTuple):
     """Everything; `attempt` None is that no gate runs, `number` how many have begun.
 
+    `back_at` is when an API server that is away for a while is back, infinite while it is not
+    away: until then nothing is answered, and nobody writes.
+
     `deaf` are effects whose answers never come. `again` is when the pipeline is run again: "" not
     at all, "soon" before the cluster goes on, "late" after it has come to rest. `past` is the
     cluster before the attempt's latest write: what a server that lags behind still shows.
@@ -140,10 +146,16 @@ class World(NamedTuple):
     contact: bool = True
     controlling: bool = True
     watching: bool = True
+    back_at: float = math.inf
     again: str = "soon"
     past: Cluster | None = None
     lease: Lease = Lease()
     books: Books = Books()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the API server is away for a while."""
+        return self.back_at < math.inf
 
 
 class Stepped(NamedTuple):
@@ -203,7 +215,7 @@ def begun(world: World, scene: Scene) -> Stepped:
     world = world._replace(number=number, again="", deaf=(), past=None, watching=True)
     recovery = recovery_of(world)
     if recovery is not None:
-        books = world.books._replace(journal="", read="", taken=False)
+        books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history)
     books = Books(

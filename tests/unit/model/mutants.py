@@ -11,6 +11,7 @@ import pytest
 from gate.core import answering, entering, folding, remedy, resuming, triggers, writing
 from gate.core import holder as holders
 from gate.core.attempt import Attempt, Purpose, Rejection, Step
+from gate.core.blindness import Blindness
 from gate.core.effects import Read, Write
 from gate.core.events import LiveObject
 from gate.core.holder import HasEnded, Holder
@@ -150,6 +151,16 @@ def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:
         return target(replace(followed, baseline=None), snapshot)
 
     patch.setattr(resuming, "_target", forgetful)
+
+
+def blind_time_counts(patch: pytest.MonkeyPatch) -> None:
+    """Time in which nobody could see counts as a lack of progress."""
+    patch.setattr(Blindness, "seconds", lambda _self, _now: 0.0)
+
+
+def condition_believed_after_blindness(patch: pytest.MonkeyPatch) -> None:
+    """A deadline condition is believed as soon as it is read."""
+    patch.setattr(Blindness, "condition_stands", lambda _self, _now: True)
 
 
 def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,12 @@ MUTANTS = [
         id="S1-recovery-takes-all-for-ours",
     ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
+    pytest.param(mutants.blind_time_counts, "never-ready", "S8", 1, id="S8-blind-time-counts"),
+    pytest.param(
+        mutants.condition_believed_after_blindness,
+        *("good", "S8", 1),
+        id="S8-condition-after-blindness",
+    ),
     longer(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
     pytest.param(mutants.never_gives_up, "good", "L1", 1, id="L1-never-gives-up"),
     pytest.param(

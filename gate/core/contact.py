@@ -32,6 +32,14 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an attempt that could not go on ended."""
+
+    reason: Reason
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Contact:
     """`facts_at` is when the last fact came, `lost` why there is no contact, None while there is.
 
@@ -66,6 +74,14 @@ class Contact:
     def why_not(self) -> str | None:
         """Why nothing can be had, None while it can."""
         return self.refusal.why if self.refusal is not None else self.lost
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """What stands between us and the server: a refusal that has not ended, or its silence."""
+        refusal = next(iter(self.refusals.values()), None) if not self.lost else self.refusal
+        if refusal is not None:
+            return Trouble(refusal.reason, refusal.why)
+        return None if self.lost is None else Trouble(Reason.UNREACHABLE, self.lost)
 
     def _lasting(self) -> Iterator[Refusal]:
         return (refusal for refusal in self.refusals.values() if refusal.lasts)

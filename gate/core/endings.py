@@ -98,15 +98,15 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
         return _interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
         return _rejected(attempt)
-    contact = attempt.contact
-    why = CleanText(contact.why_not or "its budget ended while an answer was awaited")
-    reason = Reason.UNREACHABLE if contact.refusal is None else contact.refusal.reason
+    trouble = attempt.contact.trouble
+    why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
+    reason = trouble.reason if trouble else Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, reason, why)
     failure = failure_behind(attempt, ref)
     if attempt.leg is Leg.FORWARD:
         return Ending(Outcome.LOST_CONTACT, reason, why)
-    if contact.why_not is None:
+    if trouble is None:
         return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
     return Ending(Outcome.LOST_CONTACT, reason, why, failure.causes)
 

@@ -12,14 +12,16 @@ BEHAVIOUR = "sandbox.rollout-gate.dev/behaviour"
 BAKING = "complete; watching for another"
 
 
+def pods_of(scene: Scene, image: str) -> list[str]:
+    """Return the names of the pods that run an image."""
+    pods = scene.objects.list_all("pods")
+    of_it = (each for each in pods if each["spec"]["containers"][0]["image"] == image)
+    return [each["metadata"]["name"] for each in of_it]
+
+
 def misbehave(scene: Scene, behaviour: str, count: int) -> None:
     """Let so many pods of the second version do something else from now on."""
-    pods = [
-        each["metadata"]["name"]
-        for each in scene.objects.list_all("pods")
-        if each["spec"]["containers"][0]["image"] == "shop/web:2"
-    ]
-    for name in pods[:count]:
+    for name in pods_of(scene, "shop/web:2")[:count]:
         scene.objects.patch("pods", name, {"metadata": {"annotations": {BEHAVIOUR: behaviour}}})
 
 
@@ -44,8 +46,8 @@ def test_a_drain_in_the_bake_window_fails_nothing(scene: Scene) -> None:
     scene.serve(web())
     with scene.applying(web(2, behaviour="ready=2"), flags=("--bake", "20s")) as running:
         running.wait_for_line(BAKING)
-        for each in scene.objects.list_all("pods"):
-            scene.objects.delete("pods", each["metadata"]["name"])
+        for name in pods_of(scene, "shop/web:2"):
+            scene.objects.delete("pods", name)
         result = running.wait()
     assert_verified(result)
     assert_runs(scene.objects, "shop/web:2")

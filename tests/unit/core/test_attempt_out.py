@@ -12,6 +12,7 @@ import pytest
 from gate.core.attempt import Attempt
 from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
 from gate.core.events import (
+    AccessGranted,
     Collected,
     ContactLost,
     ContactRestored,
@@ -626,3 +627,27 @@ def test_first_failure_policies_do_not_touch_a_good_version() -> None:
     player = Player(server, planned(server, config("a"), manifest("v1"), policy=policy))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert len(player.writes) == 2
+
+
+@pytest.mark.contract("B33")
+def test_a_refusal_now_and_then_ends_nothing() -> None:
+    """What is answered in between begins the count anew, however often that happens."""
+    player = rolled_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    for number in range(6):
+        *before, last = refusals(player.attempt.now + 5.0 * number)
+        for event in (*before, AccessGranted(last.at - 1.0, last.what), last):
+            player.hear(event)
+        player.hear(AccessGranted(last.at, last.what))
+    assert player.attempt.contact.refusal is None
+    assert player.attempt.state is State.FOLLOWING
+
+
+@pytest.mark.contract("B33")
+def test_a_refusal_that_stands_at_the_end_of_the_budget_is_why() -> None:
+    """It has not lasted yet, and nothing else is known."""
+    player = rolled_out(v2="stuck", policy=Policy(timeout_seconds=20.0))
+    player.run_to(State.FOLLOWING)
+    player.hold = (Read,)
+    player.hear(refusals(player.attempt.now + 15.0)[0])
+    assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.FORBIDDEN)

@@ -11,12 +11,15 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.verdict import VerdictKind
+from gate.core.writing import is_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment after the way back, by what stands of it."""
     if ref in attempt.refusals:
         return _refused_back(attempt, ref, attempt.refusals[ref])
+    if _became_theirs(attempt, ref):
+        return _superseded(attempt, ref)
     rollout = attempt.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
@@ -30,6 +33,22 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     causes = failure.causes + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _became_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed a Deployment that this attempt came not to write."""
+    unwritten = ref not in attempt.written and attempt.plan.resumed is None
+    planned = any(write.ref == ref for write in attempt.plan.writes)
+    return unwritten and planned and is_theirs(attempt, ref)
+
+
+def _superseded(attempt: Attempt, ref: Ref) -> Ending:
+    """End what is somebody else's by now, while the rest of the attempt went back."""
+    reason, did = (Reason.SUPERSEDED, "changed")
+    if ref not in attempt.live:
+        reason, did = (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it before it was written")
+    return Ending(Outcome.SUPERSEDED, reason, message, failure_behind(attempt, ref).causes)
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:

@@ -15,6 +15,7 @@ from typing import Final
 from gate.core.events import Written
 from tests.model import shown
 from tests.model.cluster import Cluster
+from tests.model.configuration import UID
 from tests.model.forms import NO_REFERENCES, Form
 from tests.model.world import Flight, World
 
@@ -39,6 +40,9 @@ def _add_world(world: World, form: Form) -> None:
     _add_cluster(world.cluster, form)
     if world.past is not None:
         _add_cluster(world.past, form)
+    if world.settings is not None:
+        form.atoms += (*world.settings.mode, *world.settings.level)
+        form.numbers.append((UID, world.settings.version))
     form.atoms += (world.number, world.contact, world.controlling, world.watching, world.again)
     form.atoms.append(world.back_at - form.now)
     form.atoms += (*world.books.found, *world.books[1:])

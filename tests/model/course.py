@@ -24,13 +24,14 @@ from gate.core.events import (
     Vanished,
     Woke,
 )
-from gate.core.fact import Unknown
+from gate.core.fact import Known, Unknown
 from gate.core.machine import Leg
 from gate.core.objects import Watched
 from gate.core.step import wake_at
 from tests.model import cluster as rules
-from tests.model import shown
+from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
+from tests.model.configuration import SETTINGS
 from tests.model.serving import performed, pruned
 from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
 from tests.model.world import (
@@ -143,6 +144,8 @@ def _answer(world: World, effect: Asking) -> Stepped:
         case Read(whole_rollout=True):
             books = books._replace(read=rules.serves(world.cluster))
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
+        case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
+            return heard(world, ReadBack(now, effect_id, Known(configuration.live(world.settings))))
         case Read():
             return heard(world, _read(world.cluster, effect, now))
         case Collect():

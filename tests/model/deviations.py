@@ -26,7 +26,7 @@ from gate.core.objects import CleanText
 from gate.core.outcome import Reason
 from gate.core.step import wake_at
 from tests.model import cluster as rules
-from tests.model import shown
+from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, OTHER, READY, STARTING, Cluster, Template
 from tests.model.course import BECAME, away, controlled, first_at, told, unread, woke
 from tests.model.serving import performed, pruned
@@ -211,6 +211,24 @@ def _meddling(world: World) -> Iterator[Move]:
         yield Move(f"somebody {name}", partial(_meddled, world, edited))
     gone = rules.deleted(cluster)
     yield Move("somebody deletes it", partial(_meddled, world, gone))
+    yield from _configuring(world)
+
+
+def _configuring(world: World) -> Iterator[Move]:
+    """Let somebody else set or remove the key of the ConfigMap that both use."""
+    settings = world.settings
+    if settings is None:
+        return
+    for value, what in ((configuration.THEIRS, "sets a key"), ("", "removes a key")):
+        if settings.level.value != value:
+            after = configuration.meddled(settings, value)
+            books = world.books._replace(others=True)
+            stepped = Stepped(pruned(world._replace(settings=after, books=books)))
+            yield Move(f"somebody {what} of the ConfigMap", partial(_same, stepped))
+
+
+def _same(stepped: Stepped) -> Stepped:
+    return stepped
 
 
 def _edits(cluster: Cluster) -> Iterator[tuple[str, Cluster]]:

@@ -215,9 +215,12 @@ def _pod_track(value: PodTrack, form: Form) -> None:
 
 
 def _live_object(value: LiveObject, form: Form) -> None:
-    assert value.deployment is not None
     form.atoms.append(value.managed.digest)
-    _deployment(value.deployment, form)
+    if value.deployment is not None:
+        _deployment(value.deployment, form)
+        return
+    form.atoms += (value.uid, value.body.digest)
+    form.numbers.append((value.uid, int(value.resource_version or 0)))
 
 
 def _write(value: Write, form: Form) -> None:

@@ -18,8 +18,10 @@ from gate.core.policy import OnFailure
 from gate.core.progress import CONDITION_LAG_SECONDS
 from gate.core.step import wake_at
 from tests.model import cluster as rules
-from tests.model import shown
+from tests.model import configuration, shown
+from tests.model.configuration import KEYS, SETTINGS, THEIRS
 from tests.model.serving import wanted_by
+from tests.model.shown import WEB
 from tests.model.stepping import alive, deciding
 from tests.model.world import WANTED, Flight, Stepped, World
 
@@ -44,6 +46,7 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
         yield from _turned(before, attempt)
     if attempt.verdict_at is not None and deciding(before) is not None:
         yield from _concluded(after, attempt)
+        yield from _configuration_at_end(after, attempt)
     if not attempt.ended:
         yield from _lasts(attempt)
 
@@ -72,7 +75,7 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
         yield "S2: a write after the lock was taken"
     if books.journal != attempt.leg.value:
         yield "L2: a write that no record stands for"
-    if attempt.leg is Leg.BACK and write.verb is Verb.APPLY:
+    if attempt.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
@@ -80,6 +83,9 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
 
 def _took_effect(before: World, after: World, flight: Flight) -> Iterator[str]:
     """Hold a write to what it changed at the server."""
+    if flight.write.ref == SETTINGS:
+        yield from _configured(before, after, flight)
+        return
     cluster, books = before.cluster, before.books
     if after.books.back > 1 and flight.write.verb is Verb.APPLY:
         yield "S3: a second rollback of one attempt"
@@ -92,6 +98,33 @@ def _took_effect(before: World, after: World, flight: Flight) -> Iterator[str]:
         yield f"S2: a rollback over somebody else's {image or 'deletion'}"
     if not flight.back and image not in (WANTED, books.found.image):
         yield f"S2: an apply over somebody else's {image or 'deletion'}"
+
+
+def _configured(before: World, after: World, flight: Flight) -> Iterator[str]:
+    """Hold a write of the ConfigMap to the key that somebody else has changed or removed."""
+    was, is_now = before.settings, after.settings
+    assert was is not None
+    assert is_now is not None
+    set_by_others = was.level.value == THEIRS
+    removed_by_others = flight.back and not was.level.value
+    if (set_by_others or removed_by_others) and is_now.level.value != was.level.value:
+        yield "S9: a write over somebody else's key of the ConfigMap"
+
+
+def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
+    """Hold the ConfigMap to the new version or to what was found: each key but what others set.
+
+    A mix that an earlier attempt left is found by this one; which set is the target is not asked.
+    """
+    ends = (Outcome.VERIFIED, Outcome.ROLLED_BACK)
+    if world.settings is None or attempt.outcome not in ends or world.books.late:
+        return
+    back = attempt.outcome is Outcome.ROLLED_BACK
+    found, are_now = world.books.settings, configuration.values(world.settings)
+    for name, before, value in zip(KEYS, found, are_now, strict=True):
+        wanted = before if back else WANTED
+        if value != wanted and (name == "mode" or value not in (THEIRS, "")):
+            yield f"S9: it ended {attempt.outcome}, and key {name} is that of {value or 'nobody'}"
 
 
 def _turned(world: World, after: Attempt) -> Iterator[str]:
@@ -150,7 +183,7 @@ def _concluded(world: World, attempt: Attempt) -> Iterator[str]:
     """
     books, outcome = world.books, attempt.outcome
     runs_new = world.cluster.template.image == WANTED
-    there_was = books.out or books.meddled
+    there_was = books.out or books.meddled or books.configured
     back_to_nothing = not (books.found.image or world.cluster.uid)
     as_before = books.meddled and world.cluster.template == books.found
     was_deleted = not world.cluster.uid and books.back > 0

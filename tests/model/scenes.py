@@ -41,6 +41,8 @@ SCENES = (
         served=False,
         fates=_CRASHES,
     ),
+    Scene("configured", PLAIN, configured=True),
+    Scene("configured-crashing", PLAIN, fates=_CRASHES, configured=True),
 )
 
 OPENINGS = ("good", "first")

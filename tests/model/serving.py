@@ -11,8 +11,10 @@ from gate.core.events import AttemptEvent, WriteConflicted, WriteRejected, Writt
 from gate.core.objects import CleanText
 from gate.core.outcome import Reason
 from tests.model import cluster as rules
-from tests.model import shown
+from tests.model import configuration, shown
 from tests.model.cluster import PATCHED, Apply, Cluster
+from tests.model.configuration import SETTINGS
+from tests.model.shown import WEB
 from tests.model.world import Flight, Stepped, World
 
 _PATHS = {
@@ -24,6 +26,8 @@ _PATHS = {
 
 def performed(world: World, flight: Flight) -> Stepped:
     """Let the server do a write or refuse it; its answer is on its way unless it came late."""
+    if flight.write.ref == SETTINGS:
+        return _configured(world, flight)
     after, answer = done(world.cluster, flight.write)
     left = tuple(one for one in world.flights if one is not flight)
     if not flight.late:
@@ -43,6 +47,22 @@ def performed(world: World, flight: Flight) -> Stepped:
     return Stepped(pruned(world), done=did)
 
 
+def _configured(world: World, flight: Flight) -> Stepped:
+    """Let the server do a write of the ConfigMap or refuse it."""
+    assert world.settings is not None
+    after, answer = configuration.done(world.settings, flight.write)
+    left = tuple(one for one in world.flights if one is not flight)
+    if not flight.late:
+        left = (*left, flight._replace(answer=answer))
+    effective, books = after != world.settings, world.books
+    if effective and flight.number == world.number:
+        books = books._replace(configured=True, late=books.late or flight.late)
+    if effective and (flight.number != world.number or over(world)):
+        books = books._replace(trouble=True)
+    did = flight if effective else None
+    return Stepped(pruned(world._replace(settings=after, flights=left, books=books)), done=did)
+
+
 def over(world: World) -> bool:
     """Tell whether the present attempt has come to its verdict, or is gone."""
     return world.attempt is None or world.attempt.verdict_at is not None
@@ -50,11 +70,13 @@ def over(world: World) -> bool:
 
 def pruned(world: World) -> World:
     """Forget late writes that cannot be done any more: the version that they name is past."""
-    version = str(world.cluster.version)
+    versions = {WEB: world.cluster.version}
+    if world.settings is not None:
+        versions[SETTINGS] = world.settings.version
     flights = tuple(
         one
         for one in world.flights
-        if not one.late or one.write.resource_version in (None, version)
+        if not one.late or one.write.resource_version in (None, str(versions[one.write.ref]))
     )
     return world if flights == world.flights else world._replace(flights=flights)
 

@@ -33,8 +33,8 @@ REVISIONS = {"v1": 1, "v2": 2, "v3": 3}
 DEADLINE_SECONDS = 4
 """The gate's own clock runs out 5 s later (`gate.core.progress`), within each budget."""
 _MANY = 1 << 16
-_TIME = "2026-11-21T12:00:00Z"
-_MANAGERS = {
+TIME = "2026-11-21T12:00:00Z"
+MANAGERS = {
     GATE: ("rollout-gate", "Apply"),
     OTHER: ("kubectl-edit", "Update"),
     PATCHED: ("rollout-gate", "Update"),
@@ -109,10 +109,10 @@ def replica_set_json(owner: int, one: ReplicaSet) -> JSON:
 def pod_json(owner: int, template: Template, pod: Pod) -> JSON:
     """Return a pod with its one container."""
     name, ready = f"{set_name(template)}-{pod.serial}", pod.phase == READY
-    state: JSON = {"running": {"startedAt": _TIME}}
+    state: JSON = {"running": {"startedAt": TIME}}
     status: JSON = {"name": "web", "ready": ready, "restartCount": 0, "state": state}
     if pod.phase == CRASHING:
-        ended = {"reason": "Error", "exitCode": 1, "finishedAt": _TIME}
+        ended = {"reason": "Error", "exitCode": 1, "finishedAt": TIME}
         status["restartCount"] = 3
         status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
         status["lastState"] = {"terminated": ended}
@@ -162,7 +162,7 @@ def _metadata(name: str, uid: str, version: int) -> JSON:
         "namespace": NAMESPACE,
         "uid": uid,
         "resourceVersion": str(version),
-        "creationTimestamp": _TIME,
+        "creationTimestamp": TIME,
     }
 
 
@@ -173,7 +173,7 @@ def _owner(kind: str, name: str, uid: str) -> JSON:
 def _template(template: Template) -> JSON:
     metadata: JSON = {"labels": {"app": NAME}}
     if template.marked:
-        metadata["annotations"] = {"kubectl.kubernetes.io/restartedAt": _TIME}
+        metadata["annotations"] = {"kubectl.kubernetes.io/restartedAt": TIME}
     containers = [{"name": "web", "image": _path(template.image)}]
     return {"metadata": metadata, "spec": {"containers": containers}}
 
@@ -190,7 +190,7 @@ def _conditions(cluster: Cluster) -> list[JSON]:
 def _managed(cluster: Cluster) -> list[JSON]:
     """Return the managed fields: the template's image, its annotation, the replicas."""
     entries = []
-    for owner, (manager, operation) in _MANAGERS.items():
+    for owner, (manager, operation) in MANAGERS.items():
         marked = owner == OTHER and cluster.template.marked
         fields = _fields(cluster.image_by & owner, cluster.replicas_by & owner, marked)
         if fields:
@@ -199,7 +199,7 @@ def _managed(cluster: Cluster) -> list[JSON]:
                     "manager": manager,
                     "operation": operation,
                     "apiVersion": "apps/v1",
-                    "time": _TIME,
+                    "time": TIME,
                     "fieldsType": "FieldsV1",
                     "fieldsV1": {"f:spec": fields},
                 }

@@ -27,8 +27,9 @@ from gate.core.snapshot import Snapshot
 from gate.core.step import begin
 from gate.core.version_history import Closed, History
 from tests.model import cluster as rules
-from tests.model import shown
+from tests.model import configuration, shown
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template
+from tests.model.configuration import SETTINGS, Settings
 from tests.model.shown import WEB
 
 BEFORE: Final = "v1"
@@ -52,12 +53,16 @@ class Fate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where a search begins: whether a version serves, what becomes of pods, by which policy."""
+    """Where a search begins: whether a version serves, what becomes of pods, by which policy.
+
+    `configured` is whether the manifest has a ConfigMap, too.
+    """
 
     name: str
     policy: Policy
     served: bool = True
     fates: tuple[Fate, ...] = ()
+    configured: bool = False
 
     def fate(self, image: str) -> int:
         """Return what the pods of an image become: ready, unless the scene says otherwise."""
@@ -85,7 +90,8 @@ class Books(NamedTuple):
     that served then. `journal` is the leg whose record stands. `out` and `back` count the writes
     that had an effect, `late` is whether one of them had it after the gate had stopped waiting.
     `read` is what was complete when all was read last, "" for nothing, `blind_seconds` how long the
-    server was away for a while. `meddled` is whether
+    server was away for a while. `configured` is whether the ConfigMap was written, `settings` the
+    values of its keys before. `meddled` is whether
     somebody else changed the template or the Deployment itself, `taken` whether the lock was taken.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
@@ -100,6 +106,8 @@ class Books(NamedTuple):
     read: str = ""
     blind_seconds: float = 0.0
     late: bool = False
+    configured: bool = False
+    settings: tuple[str, ...] = ()
     meddled: bool = False
     taken: bool = False
     others: bool = False
@@ -136,6 +144,7 @@ class World(NamedTuple):
     `deaf` are effects whose answers never come. `again` is when the pipeline is run again: "" not
     at all, "soon" before the cluster goes on, "late" after it has come to rest. `past` is the
     cluster before the attempt's latest write: what a server that lags behind still shows.
+    `settings` is the ConfigMap beside the Deployment, where the scene has one.
     """
 
     cluster: Cluster
@@ -151,6 +160,7 @@ class World(NamedTuple):
     past: Cluster | None = None
     lease: Lease = Lease()
     books: Books = Books()
+    settings: Settings | None = None
 
     @property
     def is_away(self) -> bool:
@@ -177,11 +187,16 @@ def first_world(scene: Scene) -> World:
             for index, pod in enumerate(one.pods):
                 if pod.phase == STARTING:
                     cluster = rules.pod_became(cluster, one.template, index, READY)
-    return World(cluster)
+    return World(cluster, settings=configuration.served(BEFORE) if scene.configured else None)
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def plan_of(cluster: Cluster, scene: Scene, history: History = NO_HISTORY) -> Plan | None:
+def plan_of(
+    cluster: Cluster,
+    scene: Scene,
+    history: History = NO_HISTORY,
+    settings: Settings | None = None,
+) -> Plan | None:
     """Return what a preflight plans over a cluster, None where it refuses.
 
     It refuses a paused Deployment, and fields that somebody else owns: that is its dry run.
@@ -191,13 +206,19 @@ def plan_of(cluster: Cluster, scene: Scene, history: History = NO_HISTORY) -> Pl
     snapshot = snapshot_of(cluster)
     trial = shown.live_of(rules.applied(cluster, Apply(WANTED, REPLICAS)))
     targets = (Target(WEB, snapshot, baseline_of(snapshot)),)
-    objects = (PlannedObject(WEB, live_fact(cluster), trial),)
+    objects: tuple[PlannedObject, ...] = (PlannedObject(WEB, live_fact(cluster), trial),)
+    writes: tuple[PlannedWrite, ...] = (PlannedWrite(WEB, Verb.APPLY, _MANIFEST),)
+    if settings is not None:
+        beside = configuration.planned(settings, WANTED)
+        if beside is None:
+            return None
+        objects, writes = (beside[0], *objects), (beside[1], *writes)
     chosen = select(Candidates(targets, objects, {WEB: history}), {})
     return Plan(
         command="apply",
         targets=chosen.targets,
         objects=objects,
-        writes=(PlannedWrite(WEB, Verb.APPLY, _MANIFEST),),
+        writes=writes,
         policy=scene.policy,
         target_set=chosen.target_set,
     )
@@ -217,10 +238,11 @@ def begun(world: World, scene: Scene) -> Stepped:
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
         return _begun(world._replace(books=books), recovery)
-    plan = plan_of(world.cluster, scene, lease.history)
+    plan = plan_of(world.cluster, scene, lease.history, world.settings)
     books = Books(
         found=world.cluster.template,
         served=_returned_to(plan, world.cluster),
+        settings=configuration.values(world.settings),
         others=world.books.others,
         trouble=world.books.trouble,
     )
@@ -243,7 +265,10 @@ def recovery_of(world: World) -> Plan | None:
     record, cluster = world.lease.record, world.cluster
     if record is None:
         return None
-    return resume(record, {WEB: live_fact(cluster)}, {WEB: snapshot_of(cluster)}, 0.0)
+    found = {WEB: live_fact(cluster)}
+    if world.settings is not None:
+        found[SETTINGS] = Known(configuration.live(world.settings))
+    return resume(record, found, {WEB: snapshot_of(cluster)}, 0.0)
 
 
 def _begun(world: World, plan: Plan) -> Stepped:

@@ -144,6 +144,27 @@ def test_recover_leaves_the_foreign_key_and_returns_the_others() -> None:
     assert data_of(server) == {**BEFORE, "level": "9"}
 
 
+@pytest.mark.contract("B32", "B27")
+@pytest.mark.parametrize(("gone", "reason"), [(False, Reason.SUPERSEDED), (True, Reason.DELETED)])
+def test_a_deployment_that_was_not_written_in_time_is_theirs(gone: bool, reason: Reason) -> None:
+    """The configuration goes back; nobody says that what served before serves again."""
+    server = served()
+    player = Player(server, planned(server, settings(AFTER), manifest("v2")))
+
+    def then_they_come(p: Player, effect: Write) -> Any:
+        answer = p.server.perform(effect, p.attempt.now)
+        if gone:
+            p.server.remove(p.web)
+        else:
+            p.server.edit(p.web, "them", {IMAGE: "shop/web:v9"})
+        return answer
+
+    player.bend(Write, then_they_come)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, reason)
+    assert data_of(player.server) == BEFORE
+    assert gone or player.server.stored[player.web].image == "shop/web:v9"
+
+
 def forced(server: Server) -> Player:
     """Return an attempt that took the image by force, about to go back."""
     server.edit(world.WEB, "kubectl-set", {IMAGE: "shop/web:hotfix"})

@@ -163,6 +163,16 @@ def condition_believed_after_blindness(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Blindness, "condition_stands", lambda _self, _now: True)
 
 
+def foreign_key_keeps_the_whole_object(patch: pytest.MonkeyPatch) -> None:
+    """One field of somebody else's keeps all the others from returning."""
+    patch.setattr(writing, "without_foreign", lambda _write, _foreign, _live: None)
+
+
+def foreign_key_not_looked_for(patch: pytest.MonkeyPatch) -> None:
+    """What others changed is told from the server's conflicts alone."""
+    patch.setattr(writing, "foreign_fields", lambda _write, _written, _live: None)
+
+
 def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:
     """What is found after a kill is taken for what the killed gate wrote."""
     patch.setattr(resuming, "standing", lambda _kept, _fact: Standing.WRITTEN)

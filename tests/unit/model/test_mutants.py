@@ -35,6 +35,16 @@ MUTANTS = [
         *("good", "S1", 1),
         id="S1-recovery-takes-all-for-ours",
     ),
+    pytest.param(
+        mutants.foreign_key_keeps_the_whole_object,
+        *("configured-crashing", "S9", 1),
+        id="S9-foreign-key-keeps-all",
+    ),
+    longer(
+        mutants.foreign_key_not_looked_for,
+        *("configured-crashing", "S9", 1),
+        id="S9-foreign-key-written-over",
+    ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     pytest.param(mutants.blind_time_counts, "never-ready", "S8", 1, id="S8-blind-time-counts"),
     pytest.param(

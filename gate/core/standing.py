@@ -7,6 +7,7 @@ server had said that our write would make.
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from gate.core import fields
 from gate.core.body import Body
@@ -48,9 +49,7 @@ def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
         return Standing.WRITTEN
     if before is not None and _same_template(before, live):
         return Standing.BEFORE
-    if _still_ours(kept, live) or _partly_ours(kept, live):
-        return Standing.WRITTEN
-    return Standing.OTHERS
+    return Standing.WRITTEN if _still_ours(kept, live) else _standing_of_fields(kept, live)
 
 
 def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standing:
@@ -97,15 +96,25 @@ def _still_ours(kept: Kept, live: LiveObject) -> bool:
     return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
 
 
-def _partly_ours(kept: Kept, live: LiveObject) -> bool:
-    """Tell whether a field that our write changed still stands, of what is no Deployment."""
+def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
+    """Tell by the fields that our write changes whose an object is that others changed in part.
+
+    One that is as our write leaves it is enough; where there is none, one that is as before.
+    """
     expected = trial(kept)
     if expected is None or live.deployment is not None or not isinstance(kept.before, Known):
-        return False
+        return Standing.OTHERS
+    before, after = kept.before.value.body.thaw(), expected.body.thaw()
     owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
-    ours = fields.changed(expected.body.thaw(), kept.before.value.body.thaw(), owned)
-    lost = fields.changed(expected.body.thaw(), live.body.thaw(), ours)
-    return fields.subtract(ours, lost) is not None
+    ours = fields.changed(after, before, owned)
+    if _is_any_alike(after, live.body.thaw(), ours):
+        return Standing.WRITTEN
+    return Standing.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else Standing.OTHERS
+
+
+def _is_any_alike(one: Any, other: Any, named: fields.Fields | None) -> bool:
+    differ = fields.union(fields.changed(one, other, named), fields.changed(other, one, named))
+    return fields.subtract(named, differ) is not None
 
 
 def trial(kept: Kept) -> LiveObject | None:

@@ -72,6 +72,7 @@ def _add_cluster(cluster: Cluster, form: Form) -> None:
     )
     form.atoms += (cluster.uid, cluster.made, *cluster.template, cluster.image_by)
     form.atoms += (cluster.replicas, cluster.replicas_by, cluster.paused, *cluster.status)
+    form.atoms.append(cluster.paused_by)
     for one in cluster.sets:
         name = shown.set_name(one.template)
         form.atoms += (name, len(one.pods))

@@ -76,6 +76,7 @@ class Cluster(NamedTuple):
     replicas: int = 0
     replicas_by: int = 0
     paused: bool = False
+    paused_by: int = 0
     generation: int = 0
     observed: int = 0
     version: int = 0

@@ -242,7 +242,8 @@ def _edits(cluster: Cluster) -> Iterator[tuple[str, Cluster]]:
     count = 1 if cluster.replicas != 1 else REPLICAS
     yield f"scales to {count}", cluster._replace(replicas=count, replicas_by=OTHER)
     name = "resumes it" if cluster.paused else "pauses it"
-    yield name, cluster._replace(paused=not cluster.paused)
+    paused_by = 0 if cluster.paused else OTHER
+    yield name, cluster._replace(paused=not cluster.paused, paused_by=paused_by)
 
 
 def _meddled(world: World, cluster: Cluster) -> Stepped:

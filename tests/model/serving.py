@@ -115,8 +115,12 @@ def _conflict(effect_id: int, lost: tuple[str, ...]) -> WriteRejected:
 def _patched(cluster: Cluster, spec: dict[str, Any]) -> Cluster:
     replicas = spec.get("replicas", cluster.replicas)
     by = PATCHED if "replicas" in spec else cluster.replicas_by
-    paused = spec.get("paused", cluster.paused)
-    changed = cluster._replace(replicas=replicas, replicas_by=by, paused=paused)
+    paused, paused_by = cluster.paused, cluster.paused_by
+    if "paused" in spec:
+        paused, paused_by = bool(spec["paused"]), PATCHED if spec["paused"] else 0
+    changed = cluster._replace(
+        replicas=replicas, replicas_by=by, paused=paused, paused_by=paused_by
+    )
     return rules.edited(cluster, changed)
 
 

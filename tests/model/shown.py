@@ -193,6 +193,8 @@ def _managed(cluster: Cluster) -> list[JSON]:
     for owner, (manager, operation) in MANAGERS.items():
         marked = owner == OTHER and cluster.template.marked
         fields = _fields(cluster.image_by & owner, cluster.replicas_by & owner, marked)
+        if cluster.paused_by & owner:
+            fields = {**fields, "f:paused": {}}
         if fields:
             entries.append(
                 {

@@ -14,7 +14,7 @@ from tests.unit.core.leaves import Leaves, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
 from tests.unit.core.test_attempt_writes import lost
-from tests.unit.core.test_resuming import Dying, finished, plan_of
+from tests.unit.core.test_resuming import Dying, finished, plan_of, resumed
 
 BACK = (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
 IMAGE = 'spec.template.spec.containers[name="web"].image'
@@ -163,6 +163,17 @@ def test_a_deployment_that_was_not_written_in_time_is_theirs(gone: bool, reason:
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, reason)
     assert data_of(player.server) == BEFORE
     assert gone or player.server.stored[player.web].image == "shop/web:v9"
+
+
+@pytest.mark.contract("B532", "B533")
+def test_recover_has_nothing_to_do_where_nothing_was_written() -> None:
+    """A key that somebody changed before the first write makes no attempt of it."""
+    server = served()
+    dying = Dying(server, plan_of(server, settings(AFTER), manifest("v2")))
+    assert dying.die_after(1)
+    assert dying.record is not None
+    server.edit(world.config_ref(), "them", {"data.level": "9"})
+    assert resumed(server, dying.record) is None
 
 
 def forced(server: Server) -> Player:

@@ -1,4 +1,4 @@
-"""What has to hold in each state and at each step: S1 to S4, S6 to S8 and L1 to L3.
+"""What has to hold in each state and at each step: S1 to S4, S6 to S9 and L1 to L3.
 
 Stated over the model cluster and over what was sent, never over what the core thinks: the core is
 what is on trial.
@@ -179,18 +179,20 @@ def _concluded(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the outcome to what the cluster is at that moment, and to what was done.
 
     A refusal need not know of a write that is done after the gate has stopped waiting for it, nor
-    of one that somebody else has undone meanwhile.
+    of one that somebody else has undone meanwhile. Where nothing served and the Deployment came not
+    to be written, its configuration is what goes back.
     """
     books, outcome = world.books, attempt.outcome
     runs_new = world.cluster.template.image == WANTED
     there_was = books.out or books.meddled or books.configured
     back_to_nothing = not (books.found.image or world.cluster.uid)
+    as_found = not (books.out or books.served) and world.cluster.template == books.found
     as_before = books.meddled and world.cluster.template == books.found
     was_deleted = not world.cluster.uid and books.back > 0
     untrue = {
         Outcome.VERIFIED: books.read != WANTED,
         Outcome.ROLLED_BACK: not (books.served and there_was and books.read == books.served)
-        and not back_to_nothing,
+        and not (back_to_nothing or as_found),
         Outcome.REFUSED: books.out + books.back > books.late and not as_before,
         Outcome.SUPERSEDED: not (books.meddled or books.others),
         Outcome.FAILED: not (runs_new or was_deleted or books.others or books.meddled),

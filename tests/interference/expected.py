@@ -14,9 +14,6 @@ from tests.interference.leaves import (
     leaves,
     template,
 )
-from tests.interference.trial import (
-    Start,
-)
 
 VERIFIED, REFUSED, ROLLED_BACK, ROLLBACK_FAILED, FAILED, SUPERSEDED = 0, 3, 4, 5, 6, 8
 LOST_CONTACT, SIGNALS = 9, 128
@@ -84,7 +81,7 @@ def is_left_to_others(facts: Facts, key: Key, path: Path) -> bool:
 def sets_that_served(facts: Facts) -> list[Callable[[Key], int]]:
     """Return where the sets lie that a rollback may restore, object by object."""
     verified = [lambda _key: facts.verified] if facts.verified else []
-    return verified if facts.trial.start is Start.KEPT else [facts.before_attempt, *verified]
+    return verified if facts.trial.is_kept else [facts.before_attempt, *verified]
 
 
 def unlike_set(facts: Facts, base: Callable[[Key], int]) -> Iterator[str]:

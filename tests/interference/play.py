@@ -124,6 +124,7 @@ class _Space:
             parts=self.trial.parts,
             replicas=self.trial.replicas if replicas is None else replicas,
             behaviour=behaviours.get(number, shop.GOOD),
+            secret=1 if number == shop.KEPT and self.trial.start is Start.KEPT else None,
         )
 
     def manifest(self, number: int, replicas: int | None = None) -> Path:
@@ -181,7 +182,7 @@ class _Space:
         gate = self.gate(SETTER)
         gate("apply", "-f", self.manifest(1), *_BUDGETS, check=True)
         verified = self._count()
-        if start is Start.KEPT:
+        if self.trial.is_kept:
             words = ("apply", "-f", self.manifest(shop.KEPT), "--on-failure", "keep")
             kept = gate(*words, "--timeout", "3s", "--output", "json")
             assert kept.exit_code == 6, str(kept)

@@ -33,15 +33,21 @@ def marker(resource: str, number: int) -> str:
 
 
 def version(
-    number: int, *, parts: Collection[str] = (), replicas: int | None = 2, behaviour: str = GOOD
+    number: int,
+    *,
+    parts: Collection[str] = (),
+    replicas: int | None = 2,
+    behaviour: str = GOOD,
+    secret: int | None = None,
 ) -> list[JSON]:
     """Return all objects of a version; `parts` are those of `tests.interference.trial.Part`.
 
-    Each version says how its pods behave, so that none keeps what another one's did.
+    Each version says how its pods behave, so that none keeps what another one's did. `secret` is
+    the version of the Secret where it is another one.
     """
     objects = [
         manifests.config_map(SETTINGS, {VERSION: str(number), "mode": f"mode-{number}"}),
-        _keys(number),
+        _keys(number if secret is None else secret),
         _service(number),
         _deployment(WEB, number, replicas, behaviour),
     ]

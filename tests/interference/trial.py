@@ -23,6 +23,8 @@ class Start(enum.StrEnum):
     """Version 1 was applied by `kubectl apply`; no gate was ever here."""
     KEPT = "kept"
     """After a verified version 1, a bad version 9 was applied with `--on-failure keep`."""
+    KEPT_WITH_SECRET = "kept-with-secret"
+    """The same, and version 9 changed the Secret, of which a verified set has no body."""
     NOTHING = "nothing"
     """Nothing is there."""
 
@@ -86,6 +88,11 @@ class Trial:
         return self.behaviour in GOOD
 
     @property
+    def is_kept(self) -> bool:
+        """Whether a bad version stands before the attempt."""
+        return self.start in {Start.KEPT, Start.KEPT_WITH_SECRET}
+
+    @property
     def is_global(self) -> bool:
         """Whether one of its actions is felt in the whole cluster: it has to run alone."""
         return any(ACTIONS[step.action].is_global for step in self.steps)
@@ -106,7 +113,13 @@ class Trial:
 
 GOOD = ("ready=0.3", "ready=1.5")
 BAD = ("crash=0.1", "crash=0.1", "crash=0.1", "never-ready", "image-pull")
-_STARTS = (Start.GATE, Start.GATE, Start.GATE, Start.KUBECTL, Start.KEPT, Start.NOTHING)
+_STARTS = (
+    *[Start.GATE] * 6,
+    *[Start.KUBECTL] * 2,
+    *[Start.KEPT] * 2,
+    Start.KEPT_WITH_SECRET,
+    *[Start.NOTHING] * 2,
+)
 _BAD_FLAGS: tuple[tuple[str, ...], ...] = (
     (),
     (),

@@ -147,7 +147,7 @@ def _was_gone_when_read(facts: Facts, key: Key) -> bool:
 
 def _not_restored(facts: Facts, key: Key) -> Iterator[str]:
     final = comparable(facts.final(key))
-    numbers = [base(key) for base in sets_that_served(facts)]
+    numbers = {facts.before_attempt(key), *(base(key) for base in sets_that_served(facts))}
     bases = [(facts.at(key, number), number) for number in numbers]
     expected = [
         comparable(facts.with_changes_of_others(before, key, number)) for before, number in bases

@@ -55,8 +55,10 @@ def ends_as_it_may(facts: Facts) -> Iterator[str]:
 def _undisturbed(facts: Facts) -> int:
     if facts.trial.is_good:
         return VERIFIED
-    is_kept = "--on-failure" in facts.trial.flags or facts.trial.start is Start.NOTHING
-    return FAILED if is_kept else ROLLED_BACK
+    if "--on-failure" in facts.trial.flags or facts.trial.start is Start.NOTHING:
+        return FAILED
+    # A Secret that has changed since it was verified cannot be returned to what it was.
+    return ROLLBACK_FAILED if facts.trial.start is Start.KEPT_WITH_SECRET else ROLLED_BACK
 
 
 def ends_in_time(facts: Facts) -> Iterator[str]:

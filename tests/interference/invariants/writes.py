@@ -24,6 +24,7 @@ from tests.interference.leaves import (
     changes,
     template,
 )
+from tests.interference.trial import Start
 
 _RECORD = "rollout-gate/attempt"
 
@@ -92,6 +93,8 @@ def never_a_mix_that_nobody_wrote(facts: Facts) -> Iterator[str]:
         if path is None or key.name == shop.CREATED:
             continue
         final = facts.final(key)
+        if key.resource == "secrets" and facts.trial.start is Start.KEPT:
+            continue  # the bad version before had that of version 1
         if final and path not in facts.changed_by_others(key, facts.verified):
             found.setdefault(_version_of(key, final[path]), []).append(named(key))
     if len(found) > 1:

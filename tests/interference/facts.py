@@ -45,15 +45,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """An action that was performed, or failed with `error`; `at` seconds after the gate's start.
-
-    `is_early` is whether it came before the gate's first write of an object.
-    """
+    """An action that was performed, or failed with `error`; `seconds` after the gate's start."""
 
     name: str
-    at: float
+    at: datetime
+    seconds: float
     error: str
-    is_early: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +97,14 @@ class Facts:
     def exit_code(self) -> int:
         """Return the exit code that is judged."""
         return self.ended.exit_code
+
+    def is_early(self, performed: Performed) -> bool:
+        """Whether an action came before the attempt had written every object of its manifest."""
+        written = {
+            Key(each.resource, each.namespace, each.name): each.at
+            for each in reversed(self.requests)
+        }
+        return any(key not in written or performed.at <= written[key] for key in self.manifest)
 
     def keys(self, resource: str) -> list[Key]:
         """Return the manifest's objects of a resource."""

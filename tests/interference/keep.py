@@ -43,8 +43,8 @@ def keep(folder: Path, played: Played, wrong: Sequence[str]) -> None:
 
 def _performed(facts: Facts) -> Iterator[str]:
     for each in facts.performed:
-        early = " (before the first write)" if each.is_early else ""
-        yield f"{each.at:6.2f} s {each.name}{early} {each.error}"
+        early = " (before all was written)" if facts.is_early(each) else ""
+        yield f"{each.seconds:6.2f} s {each.name}{early} {each.error}"
 
 
 def _writes(facts: Facts) -> Iterator[str]:

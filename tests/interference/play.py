@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.cluster import access, manifests, programs
@@ -20,7 +21,7 @@ from tests.cluster.objects import Objects
 from tests.interference import shop
 from tests.interference.actions import ACTIONS, FINALIZER, FOREIGN_HOLDER
 from tests.interference.anchors import has_come
-from tests.interference.chronicle import Chronicle, Seen
+from tests.interference.chronicle import Chronicle
 from tests.interference.facts import Facts, Performed
 from tests.interference.record import OTHERS, RECOVERER, SECOND, SETTER, Known, Run, facts_of
 from tests.interference.stage import SecondGate, Stage
@@ -302,25 +303,12 @@ class _Others:
             return
         if self._ended.wait(step.seconds):
             return
-        seconds, error = time.monotonic() - self._began_at, ""
-        is_early = not any(
-            each.number > self._since and _is_new(each)
-            for each in space.bed.chronicle.seen(namespace)
-        )
+        at, seconds, error = datetime.now(UTC), time.monotonic() - self._began_at, ""
         try:
             ACTIONS[step.action].do(stage, random.Random(step.seed))
         except _FAILURES as failure:
             error = f"{type(failure).__name__}: {failure}"
-        self._performed.append(Performed(step.action, seconds, error, is_early))
-
-
-def _is_new(seen: Seen) -> bool:
-    """Whether a version is the attempt's: its marker says so."""
-    path = shop.MARKERS.get(seen.key.resource)
-    value: object = seen.body
-    for key in path or ():
-        value = value.get(key) if isinstance(value, dict) else None
-    return path is not None and value == shop.marker(seen.key.resource, shop.NEW)
+        self._performed.append(Performed(step.action, at, seconds, error))
 
 
 @contextmanager

@@ -16,8 +16,8 @@ class Action:
     """An action of somebody else.
 
     `ends` are the exit codes that it may lead to beside the one that the version asks for: 0 of a
-    good one, 4 of a bad one. `early_ends` are those where it comes before the gate's first write
-    of an object. `may_fail` is whether a good version may come to fail by it. `is_global` is felt
+    good one, 4 of a bad one. `early_ends` are those where it comes before the gate has written
+    every object. `may_fail` is whether a good version may come to fail by it. `is_global` is felt
     in every namespace; `runs_gate` starts another gate.
     """
 

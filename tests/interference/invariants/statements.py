@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from tests.bed.invariants import Key, key_of
 from tests.cluster.kubelet.api import JSON
 from tests.interference.expected import (
-    KUBECTLS_ANNOTATION,
     REPLICAS,
     comparable,
     is_left_to_others,
@@ -175,7 +174,7 @@ def _state_is_true(facts: Facts, key: Key, state: str) -> Iterator[str]:
         return
     body, ours = seen[-1].body, own[-1].leaves
     lost = [path for path in ours if seen[-1].leaves.get(path) != ours[path]]
-    lost = [path for path in lost if path not in (REPLICAS, KUBECTLS_ANNOTATION)]
+    lost = [path for path in lost if path != REPLICAS]
     if state == "as-written" and (body is None or _theirs(facts, key, lost)):
         yield f"it says as-written of {named(key)}, and somebody else has changed it: {lost}"
     elif state == "deleted" and body is not None:

@@ -45,9 +45,11 @@ def ends_as_it_may(facts: Facts) -> Iterator[str]:
     may = {_undisturbed(facts)}
     for performed in facts.performed:
         action = ACTIONS[performed.name]
-        may |= action.ends | (action.early_ends if performed.is_early else frozenset())
+        may |= action.ends | (action.early_ends if facts.is_early(performed) else frozenset())
         if action.may_fail and not performed.error:
             may |= {ROLLED_BACK, ROLLBACK_FAILED, FAILED}
+    if facts.trial.start is Start.NOTHING and ROLLED_BACK in may:
+        may |= {FAILED}  # there is nothing to go back to
     if facts.exit_code not in may:
         yield f"exit {facts.exit_code}, and it may only be {sorted(may)}"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from tests.bed.invariants import Key, key_of
+from tests.cluster.audit import Request
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.interference import shop
@@ -66,13 +67,33 @@ class Story:
             ended=ended,
             manifest={key_of(body, NAMESPACE): body for body in shop.version(shop.NEW)},
             versions={key: tuple(versions) for key, versions in self.versions.items()},
-            requests=(),
+            requests=tuple(map(write_of, shop.version(shop.NEW))),
             performed=(),
             verified=STARTED,
             left=(),
             next_apply=Result(("apply",), 0, "", "", 5.0),
         )
         return replace(facts, **over)  # type: ignore[arg-type]
+
+
+def write_of(body: JSON) -> Request:
+    """Return the request with which the attempt wrote an object."""
+    key = key_of(body, NAMESPACE)
+    return Request(
+        at=_BEGINNING + timedelta(seconds=STARTED + 1),
+        verb="patch",
+        group="",
+        resource=key.resource,
+        subresource="",
+        namespace=key.namespace,
+        name=key.name,
+        code=200,
+        user="gate",
+        user_agent="rollout-gate/1",
+        uri=f"/{key.resource}/{key.name}",
+        body=body,
+        answer=body,
+    )
 
 
 def trial(*, is_good: bool = True, start: Start = Start.GATE, flags: tuple[str, ...] = ()) -> Trial:
@@ -139,8 +160,9 @@ def by_hand(story: Story) -> JSON:
 
 
 def performed(name: str, *, is_early: bool = False) -> tuple[Performed, ...]:
-    """Return that an action was performed."""
-    return (Performed(name, 1.0, "", is_early),)
+    """Return that an action was performed, before the attempt wrote anything or after all of it."""
+    at = _BEGINNING if is_early else _BEGINNING + timedelta(hours=1)
+    return (Performed(name, at, 1.0, ""),)
 
 
 def said(*actions: tuple[Key, str], running: str = "new", code: int = 0, state: str = "") -> JSON:

@@ -250,11 +250,14 @@ def _removed(value: Any, path: str) -> Any:
 
 
 def _without_item(items: list[Any], step: re.Match[str]) -> list[Any]:
+    """Take a field, or the whole, from the item that a step names, its defaulted keys aside."""
     key, rest = _key(step[1]), step.string[step.end() :]
+    is_there = any(_selects(key, index, item) for index, item in enumerate(items))
+    unnamed = _MISSING if is_there else _without_defaults(items, key)
     kept = []
     for index, item in enumerate(items):
         left = item
-        if _selects(key, index, item):
+        if item is unnamed or _selects(key, index, item):
             left = _removed(item, rest) if rest else None
         if left is item or left:
             kept.append(left)

@@ -8,7 +8,7 @@ from gate.core.last_look import FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.remedy import writes_back
+from gate.core.remedy import WrittenObject, content, writes_back
 from gate.report.changes import MOST_PATHS, changed_paths
 from gate.report.remarks import uncertain_write
 from gate.report.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
@@ -80,9 +80,9 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return "gone"
     if ref in attempt.left_alone:
         return "left"
-    if ref in attempt.restored:
-        return "restored"
     written = attempt.written.get(ref)
+    if ref in attempt.restored:
+        return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
     if written is None:
         uncertain = ref == uncertain_write(attempt)
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
@@ -91,6 +91,11 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
     if attempt.restored:
         return "kept"
     return "created" if written.created else "changed"
+
+
+def _has_returned(attempt: Attempt, written: WrittenObject, ref: Ref) -> bool:
+    """Tell whether the way back changed anything; what others own as well it leaves as it is."""
+    return content(attempt.restored[ref].body) != content(written.after.body)
 
 
 def _is_new(attempt: Attempt, ref: Ref) -> bool:

@@ -288,6 +288,21 @@ def test_removed_takes_one_field_away(dot: str) -> None:
     assert body == {"spec": {"replicas": 2, **POD}}
 
 
+@pytest.mark.contract("B140")
+def test_removed_finds_an_item_by_keys_that_the_server_filled_in() -> None:
+    """A Service's ports are known by their protocol too, which manifests leave out."""
+    path = 'spec.ports[port=80,protocol="TCP"].targetPort'
+    short, other = {"port": 80, "targetPort": 8080}, {"port": 90, "targetPort": 9090}
+    body = {"spec": {"ports": [short, other]}}
+    assert removed(body, path) == {"spec": {"ports": [{"port": 80}, other]}}
+    exact = {"port": 80, "protocol": "TCP", "targetPort": 8080}
+    datagrams = {"port": 80, "protocol": "UDP", "targetPort": 8080}
+    left = removed({"spec": {"ports": [datagrams, exact]}}, path)
+    assert left == {"spec": {"ports": [datagrams, {"port": 80, "protocol": "TCP"}]}}
+    alone = {"spec": {"ports": [datagrams]}}
+    assert removed(alone, path) is alone
+
+
 def test_removed_reads_names_that_hold_dots() -> None:
     """A label's name may have dots and brackets' neighbours in it."""
     body = {"labels": {"app": "a", "app.kubernetes.io/name": "b"}}

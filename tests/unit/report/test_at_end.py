@@ -14,7 +14,7 @@ from gate.report.facts import stands
 from gate.report.result import AtEnd, Result
 from gate.report.sinks import Format, rendered
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
-from tests.unit.report.endings import crashed, serving
+from tests.unit.report.endings import apply_rejected, crashed, serving
 from tests.unit.report.stage import Stage, run_of
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -138,3 +138,19 @@ def test_what_is_left_under_somebody_elses_deployment_has_advice() -> None:
     text = " ".join(rendered(Format.TEXT, result).split())
     assert "apply again if yours is to win, or put back what theirs goes with:" in text
     assert "kubectl get configmap/settings -n shop --context prod -o yaml" in text
+
+
+@pytest.mark.contract("B140", "B173")
+def test_an_object_of_which_nothing_returned_is_kept() -> None:
+    """Others own all its fields, too: the apply that restores it leaves them all as they are."""
+    stage = apply_rejected()
+    (ref,) = stage.attempt.restored
+    assert at_end_of(stage) == "restored"
+    unmoved = stage.attempt.restored.put(ref, stage.attempt.written[ref].after)
+    stage.attempt = replace(stage.attempt, restored=unmoved)
+    assert at_end_of(stage) == "kept"
+
+
+def at_end_of(stage: Stage) -> str:
+    """Return what is said to have been done to the first object."""
+    return str(result_of(stage)["objects"][0]["action"])

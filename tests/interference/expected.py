@@ -79,9 +79,15 @@ def is_left_to_others(facts: Facts, key: Key, path: Path) -> bool:
 
 
 def sets_that_served(facts: Facts) -> list[Callable[[Key], int]]:
-    """Return where the sets lie that a rollback may restore, object by object."""
+    """Return where the sets lie that a rollback may restore, object by object.
+
+    A bad version that was kept is none, unless the attempt never came to its Deployments.
+    """
     verified = [lambda _key: facts.verified] if facts.verified else []
-    return verified if facts.trial.is_kept else [facts.before_attempt, *verified]
+    came_to_deployments = any(facts.own(key) for key in facts.keys("deployments"))
+    if facts.trial.is_kept and came_to_deployments:
+        return verified
+    return [facts.before_attempt, *verified]
 
 
 def unlike_set(facts: Facts, base: Callable[[Key], int]) -> Iterator[str]:

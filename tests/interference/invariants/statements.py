@@ -10,6 +10,7 @@ from tests.interference.expected import (
     REPLICAS,
     comparable,
     is_left_to_others,
+    missing_paths,
     named,
     not_as_written,
     sets_that_served,
@@ -172,18 +173,22 @@ def _state_is_true(facts: Facts, key: Key, state: str) -> Iterator[str]:
     seen = facts.until(key, facts.count_when_read_last(key))
     if not seen or seen[-1].number < own[-1].number:
         return
-    body, ours = seen[-1].body, own[-1].leaves
-    lost = [path for path in ours if seen[-1].leaves.get(path) != ours[path]]
-    lost = [path for path in lost if path != REPLICAS]
-    if state == "as-written" and (body is None or _theirs(facts, key, lost)):
-        yield f"it says as-written of {named(key)}, and somebody else has changed it: {lost}"
-    elif state == "deleted" and body is not None:
+    ours = own[-1].leaves
+    if state == "as-written" and (seen[-1].body is None or _theirs(facts, key, ours, seen[-1])):
+        yield f"it says as-written of {named(key)}, and somebody else has changed it"
+    # A watch may have told of it after the last read.
+    later = [seen[-1], *facts.after(key, seen[-1].number)]
+    if state == "deleted" and all(each.body is not None for each in later):
         yield f"it says that {named(key)} is deleted, and it is there"
-    elif state == "changed" and not lost:
+    if state == "changed" and not any(_lost(ours, each.leaves) for each in later):
         yield f"it says that {named(key)} was changed, and it is as it was written"
 
 
-def _theirs(facts: Facts, key: Key, lost: list[Path]) -> bool:
-    """Whether what was lost is of the manifest, or of what was restored."""
+def _theirs(facts: Facts, key: Key, ours: Leaves, seen: Version) -> bool:
+    """Whether a version lacks something of ours that the manifest has."""
     wanted = leaves(facts.manifest[key])
-    return any(path in wanted for path in lost)
+    return any(path in wanted for path in _lost(ours, seen.leaves))
+
+
+def _lost(ours: Leaves, found: Leaves) -> list[Path]:
+    return [path for path in missing_paths(ours, found) if path != REPLICAS]

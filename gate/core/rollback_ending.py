@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.causes import Cause
-from gate.core.fact import Known
+from gate.core.fact import Absent, Known
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
@@ -63,6 +63,9 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     failure, written = failure_behind(attempt, ref), attempt.written.get(ref)
     if written is None and attempt.plan.resumed is not None:
         return _as_found(attempt, ref, failure)
+    if written is None and _is_gone(attempt, ref):
+        text = CleanText("somebody else deleted it before it was written")
+        return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
     if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     stood = attempt.followed_before.get(ref)
@@ -71,6 +74,13 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment is known to be gone that was there before the attempt."""
+    snapshot, found = attempt.snapshots.get(ref), attempt.plan.target(ref).snapshot
+    is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    return found.live is not None and is_absent
 
 
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:

@@ -417,6 +417,22 @@ def test_a_part_of_an_apply_is_no_version_to_keep(on_failure: OnFailure) -> None
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
+@pytest.mark.contract("B32", "B127")
+def test_a_deployment_that_is_deleted_before_its_write_is_gone() -> None:
+    """The ConfigMap goes back, and nobody is told that the version before runs: 8."""
+    server = serving(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+
+    def deleted(player: Player, effect: Write) -> AttemptEvent:
+        player.server.remove(effect.ref)
+        return rejected(player, effect)
+
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, deleted)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+
+
 @pytest.mark.contract("B32", "B138")
 def test_a_part_of_an_apply_stays_where_nothing_may_go_back() -> None:
     """An age limit forbids any way back: 6, and what was written stands."""

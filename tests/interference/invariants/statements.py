@@ -180,7 +180,7 @@ def _state_is_true(facts: Facts, key: Key, state: str) -> Iterator[str]:
     later = [seen[-1], *facts.after(key, seen[-1].number)]
     if state == "deleted" and all(each.body is not None for each in later):
         yield f"it says that {named(key)} is deleted, and it is there"
-    if state == "changed" and not any(_lost(ours, each.leaves) for each in later):
+    if state == "changed" and not any(missing_paths(ours, each.leaves) for each in later):
         yield f"it says that {named(key)} was changed, and it is as it was written"
 
 

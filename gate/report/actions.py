@@ -87,7 +87,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         uncertain = ref == uncertain_write(attempt)
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
     if not written.changed:
-        return "unchanged"
+        return "changed" if ref in attempt.patched else "unchanged"
     if attempt.restored:
         return "kept"
     return "created" if written.created else "changed"

@@ -14,7 +14,7 @@ from gate.report.facts import stands
 from gate.report.result import AtEnd, Result
 from gate.report.sinks import Format, rendered
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
-from tests.unit.report.endings import apply_rejected, crashed, serving
+from tests.unit.report.endings import apply_rejected, crashed, paused, serving
 from tests.unit.report.stage import Stage, run_of
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -145,12 +145,25 @@ def test_an_object_of_which_nothing_returned_is_kept() -> None:
     """Others own all its fields, too: the apply that restores it leaves them all as they are."""
     stage = apply_rejected()
     (ref,) = stage.attempt.restored
-    assert at_end_of(stage) == "restored"
+    assert action_on(stage, "ConfigMap") == "restored"
     unmoved = stage.attempt.restored.put(ref, stage.attempt.written[ref].after)
     stage.attempt = replace(stage.attempt, restored=unmoved)
-    assert at_end_of(stage) == "kept"
+    assert action_on(stage, "ConfigMap") == "kept"
 
 
-def at_end_of(stage: Stage) -> str:
-    """Return what is said to have been done to the first object."""
-    return str(result_of(stage)["objects"][0]["action"])
+@pytest.mark.contract("B135", "B173")
+def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
+    """A version that stood already, and fails, is paused: nobody reads "unchanged" of it."""
+    stage = paused()
+    (ref,) = stage.attempt.patched
+    written = stage.attempt.written[ref]
+    same = replace(written, before=written.after)
+    stage.attempt = replace(stage.attempt, written=stage.attempt.written.put(ref, same))
+    assert action_on(stage, "Deployment") == "changed"
+    stage.attempt = replace(stage.attempt, patched=())
+    assert action_on(stage, "Deployment") == "unchanged"
+
+
+def action_on(stage: Stage, kind: str) -> str:
+    """Return what is said to have been done to the object of a kind."""
+    return next(one["action"] for one in result_of(stage)["objects"] if one["kind"] == kind)

@@ -59,7 +59,7 @@ def autoscaler_scales(stage: Stage, chance: random.Random) -> None:
     stage.patch("deployments", "web", body, subresource="scale")
 
 
-@action()
+@action(early=CONFLICT)
 def replicas_removed(stage: Stage, chance: random.Random) -> None:
     """Take the field away, which returns it to its default of one."""
     patch = [{"op": "remove", "path": "/spec/replicas"}]
@@ -81,13 +81,13 @@ def set_variable_of_ours(stage: Stage, chance: random.Random) -> None:
     stage.run_kubectl("set", "env", "deployment/web", "VERSION=hand")
 
 
-@action()
+@action(early=CONFLICT)
 def set_variable_of_theirs(stage: Stage, chance: random.Random) -> None:
     """Add an environment variable that the manifest does not have."""
     stage.run_kubectl("set", "env", "deployment/web", "DEBUG=1")
 
 
-@action()
+@action(early=CONFLICT)
 def restart(stage: Stage, chance: random.Random) -> None:
     """Restart the pods."""
     stage.run_kubectl("rollout", "restart", "deployment/web")
@@ -99,14 +99,14 @@ def undo_by_kubectl(stage: Stage, chance: random.Random) -> None:
     stage.run_kubectl("rollout", "undo", "deployment/web")
 
 
-@action()
+@action(early=CONFLICT)
 def template_annotated(stage: Stage, chance: random.Random) -> None:
     """Annotate the template, as a reloader does."""
     annotations = {"example.com/hash": str(chance.randrange(1000))}
     stage.patch_web({"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
 
-@action()
+@action(early=CONFLICT)
 def sidecar_injected(stage: Stage, chance: random.Random) -> None:
     """Add a container as another field manager."""
     containers = [{"name": "mesh", "image": "mesh/proxy:1"}]
@@ -122,7 +122,7 @@ def _deployment(spec: JSON) -> JSON:
 # -- the Deployment beside its template ------------------------------------------------------------
 
 
-@action(ends=[6], early=[3, 6])
+@action(ends=[6], early={6, *CONFLICT})
 def pause(stage: Stage, chance: random.Random) -> None:
     """Pause the rollout."""
     stage.run_kubectl("rollout", "pause", "deployment/web")

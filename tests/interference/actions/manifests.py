@@ -20,7 +20,7 @@ def kubectl_applies_the_old_version(stage: Stage, chance: random.Random) -> None
     stage.run_kubectl("apply", "-f", stage.manifest(1))
 
 
-@action()
+@action(ends=[5])
 def kubectl_applies_the_same_version(stage: Stage, chance: random.Random) -> None:
     """Apply the attempt's own manifest with kubectl."""
     stage.run_kubectl("apply", "-f", stage.manifest(shop.NEW))

@@ -32,8 +32,8 @@ class Action:
 
 ACTIONS: dict[str, Action] = {}
 
-CONFLICT = frozenset({3, 4})
-"""Another manager's fields: refused, or where they come between dry run and write, taken back."""
+CONFLICT = frozenset({3, 4, 8})
+"""Another manager's fields: refused; between dry run and write, what was written goes back."""
 OVERTAKEN = frozenset({3, 4, 8})
 
 

@@ -162,11 +162,13 @@ def _overtakes(facts: Facts, key: Key) -> bool:
     theirs = [each for each in steps if each[1].writer is Writer.OTHERS]
     if key.resource == "leases":
         return bool(theirs)
-    is_about = key in facts.manifest and key.resource == "deployments"
-    return is_about and any(
-        version.body is None or template(changes(before, version.leaves))
-        for before, version in theirs
-    )
+    if key not in facts.manifest or key.resource != "deployments":
+        return False
+    # Before our own write any change supersedes what was decided on, after it one of the template.
+    was_written = bool(facts.own(key))
+    found = [changes(before, version.leaves) for before, version in theirs]
+    gone = any(version.body is None for _, version in theirs)
+    return gone or any(template(each) if was_written else each for each in found)
 
 
 def refused_wrote_nothing(facts: Facts) -> Iterator[str]:

@@ -40,7 +40,8 @@ def statement_is_true(facts: Facts) -> Iterator[str]:
         if key in facts.manifest:
             at_end = said.get("at_end") or {}
             yield from _action_is_true(facts, key, said["action"], at_end.get("state", ""))
-            yield from _state_is_true(facts, key, at_end.get("state", ""))
+            if said["action"] != "restored":  # held against what was before, above
+                yield from _state_is_true(facts, key, at_end.get("state", ""))
 
 
 # -- Deployments -----------------------------------------------------------------------------------

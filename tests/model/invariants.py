@@ -112,17 +112,17 @@ def _configured(before: World, after: World, flight: Flight) -> Iterator[str]:
 
 
 def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
-    """Hold the ConfigMap to the new version or to what was found: each key but what others set.
+    """Hold the ConfigMap to the version that runs: each key but what others set.
 
-    A mix that an earlier attempt left is found by this one; which set is the target is not asked.
+    Where the Deployment came not to be written, it goes back to what was found.
     """
     ends = (Outcome.VERIFIED, Outcome.ROLLED_BACK)
     if world.settings is None or attempt.outcome not in ends or world.books.late:
         return
     back = attempt.outcome is Outcome.ROLLED_BACK
-    found, are_now = world.books.settings, configuration.values(world.settings)
-    for name, before, value in zip(KEYS, found, are_now, strict=True):
-        wanted = before if back else WANTED
+    before = world.books.returned if world.books.out else world.books.settings
+    for name, was, value in zip(KEYS, before, configuration.values(world.settings), strict=True):
+        wanted = was if back else WANTED
         if value != wanted and (name == "mode" or value not in (THEIRS, "")):
             yield f"S9: it ended {attempt.outcome}, and key {name} is that of {value or 'nobody'}"
 

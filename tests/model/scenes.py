@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gate.core.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
 from tests.model.cluster import CRASHING, STARTING
-from tests.model.world import WANTED, Fate, Scene
+from tests.model.world import KEPT, WANTED, Fate, Scene
 
 PLAIN = Policy(
     timeout_seconds=10.0,
@@ -18,6 +18,7 @@ PLAIN = Policy(
     read_interval_seconds=5.0,
 )
 _CRASHES = (Fate(WANTED, CRASHING),)
+_KEPT_CRASHES = (Fate(KEPT, CRASHING),)
 _STICKS = (Fate(WANTED, STARTING),)
 
 SCENES = (
@@ -43,6 +44,8 @@ SCENES = (
     ),
     Scene("configured", PLAIN, configured=True),
     Scene("configured-crashing", PLAIN, fates=_CRASHES, configured=True),
+    Scene("kept", PLAIN, fates=_KEPT_CRASHES, configured=True, kept=True),
+    Scene("kept-crashing", PLAIN, fates=(*_CRASHES, *_KEPT_CRASHES), configured=True, kept=True),
 )
 
 OPENINGS = ("good", "first")

@@ -28,7 +28,7 @@ from tests.model.cluster import (
 NAMESPACE = "shop"
 NAME = "web"
 WEB = core.deployment_ref(NAMESPACE, NAME)
-REVISIONS = {"v1": 1, "v2": 2, "v3": 3}
+REVISIONS = {"v0": 2, "v1": 1, "v2": 3, "v3": 4}
 """The revision of each image, marked or not: the core prints it and decides nothing by it."""
 DEADLINE_SECONDS = 4
 """The gate's own clock runs out 5 s later (`gate.core.progress`), within each budget."""

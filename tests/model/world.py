@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from gate.core.applied_fields import applied_body, applied_digest
 from gate.core.attempt import Attempt
 from gate.core.baseline import baseline_of
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
+from gate.core.causes import Cause
 from gate.core.effects import Effect, Verb, Write
 from gate.core.events import AttemptEvent, Kind, Listed, LiveObject
 from gate.core.fact import Absent, Fact, Known
-from gate.core.outcome import Outcome
+from gate.core.objects import CleanText
+from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.record import Record
@@ -25,13 +29,15 @@ from gate.core.resuming import resume
 from gate.core.set_selection import Candidates, select
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin
-from gate.core.version_history import Closed, History
+from gate.core.version_history import Closed, History, JudgedVersion, template_digest
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template
 from tests.model.configuration import SETTINGS, Settings
 from tests.model.shown import WEB
 
+KEPT: Final = "v0"
+"""A bad version that an attempt before the first has left standing."""
 BEFORE: Final = "v1"
 WANTED: Final = "v2"
 THEIRS: Final = "v3"
@@ -55,7 +61,8 @@ class Fate(NamedTuple):
 class Scene:
     """Where a search begins: whether a version serves, what becomes of pods, by which policy.
 
-    `configured` is whether the manifest has a ConfigMap, too.
+    `configured` is whether the manifest has a ConfigMap, too. `kept` is whether an attempt has
+    left a version standing that crashes, with its configuration, after one that was verified.
     """
 
     name: str
@@ -63,6 +70,7 @@ class Scene:
     served: bool = True
     fates: tuple[Fate, ...] = ()
     configured: bool = False
+    kept: bool = False
 
     def fate(self, image: str) -> int:
         """Return what the pods of an image become: ready, unless the scene says otherwise."""
@@ -91,8 +99,9 @@ class Books(NamedTuple):
     that had an effect, `late` is whether one of them had it after the gate had stopped waiting.
     `read` is what was complete when all was read last, "" for nothing, `blind_seconds` how long the
     server was away for a while. `configured` is whether the ConfigMap was written, `settings` the
-    values of its keys before. `meddled` is whether
-    somebody else changed the template or the Deployment itself, `taken` whether the lock was taken.
+    values of its keys before, `returned` those that go back with the Deployment. `meddled` is
+    whether somebody else changed the template or the Deployment itself, `taken` whether the lock
+    was taken.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
     the controllers or the baseline gave some that no gate can make up for.
@@ -108,6 +117,7 @@ class Books(NamedTuple):
     late: bool = False
     configured: bool = False
     settings: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
     meddled: bool = False
     taken: bool = False
     others: bool = False
@@ -180,14 +190,48 @@ def first_world(scene: Scene) -> World:
     """Return the world before the first attempt: what serves is complete and observed."""
     if not scene.served:
         return World(Cluster(latest=100))
-    cluster = rules.created(Cluster(latest=100), rules.GATE, BEFORE, REPLICAS)
+    created = rules.created(Cluster(latest=100), rules.GATE, BEFORE, REPLICAS)
+    cluster = _at_rest(created, scene)
+    if not scene.kept:
+        return World(cluster, settings=configuration.served(BEFORE) if scene.configured else None)
+    verified = _judged(cluster, BEFORE)
+    cluster = _at_rest(rules.applied(cluster, Apply(KEPT, REPLICAS)), scene)
+    why = Cause(Reason.CRASH_LOOP, CleanText("it crashes"))
+    failed = replace(_judged(cluster, KEPT), why=why)
+    bodies = FrozenMap((applied_digest(one), body) for one, body in _bodies(BEFORE))
+    history = History((verified, failed), bodies)
+    return World(cluster, lease=Lease(history=history), settings=configuration.served(KEPT))
+
+
+def _at_rest(cluster: Cluster, scene: Scene) -> Cluster:
+    """Let controllers and pods go on until nothing changes."""
     for _ in range(4):
         cluster = rules.controlled(cluster, lambda _, taken: len(tuple(taken)))
         for one in cluster.sets:
             for index, pod in enumerate(one.pods):
                 if pod.phase == STARTING:
-                    cluster = rules.pod_became(cluster, one.template, index, READY)
-    return World(cluster, settings=configuration.served(BEFORE) if scene.configured else None)
+                    phase = scene.fate(one.template.image)
+                    cluster = rules.pod_became(cluster, one.template, index, phase)
+    return cluster
+
+
+def _judged(cluster: Cluster, image: str) -> JudgedVersion:
+    """Return a version as an attempt remembers it."""
+    live = shown.live_of(cluster)
+    assert live.deployment is not None
+    settings = configuration.live(configuration.served(image))
+    members = FrozenMap((one.ref, applied_digest(one)) for one in (live, settings))
+    name = shown.set_name(cluster.template)
+    return JudgedVersion(template_digest(live.deployment.template), (), members, name)
+
+
+def _bodies(image: str) -> Iterator[tuple[LiveObject, Body]]:
+    """Yield what was applied of a version."""
+    deployment = rules.created(Cluster(latest=100), rules.GATE, image, REPLICAS)
+    for live in (shown.live_of(deployment), configuration.live(configuration.served(image))):
+        body = applied_body(live)
+        assert body is not None
+        yield live, body
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -239,10 +283,13 @@ def begun(world: World, scene: Scene) -> Stepped:
         books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)
+    found = configuration.values(world.settings)
+    is_kept = world.cluster.template.image == KEPT
     books = Books(
         found=world.cluster.template,
-        served=_returned_to(plan, world.cluster),
-        settings=configuration.values(world.settings),
+        served=_returned_to(world.cluster, lease.history),
+        settings=found,
+        returned=configuration.values(configuration.served(BEFORE)) if is_kept else found,
         others=world.books.others,
         trouble=world.books.trouble,
     )
@@ -252,12 +299,13 @@ def begun(world: World, scene: Scene) -> Stepped:
     return _begun(world, plan)
 
 
-def _returned_to(plan: Plan | None, cluster: Cluster) -> str:
-    """Return the image that a failure may return to: what serves, or what was verified."""
-    if plan is None or plan.target_set.is_as_before:
-        return rules.stands(cluster)
-    baseline = plan.targets[0].baseline
-    return shown.image_of(baseline.value.template) if isinstance(baseline, Known) else ""
+def _returned_to(cluster: Cluster, history: History) -> str:
+    """Return the image that a failure may return to: what serves, else what was verified last."""
+    if cluster.template.image != KEPT and (stands := rules.stands(cluster)):
+        return stands
+    sets = {shown.set_name(Template(image)): image for image in shown.REVISIONS}
+    verified = (sets.get(one.replica_set, "") for one in history.verified)
+    return next((image for image in verified if image != WANTED), "")
 
 
 def recovery_of(world: World) -> Plan | None:

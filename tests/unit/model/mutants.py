@@ -8,7 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core import answering, entering, folding, remedy, resuming, triggers, writing
+from gate.core import (
+    answering,
+    entering,
+    folding,
+    remedy,
+    resuming,
+    set_selection,
+    triggers,
+    writing,
+)
 from gate.core import holder as holders
 from gate.core.attempt import Attempt, Purpose, Rejection, Step
 from gate.core.blindness import Blindness
@@ -191,3 +200,13 @@ def same_job_proves_death(patch: pytest.MonkeyPatch) -> None:
 def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
     """Whoever wants a lock need not wait for its holder."""
     patch.setattr(holders, "free_at", lambda *_: 0.0)
+
+
+def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
+    """The Deployment returns to what was verified, its configuration to what was before."""
+    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: ({}, {}))
+
+
+def what_an_attempt_left_is_a_way_back(patch: pytest.MonkeyPatch) -> None:
+    """What stands is returned to, though an attempt said that it failed."""
+    patch.setattr(set_selection, "_needs_verified", lambda _candidates: False)

@@ -45,6 +45,16 @@ MUTANTS = [
         *("configured-crashing", "S9", 1),
         id="S9-foreign-key-written-over",
     ),
+    pytest.param(
+        mutants.configuration_is_no_part_of_the_set,
+        *("kept-crashing", "S9", 0),
+        id="S9-configuration-no-part-of-the-set",
+    ),
+    pytest.param(
+        mutants.what_an_attempt_left_is_a_way_back,
+        *("kept-crashing", "S9", 0),
+        id="S9-what-an-attempt-left",
+    ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     pytest.param(mutants.blind_time_counts, "never-ready", "S8", 1, id="S8-blind-time-counts"),
     pytest.param(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -15,13 +14,13 @@ from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
 from gate.core.fields import Fields
+from gate.core.last_applied import has_last_applied, with_last_applied
 from gate.core.objects import Ref
 from gate.core.plan import PlannedObject, PlannedWrite
 from gate.core.remedy import autoscaled_body, without_replicas
 from gate.core.replicas import Decision, Replicas
 
 DEPLOYMENT = ("apps/v1", "Deployment")
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,8 @@ def prepare(
     claims = claims_for_apply(body, live.body.thaw(), taken or managed_fields)
     if claims is not None:
         taken = claimed(taken or managed_fields, claims, ref.api_version)
-    body = _with_last_applied(body, live)
+    if has_last_applied(live.body.thaw()):
+        body = with_last_applied(body)
     return Prepared(ref, body, before, taken, autoscaled, forced, claims)
 
 
@@ -171,22 +171,6 @@ def taken_fields(
     What our own manager wrote otherwise than by an apply, as a pause, becomes part of it.
     """
     return ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))
-
-
-def _with_last_applied(body: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Keep kubectl's annotation equal to the manifest where the live object carries it.
-
-    Otherwise a later client-side `kubectl apply` would compute its deletions from a manifest of
-    long ago.
-    """
-    annotations = live.body.thaw().get("metadata", {}).get("annotations") or {}
-    if LAST_APPLIED not in annotations:
-        return body
-    metadata = body.get("metadata", {})
-    own = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != LAST_APPLIED}
-    bare = {**body, "metadata": {**metadata, "annotations": own}}
-    text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return {**body, "metadata": {**metadata, "annotations": {**own, LAST_APPLIED: text}}}
 
 
 def taken_over(managers: Collection[str], take_over: Collection[str]) -> bool:

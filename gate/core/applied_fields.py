@@ -15,6 +15,7 @@ from gate.core.body import Body
 from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.fields import extract
+from gate.core.last_applied import without_last_applied
 from gate.core.objects import Ref
 from gate.core.ownership import owned_fields
 
@@ -27,12 +28,14 @@ _DIGITS: Final = 32
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
     """Return the body whose apply sets what `manager` owns of an object, None for nothing.
 
-    `spec.replicas` is left out: how many pods there are is no part of a version.
+    `spec.replicas` is left out: how many pods there are is no part of a version. So is kubectl's
+    annotation of what it applied last, which holds the whole manifest once more.
     """
     owned = owned_fields(live.managed.thaw()["managedFields"], manager)
     if not owned:
         return None
-    return Body.of(named_body(live.ref, _without_replicas(extract(live.body.thaw(), owned))))
+    applied = without_last_applied(extract(live.body.thaw(), owned))
+    return Body.of(named_body(live.ref, _without_replicas(applied)))
 
 
 def applied_digest(live: LiveObject | None) -> str:

@@ -1,4 +1,4 @@
-"""Environment values of a pod template, taken out where others may read them, and put back.
+"""Environment values of pods, taken out where others may read them, and put back.
 
 An environment value may be a password. A Lease is readable by more people than a ReplicaSet, so
 what is remembered there holds no values; the ReplicaSet of the same template still has them.
@@ -13,13 +13,12 @@ from gate.core.body import Body
 from gate.core.objects import Template
 
 _TAKEN_OUT: Final = "rollout-gate/value-left-out"
-_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 
 def without_values(body: Body) -> Body:
-    """Return a workload's body with each `value` of `env` marked as left out."""
+    """Return a body with each `value` of `env` marked as left out, wherever its pods are."""
     value = body.thaw()
-    for entry in _entries(_template_of(value)):
+    for _, entry in _variables(value):
         if "value" in entry:
             del entry["value"]
             entry[_TAKEN_OUT] = True
@@ -33,7 +32,7 @@ def with_values(body: Body, source: Template | None) -> Body | None:
     """
     value = body.thaw()
     known = {} if source is None else _values(source.body.thaw())
-    for container, entry in _named_entries(_template_of(value)):
+    for container, entry in _variables(value):
         if entry.pop(_TAKEN_OUT, None) is None:
             continue
         name = (container, str(entry.get("name")))
@@ -47,25 +46,22 @@ def _values(template: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     """Return the values by the names of container and variable; the last of a name wins."""
     return {
         (container, str(entry.get("name"))): entry.get("value", "")
-        for container, entry in _named_entries(template)
+        for container, entry in _variables(template)
         if "valueFrom" not in entry
     }
 
 
-def _template_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    spec = value.get("spec")
-    template = spec.get("template") if isinstance(spec, Mapping) else None
-    return template if isinstance(template, Mapping) else {}
+def _variables(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each entry of `env` with its container's name.
 
-
-def _entries(template: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    return (entry for _, entry in _named_entries(template))
-
-
-def _named_entries(template: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each entry of `env` with its container's name."""
-    spec = template.get("spec")
-    for key in _LISTS if isinstance(spec, Mapping) else ():
-        for container in spec.get(key) or ():  # type: ignore[union-attr]
-            for entry in container.get("env") or ():
-                yield str(container.get("name")), entry
+    Pods stand in templates of workloads, in that of a CronJob's Jobs, and in kinds that nobody
+    here knows: what matters is the shape of a container.
+    """
+    if isinstance(value, Mapping):
+        for entry in value.get("env") or () if isinstance(value.get("env"), list) else ():
+            if isinstance(entry, dict) and "name" in entry:
+                yield str(value.get("name")), entry
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _variables(inner)

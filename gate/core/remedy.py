@@ -19,6 +19,7 @@ from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.fields import Fields, extract
+from gate.core.last_applied import has_last_applied, with_last_applied
 from gate.core.objects import CleanText, Ref
 from gate.core.one_way import why_irreversible
 from gate.core.plan import Plan, PlannedWrite
@@ -166,7 +167,7 @@ def _restorations(
     for ref, object_ in mine.items():
         if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
             continue
-        body = returns_to.bodies.get(ref)
+        body = _member_body(returns_to, ref, object_)
         if body is not None:
             yield from _claimed(ref, claims_for_apply(body.thaw(), *_left(object_)))
             yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
@@ -217,6 +218,14 @@ def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite
         return None
     after, managed = _left(object_)
     return claims_for_return(before.body.thaw(), after, managed, write.body.thaw())
+
+
+def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Body | None:
+    """Return what is to be applied of a member of the set, with kubectl's annotation if it has."""
+    body = returns_to.bodies.get(ref)
+    if body is None or not has_last_applied(object_.after.body.thaw()):
+        return body
+    return Body.of(with_last_applied(body.thaw()))
 
 
 def _has_replicas(live: LiveObject) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.app.applying import LAST_APPLIED
+from gate.core.last_applied import LAST_APPLIED
 from tests.unit.app.bodies import autoscaler, marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import JSON, ApiServer

@@ -13,13 +13,16 @@ from dataclasses import dataclass, replace
 
 from gate.app.preflight import NO_DRY_RUN, Warn
 from gate.app.session import Session
-from gate.core.body import FrozenMap
+from gate.core.body import Body, FrozenMap
+from gate.core.claims import claims_for_apply
 from gate.core.effects import Verb, Write
+from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.remedy import WrittenObject, irreversible, writes_back
+from gate.core.unions import without_unions
 from gate.errors import RefusedError
 from gate.kube.failures import Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
@@ -28,10 +31,10 @@ from gate.side_by_side import each
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The apply that would restore an object, and the uid that it is about."""
+    """The apply that would restore an object, and the object as it is."""
 
     write: PlannedWrite
-    uid: str
+    live: LiveObject
 
 
 def with_way_back(session: Session, plan: Plan, *, allowed: bool, warn: Warn) -> Plan:
@@ -75,7 +78,7 @@ def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject])
     """Ask the server; return what it refuses, with its words."""
     writes = writes_back(plan, written, frozenset(), frozenset(written))
     tried = [
-        _Tried(write, before.uid)
+        _Tried(write, before)
         for write in writes
         if write.verb is Verb.APPLY and (before := plan.before(write.ref)) is not None
     ]
@@ -86,15 +89,26 @@ def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject])
 
 def _answer(writer: Writer, tried: _Tried) -> str:
     """Return why the server would not take an object back; forced, for its owners will differ."""
-    write = tried.write
-    trial = Write(
-        0, write.ref, write.verb, write.body, tried.uid, None, write.field_manager, force=True
-    )
+    write, uid = tried.write, tried.live.uid
+    body = _body_of_trial(tried)
+    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=True)
     try:
         writer.dry_run(trial)
     except (Rejected, Forbidden, NotFound) as error:
         return "" if NO_DRY_RUN in error.message else error.message
     return ""
+
+
+def _body_of_trial(tried: _Tried) -> Body:
+    """Return what is tried: without the unions that the rollback makes ours before its apply.
+
+    A dry run cannot change ownership first, and would refuse what the claims make possible.
+    """
+    body, live = tried.write.body.thaw(), tried.live
+    managed = live.managed.thaw()["managedFields"]
+    if claims_for_apply(body, live.body.thaw(), managed) is None:
+        return tried.write.body
+    return Body.of(without_unions(body))
 
 
 def _refusal(stays: Mapping[Ref, str]) -> RefusedError:

@@ -106,6 +106,29 @@ def test_a_good_version_with_another_strategy_is_verified(scene: Scene, before: 
     assert_runs(scene.objects, "shop/web:3")
 
 
+@pytest.mark.contract("B148", "B146", "B700")
+@pytest.mark.parametrize("after", ["absent", "recreate", longer("surge")])
+def test_a_verified_strategy_is_returned_to_over_a_kept_failure(scene: Scene, after: str) -> None:
+    """The way back to Recreate is free though what runs has a rolling update of the server's."""
+    assert_verified(scene.apply(web(strategy=STRATEGIES["recreate"])))
+    keep = ("--on-failure", "keep")
+    kept = scene.apply(web(9, strategy=STRATEGIES["absent"], behaviour=CRASH), flags=keep)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    bad = web(2, strategy=STRATEGIES[after], behaviour=CRASH)
+    assert_rolled_back(scene.apply(bad), "CrashLoop")
+    assert assert_runs(scene.objects, "shop/web:1")["spec"]["strategy"] == {"type": "Recreate"}
+
+
+@pytest.mark.contract("B148", "B146", "B700")
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_a_verified_update_strategy_does_not_refuse_a_good_version(scene: Scene, kind: str) -> None:
+    """OnDelete was verified, a failed version without it was kept: the next one is no refusal."""
+    assert_verified(scene.apply(web(), stateful(kind, {"type": "OnDelete"})))
+    bad = (web(9, behaviour=CRASH), stateful(kind, None))
+    assert_ended(scene.apply(*bad, flags=("--on-failure", "keep")), 6, "failed", "CrashLoop")
+    assert_verified(scene.apply(web(2), stateful(kind, None)))
+
+
 @pytest.mark.contract("B148", "B133")
 @pytest.mark.parametrize(
     ("kind", "before", "after"),

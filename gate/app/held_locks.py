@@ -38,6 +38,7 @@ class HeldLocks:
         self._clock = clock
         self._leases = leases
         self._held = {one.lock: one for one in held}
+        self._written_at = dict.fromkeys(self._held, clock.now())
         self.holder = held[0].holder
 
     @property
@@ -48,6 +49,12 @@ class HeldLocks:
     def get(self, lock: Lock) -> Held:
         """Return a lock as it was read or written last; KeyError for none of ours."""
         return self._held[lock]
+
+    def unwritten(self, seconds: float) -> tuple[Lock, ...]:
+        """Return the locks whose last write is that long ago, the oldest write first."""
+        latest = self._clock.now() - seconds
+        late = (lock for lock, written_at in self._written_at.items() if written_at <= latest)
+        return tuple(sorted(late, key=self._written_at.__getitem__))
 
     def history(self, lock: Lock, warn: Warn) -> History:
         """Return what a lock remembers, nothing where it is none of ours."""
@@ -62,7 +69,9 @@ class HeldLocks:
         for _ in range(_MOST_TRIES):
             try:
                 if held is not None:
+                    sent_at = self._clock.now()
                     self._held[lock] = write(held)
+                    self._written_at[lock] = sent_at
                     return
             except _CHANGED:
                 pass

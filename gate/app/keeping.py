@@ -26,13 +26,15 @@ from gate.core.version_history import Closed, History, JudgedVersion
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
 from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import HISTORY, RECORD, Held, Leases
+from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
 from gate.wire.history import history_text
 from gate.wire.record import fitting, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
 """How soon a renewal that failed is tried again."""
+DOUBTFUL_SECONDS: Final = DURATION_SECONDS / 2
+"""After how long without a renewal no write begins: others take a lock after the whole."""
 _NAP_SECONDS: Final = 1.0
 
 Effect = SaveRecord | Release
@@ -86,6 +88,7 @@ class Keeper:
         self._lost: str = ""
         self._left = False
         self._recorded: set[Lock] = set()
+        self._unrenewable: set[Lock] = set()
         self._renew_at = clock.now() + RENEWAL_SECONDS
 
     @property
@@ -166,19 +169,29 @@ class Keeper:
                 task.inbox.put(Released(self._clock.now(), effect.effect_id))
 
     def _renew(self) -> None:
+        """Renew each lock, the longest unrenewed first, whatever the others meet.
+
+        Where one fails and something is asked for, the others wait until that is done.
+        """
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
-        if self._lost:
-            return
-        try:
-            for lock in self._held.locks:
+        pauses_seconds: list[float] = []
+        for lock in () if self._lost else self._held.unwritten(0.0):
+            if pauses_seconds and not self._queue.empty():
+                break
+            try:
                 self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
-        except Lost as lost:
-            self._tell_lost(lost)
-        except ApiError as error:
-            wanted = min(error.retry_after_seconds or 0.0, RENEWAL_SECONDS)
-            self._renew_at = self._clock.now() + max(RETRY_SECONDS, wanted)
-            if not error.transient:
-                self._warn(f"the lock is not renewed: {error.message}")
+                self._unrenewable.discard(lock)
+            except Lost as lost:
+                self._tell_lost(lost)
+                return
+            except ApiError as error:
+                wanted = min(error.retry_after_seconds or 0.0, RENEWAL_SECONDS)
+                pauses_seconds.append(max(RETRY_SECONDS, wanted))
+                if not error.transient:
+                    self._unrenewable.add(lock)
+                    self._warn(f"the lock of {lock} is not renewed: {error.message}")
+        if pauses_seconds:
+            self._renew_at = self._clock.now() + max(pauses_seconds)
 
     def _tell_lost(self, lost: Lost) -> None:
         self._lost = str(lost)
@@ -191,21 +204,36 @@ class Keeper:
         """Write the record of a leg; without it nothing is written on the way out.
 
         On the way back the record of the way out says what is needed: what serves comes first.
+        What follows is written under every lock of the run, so all are renewed before the answer.
         """
         record, number = effect.record, effect.effect_id
         while record.objects and (seconds := self._saved(task, record)) > 0:
             if record.leg is Leg.BACK or self._lost or not self._nothing_asked_for(seconds):
+                break
+        if self._are_doubtful():
+            self._renew()
+        while record.leg is Leg.FORWARD and self._are_doubtful():
+            if not self._nothing_asked_for(max(0.0, self._renew_at - self._clock.now())):
                 break
         if self._lost:
             task.inbox.put(LeaseLost(self._clock.now(), self._lost))
         else:
             task.inbox.put(Recorded(self._clock.now(), number))
 
+    def _are_doubtful(self) -> bool:
+        """Tell whether somebody may soon take a lock that only trouble has kept from renewal."""
+        late = self._held.unwritten(DOUBTFUL_SECONDS)
+        return not self._lost and any(lock not in self._unrenewable for lock in late)
+
     def _nothing_asked_for(self, seconds: float) -> bool:
-        """Wait that long; False as soon as something else is asked for."""
+        """Wait that long, and renew what is due; False as soon as something else is asked for."""
         until = self._clock.now() + seconds
-        while self._queue.empty() and self._clock.now() < until:
-            self._clock.wait(min(_NAP_SECONDS, until - self._clock.now()))
+        while self._queue.empty() and not self._lost:
+            if self._clock.now() >= self._renew_at:
+                self._renew()
+            if (left_seconds := until - self._clock.now()) <= 0:
+                break
+            self._clock.wait(min(_NAP_SECONDS, left_seconds))
         return self._queue.empty()
 
     def _saved(self, task: _Task, record: Record) -> float:

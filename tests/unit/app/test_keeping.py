@@ -200,6 +200,81 @@ def test_the_way_back_does_not(scene: Scene) -> None:
     assert any("could not be written" in line for line in scene.warnings)
 
 
+class Row:
+    """Two Leases: the first one's record fails for as long as a test says."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.stores = {lock: Store() for lock in (LOCK, BESIDE)}
+        for lock, store in self.stores.items():
+            store.held = replace(store.held, lock=lock)
+        self.inbox: Inbox = SimpleQueue()
+        held = tuple(store.held for store in self.stores.values())
+        secrets = cast("KeptSecrets", Beside([]))
+        leases = cast("Leases", self)
+        self.keeper = Keeper(self.clock, leases, secrets, held, lambda _line: None)
+        self.keeper.start()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what hands a call on to the Lease that it is about."""
+        return lambda about, *rest: getattr(self._store(about), name)(about, *rest)
+
+    def heard(self, seconds: float) -> Any:
+        """Return what it says within so many seconds."""
+        return self.clock.receive(self.inbox, seconds)
+
+    def _store(self, about: Any) -> Store:
+        return self.stores[about if about in self.stores else about.lock]
+
+
+BESIDE = lock_of("shop", "worker")
+
+
+@pytest.mark.contract("B519")
+def test_the_other_locks_are_renewed_while_a_record_waits() -> None:
+    """They would be somebody else's by the time that it is written."""
+    row = Row()
+    row.stores[LOCK].failures = [DOWN] * 300
+    row.keeper.lane(row.inbox)(SaveRecord(1, OUT))
+    row.clock.wait(100.0)
+    assert row.stores[BESIDE].writes.count("renew") >= 6
+    row.stores[LOCK].failures = []
+    assert isinstance(row.heard(6.0), Recorded)
+
+
+@pytest.mark.contract("B519", "B524")
+def test_a_lock_that_was_lost_meanwhile_is_found_before_the_record_is_answered() -> None:
+    """After minutes without a server the record is written first, and the other lock is gone."""
+    row = Row()
+    for store in row.stores.values():
+        store.failures = [DOWN] * 300
+    row.keeper.lane(row.inbox)(SaveRecord(1, OUT))
+    row.clock.wait(90.0)
+    theirs = row.stores[BESIDE]
+    theirs.held = replace(theirs.held, holder=OTHER, resource_version="9")
+    for store in row.stores.values():
+        store.failures = []
+    first = row.heard(6.0)
+    assert isinstance(first, LeaseLost)
+    assert first.holder == "somebody else"
+
+
+@pytest.mark.contract("B519")
+def test_no_record_is_answered_under_a_lock_in_doubt() -> None:
+    """Its own Lease takes the record while the other one's renewal still fails."""
+    row = Row()
+    row.stores[BESIDE].failures = [DOWN] * 300
+    row.clock.wait(40.0)
+    row.keeper.lane(row.inbox)(SaveRecord(1, OUT))
+    assert row.heard(20.0) is None
+    row.stores[BESIDE].failures = []
+    assert isinstance(row.heard(6.0), Recorded)
+    row.stores[BESIDE].failures = [Forbidden("leases is forbidden")] * 300
+    row.clock.wait(40.0)
+    row.keeper.lane(row.inbox)(SaveRecord(2, OUT))
+    assert isinstance(row.heard(6.0), Recorded)
+
+
 def test_a_right_that_was_taken_away_is_warned_of(scene: Scene) -> None:
     """Trying again would not help: the attempt goes on without a record."""
     scene.store.failures = [Forbidden("leases is forbidden")]

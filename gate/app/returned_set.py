@@ -70,16 +70,26 @@ def _baseline_line(plan: Plan, target: Target) -> str:
             images = ", ".join(baseline.template.images())
             version = f"revision {baseline.revision} ({images})"
             if target.ref in plan.target_set.bodies:
-                so = "a failure returns" if returns else "a failure does not return"
-                return f"{target.ref}: {so} to the last verified {version}"
+                if not returns:
+                    return f"{target.ref}: a failure does not return to the last verified {version}"
+                why = _why_not_to_what_ran(plan, target.ref)
+                return f"{target.ref}: {why} a failure returns to the last verified {version}"
             if not returns:
                 return f"{target.ref}: {version} serves; a failure does not return to it"
             return f"{target.ref}: a failure returns to {version}"
         case Unknown(why):
             return f"{target.ref}: what serves cannot be told ({why}): no way back"
         case _:
-            return f"{target.ref}: {_nothing_serves(target)}, so a failure has nowhere to return to"
+            if target.snapshot.live is None:
+                return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
+            why = _why_not_to_what_ran(plan, target.ref)
+            return f"{target.ref}: {why} a failure has nowhere to return to"
 
 
-def _nothing_serves(target: Target) -> str:
-    return "nothing serves yet" if target.snapshot.live is None else "no version serves alone"
+def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
+    """Return why a Deployment does not return to what ran, as the beginning of a line."""
+    obstacles = plan.target_set.obstacles
+    if ref in obstacles or not obstacles:
+        return f"{obstacles.get(ref, 'no version serves alone')}, so"
+    other, why = next(iter(obstacles.items()))
+    return f"together with {other} ({why})"

@@ -26,6 +26,7 @@ from gate.core.version_history import History, JudgedVersion, template_digest
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
 _NOT_NAMED: Final = CleanText("this manifest does not name it, and it has changed since")
+_NONE_ALONE: Final = CleanText("no version serves alone")
 _UNREAD: Final = CleanText("this manifest does not name it, and it could not be read")
 
 Others = Mapping[Ref, Fact[LiveObject]]
@@ -96,7 +97,11 @@ def select(candidates: Candidates, others: Others) -> Selection:
         bodies.update({target.ref: body} if body is not None else {})
     configuration, missing = _configuration(candidates, returns)
     missing.update(_changed_unnamed(returns, others))
-    target_set = TargetSet(FrozenMap({**bodies, **configuration}), FrozenMap(missing))
+    target_set = TargetSet(
+        FrozenMap({**bodies, **configuration}),
+        FrozenMap(missing),
+        FrozenMap(_obstacles(candidates)),
+    )
     return Selection(tuple(targets), target_set)
 
 
@@ -105,18 +110,31 @@ def select(candidates: Candidates, others: Others) -> Selection:
 
 def _needs_verified(candidates: Candidates) -> bool:
     """Tell whether what stood before is no set to return to: it did not serve, or is known bad."""
+    return any(True for _ in _obstacles(candidates))
+
+
+def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
+    """Yield the Deployments that are not to return to what runs, each with why."""
     digests = candidates.before()
-    return any(_is_no_way_back(candidates, target, digests) for target in candidates.targets)
+    for target in candidates.targets:
+        why = _why_no_way_back(candidates, target, digests)
+        if why is not None:
+            yield target.ref, why
 
 
-def _is_no_way_back(candidates: Candidates, target: Target, digests: Mapping[Ref, str]) -> bool:
+def _why_no_way_back(
+    candidates: Candidates, target: Target, digests: Mapping[Ref, str]
+) -> CleanText | None:
     if not _is_changed(candidates.object(target.ref)):
-        return False
+        return None
     if isinstance(target.baseline, Unknown):
-        return False
+        return None
+    if isinstance(target.baseline, Absent):
+        return _NONE_ALONE
     judged = candidates.history(target.ref).of_objects(digests)
-    known_bad = judged is not None and not judged.verified
-    return known_bad or isinstance(target.baseline, Absent)
+    if judged is None or judged.why is None:
+        return None
+    return CleanText(f"what runs was not verified ({judged.why.reason})")
 
 
 def _is_changed(planned: PlannedObject) -> bool:

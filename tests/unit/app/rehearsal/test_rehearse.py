@@ -307,7 +307,10 @@ def test_of_several_deployments_the_first_with_pods_has_the_trouble(
 def test_what_a_scenario_asks_for_in_vain_is_said(
     played: Played, manifest: Write, tmp_path: Path
 ) -> None:
-    """A slip in a name, an image that nobody has, an event after the end."""
+    """A slip in a name, an image that nobody has, an event after the end.
+
+    What an event did do is warned of as on any cluster.
+    """
     scenario = tmp_path / "day.yaml"
     scenario.write_text(
         "images:\n  'shop/wbe:*': crash\n"
@@ -319,7 +322,11 @@ def test_what_a_scenario_asks_for_in_vain_is_said(
     assert warnings[0] == "warning: the scenario's shop/wbe:* fits no image of the manifest"
     assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, at ')
     refused = 'warning: "scale wbe 5" at 1s was refused: deployments.apps "wbe" not found'
-    assert warnings[2:] == [refused]
+    scaled = "kubectl changed spec.replicas"
+    assert warnings[2:] == [
+        refused,
+        f"warning: deployment/web is not as this run wrote it: {scaled}",
+    ]
     assert "not as it should be" not in played.out.getvalue(), "what it should be is the user's"
 
 

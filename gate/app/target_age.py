@@ -21,17 +21,20 @@ def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
 
     A version is as old as its ReplicaSet (`metadata.creationTimestamp`), and one whose age nobody
     knows is too old. Where one of several Deployments could not return, none does: they were
-    applied together. The versions are still what checks compare with.
+    applied together, and a part of an apply stays, too. The versions are still what checks
+    compare with.
     """
-    if days is None or plan.policy.on_failure is not OnFailure.ROLLBACK:
+    if days is None:
         return plan
     too_old = [why for target in plan.targets if (why := _too_old(target, days, now))]
     for why in too_old:
         warn(f"{why}: a failure does not return to it")
     if not too_old:
         return plan
-    policy = replace(plan.policy, on_failure=OnFailure.KEEP, on_interrupt=OnInterrupt.KEEP)
-    return replace(plan, policy=policy, may_retreat=False)
+    policy = replace(plan.policy, takes_back_parts=False)
+    if policy.on_failure is OnFailure.ROLLBACK:
+        policy = replace(policy, on_failure=OnFailure.KEEP, on_interrupt=OnInterrupt.KEEP)
+    return replace(plan, policy=policy)
 
 
 def _too_old(target: Target, days: int, now: datetime) -> str:

@@ -33,10 +33,9 @@ from gate.core.following import UnexpectedAnswer
 from gate.core.inspecting import take_in
 from gate.core.machine import Leg, State
 from gate.core.plan import PlannedWrite
-from gate.core.policy import OnFailure
 from gate.core.remedy import forced_fields
 from gate.core.snapshot import older
-from gate.core.writing import is_theirs, stepped_back
+from gate.core.writing import given_up, is_theirs, stepped_back
 from gate.core.written import surely_written, went_back, went_out
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
@@ -137,15 +136,12 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Give up on a write, for good.
 
     Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
-    theirs, whether ours was done before or never. `--on-failure` says what a version gets that
-    fails: a part of an apply is no version, and goes back whatever it says.
+    theirs, whether ours was done before or never.
     """
     ref = attempt.queue[0].ref
     if attempt.uncertain and is_theirs(attempt, ref):
         return stepped_back(attempt, ref)
-    policy = replace(attempt.plan.policy, on_failure=OnFailure.ROLLBACK)
-    plan = replace(attempt.plan, policy=policy)
-    return replace(attempt, rejection=rejection, retry=None, plan=plan)
+    return given_up(attempt, rejection)
 
 
 def _without_conflicts(

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gate.core.baseline import Baseline
 from gate.core.body import Body
@@ -14,7 +14,7 @@ from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
 from gate.core.objects import Ref
-from gate.core.policy import Policy
+from gate.core.policy import OnFailure, Policy
 from gate.core.record import Resumed
 from gate.core.snapshot import Snapshot
 from gate.core.target_set import TargetSet
@@ -63,9 +63,9 @@ class Target:
 class Plan:
     """The writes in the order of application, and the Deployments that are judged.
 
-    `may_retreat` is false for commands that never write a rollback (`verify`), and where an age
-    limit forbids it. `resumed` is set where another attempt is finished, whose writes are done.
-    `target_set` is what a failure returns to.
+    `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
+    where another attempt is finished, whose writes are done. `target_set` is what a failure
+    returns to.
     """
 
     command: str
@@ -94,3 +94,14 @@ class Plan:
             if target.ref == ref:
                 return target
         raise KeyError(ref)
+
+
+def plan_to_take_back(plan: Plan) -> Plan:
+    """Return the plan that takes back a part of an apply.
+
+    `--on-failure` says what a version gets that fails: a part of an apply is no version, and goes
+    back whatever it says.
+    """
+    if not plan.policy.takes_back_parts:
+        return plan
+    return replace(plan, policy=replace(plan.policy, on_failure=OnFailure.ROLLBACK))

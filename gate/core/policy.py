@@ -60,6 +60,8 @@ class Policy:
     Budgets are seconds; None is `auto`. `require` is None for all pods, "min-available" being
     spelled by `require_min_available`. `evidence_seconds` is how long the bake window may be
     beyond `bake_seconds`: until every check that decides has measured all that it wants to.
+    `takes_back_parts` is whether half an apply goes back whatever `on_failure` says: an age limit
+    forbids it.
     """
 
     timeout_seconds: float | None = None
@@ -80,6 +82,7 @@ class Policy:
     checks: tuple[Check, ...] = ()
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0
+    takes_back_parts: bool = True
 
     @property
     def longest_bake_seconds(self) -> float:

@@ -21,7 +21,7 @@ from gate.core.last_look import LeftObject
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.plan import Plan, PlannedObject, Target
+from gate.core.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.policy import OnFailure
 from gate.core.record import Followed, Kept, Record, Resumed
 from gate.core.remedy import WrittenObject, writes_back
@@ -78,6 +78,8 @@ def resume(
         resumed=resumed,
         target_set=record.target_set,
     )
+    if record.leg is Leg.FORWARD and _is_half_applied(sorted_):
+        plan = plan_to_take_back(plan)
     untold = bool(record.checks) and record.policy.on_inconclusive is OnInconclusive.ROLLBACK
     back = record.leg is Leg.BACK or untold or _goes_back(plan, sorted_, at)
     lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
@@ -165,13 +167,18 @@ def _can_return(record: Record, kept: Kept) -> bool:
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     """Decide for an attempt that was on its way out."""
     ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not Standing.OTHERS}
-    if any(kept.changes for kept in sorted_.of(Standing.BEFORE)):
+    if _is_half_applied(sorted_):
         return True
     if _complete(plan, ours, at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
     back = writes_back(plan, written_objects(plan), departed, frozenset(ours))
     return any(write.verb is Verb.APPLY for write in back)
+
+
+def _is_half_applied(sorted_: _Sorted) -> bool:
+    """Tell whether an attempt on its way out did not come to all that it was to change."""
+    return any(kept.changes for kept in sorted_.of(Standing.BEFORE))
 
 
 def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.causes import Cause
 from gate.core.fact import Absent, Known
+from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
@@ -84,7 +85,14 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """End what a gate that died had taken back, as it was found: nothing there is no version."""
+    """End what a gate that died had taken back, as it was found: nothing there is no version.
+
+    A part of an apply that may not go back stays, though this Deployment was never written.
+    """
+    resumed, policy = attempt.plan.resumed, attempt.plan.policy
+    on_its_way_out = resumed is not None and resumed.record.leg is Leg.FORWARD
+    if on_its_way_out and policy.on_failure is not OnFailure.ROLLBACK:
+        return failure
     if isinstance(attempt.plan.target(ref).baseline, Known):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     snapshot = attempt.snapshots.get(ref)

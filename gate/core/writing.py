@@ -23,7 +23,7 @@ from gate.core.landing import landed
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.plan import PlannedWrite
+from gate.core.plan import PlannedWrite, plan_to_take_back
 from gate.core.remedy import autoscaled_body, content, with_live_replicas
 from gate.core.written import was_scaled, went_out
 
@@ -51,7 +51,7 @@ def next_write(attempt: Attempt) -> Step:
             return stepped_back(attempt, head.ref), ()
     obstacle = _obstacle(attempt, head, retry)
     if obstacle is not None:
-        return replace(attempt, rejection=obstacle, retry=None), ()
+        return given_up(attempt, obstacle), ()
     return _send(attempt, head)
 
 
@@ -90,6 +90,12 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
         departures=attempt.departures.put(ref, departure),
         departed_at=attempt.now,
     )
+
+
+def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Return the attempt whose way out ends with a write that cannot be done."""
+    plan = plan_to_take_back(attempt.plan)
+    return replace(attempt, rejection=rejection, retry=None, plan=plan)
 
 
 def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:

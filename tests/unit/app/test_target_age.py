@@ -12,7 +12,7 @@ from gate.app.target_age import within_age
 from gate.core.body import FrozenMap
 from gate.core.fact import Absent, Known
 from gate.core.objects import ReplicaSet
-from gate.core.plan import Plan, Target
+from gate.core.plan import Plan, Target, plan_to_take_back
 from gate.core.policy import OnFailure, OnInterrupt, Policy
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import planned
@@ -69,14 +69,25 @@ def with_sets(target: Target, sets: Mapping[str, ReplicaSet]) -> Target:
     return replace(target, snapshot=replace(target.snapshot, replica_sets=FrozenMap(sets)))
 
 
+@pytest.mark.contract("B32", "B138")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_half_an_apply_does_not_go_back_to_what_is_too_old(on_failure: OnFailure) -> None:
+    """It would go back whatever becomes of a version that fails; the limit says more."""
+    plan, warnings = plan_over_v1(Policy(on_failure=on_failure)), list[str]()
+    bounded = within_age(plan, 2, datetime(2100, 1, 1, tzinfo=UTC), warnings.append)
+    assert plan_to_take_back(plan).policy.on_failure is OnFailure.ROLLBACK
+    assert plan_to_take_back(bounded) is bounded
+    keeps = bounded.policy.on_failure
+    assert keeps is (OnFailure.KEEP if on_failure is OnFailure.ROLLBACK else on_failure)
+    assert len(warnings) == 1
+
+
 @pytest.mark.contract("B138")
 def test_nothing_changes_where_nothing_would_go_back() -> None:
-    """Without a limit, with another reaction, with nothing to return to."""
+    """Without a limit, with nothing to return to."""
     later, warnings = datetime(2100, 1, 1, tzinfo=UTC), list[str]()
     plan = plan_over_v1()
     assert within_age(plan, None, later, warnings.append) is plan
-    paused = plan_over_v1(Policy(on_failure=OnFailure.PAUSE))
-    assert within_age(paused, 2, later, warnings.append) is paused
     [target] = plan.targets
     assert isinstance(target.baseline, Known)
     first = replace(plan, targets=(replace(target, baseline=Absent()),))

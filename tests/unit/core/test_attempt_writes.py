@@ -433,13 +433,38 @@ def test_a_deployment_that_is_deleted_before_its_write_is_gone() -> None:
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
+@pytest.mark.contract("B32")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_part_goes_back_too_where_the_gate_itself_will_not_write(on_failure: OnFailure) -> None:
+    """Somebody changed the Deployment since it was read: ours is not even sent over it."""
+    server = serving(config("a"))
+    policy = Policy(on_failure=on_failure)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+    player.run(lambda attempt: world.config_ref() in attempt.written)
+    server.edit(player.attempt.plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+
+
+@pytest.mark.contract("B32")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_deployment_goes_back_too_where_a_later_object_is_rejected(on_failure: OnFailure) -> None:
+    """It was written completely, and is a part of an apply all the same."""
+    server = serving(config("a"))
+    policy = Policy(on_failure=on_failure)
+    player = Player(server, planned(server, manifest("v2"), config("b"), policy=policy))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert server.stored[player.attempt.plan.targets[0].ref].image == "shop/web:v1"
+
+
 @pytest.mark.contract("B32", "B138")
 def test_a_part_of_an_apply_stays_where_nothing_may_go_back() -> None:
     """An age limit forbids any way back: 6, and what was written stands."""
     server = serving(config("a"))
-    policy = Policy(on_failure=OnFailure.KEEP)
-    plan = planned(server, config("b"), manifest("v2"), policy=policy)
-    player = Player(server, replace(plan, may_retreat=False))
+    policy = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, rejected)
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)

@@ -217,8 +217,7 @@ def test_a_rejected_apply_is_looked_at_too() -> None:
         player.server.remove(SETTINGS)
         return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
 
-    player = rolling_out()
-    player.attempt = replace(player.attempt, plan=replace(player.attempt.plan, may_retreat=False))
+    player = rolling_out(Policy(on_failure=OnFailure.KEEP, takes_back_parts=False))
     player.run(lambda attempt: SETTINGS in attempt.written)
     player.bend(Write, refused)
     attempt = player.run()

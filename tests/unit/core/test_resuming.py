@@ -296,6 +296,39 @@ def test_what_cannot_go_back_is_followed_on(
     assert len(server.done) == done
 
 
+@pytest.mark.contract("B32", "B530")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_part_of_an_apply_goes_back_whatever_was_to_become_of_a_version(
+    on_failure: OnFailure,
+) -> None:
+    """The gate died between two writes: half an apply is no version to be kept or paused."""
+    server = serving()
+    record = died_half_way(server, Policy(on_failure=on_failure))
+    player = finished(server, record)
+    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
+    assert_whole(server, player)
+
+
+@pytest.mark.contract("B138")
+def test_a_part_of_an_apply_stays_where_an_age_limit_forbids_any_way_back() -> None:
+    """What would be returned to is too old, also for who finishes the attempt."""
+    server = serving()
+    limits = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
+    record = died_half_way(server, limits)
+    done = len(server.done)
+    player = finished(server, record)
+    assert player.attempt.exit_code == 6
+    assert len(server.done) == done
+
+
+def died_half_way(server: Server, policy: Policy) -> Record:
+    """Let a gate die when the ConfigMap is written and no Deployment yet."""
+    player = Dying(server, plan_of(server, *VERSION_2, policy=policy))
+    player.run(lambda _: len(player.server.done) == 1)
+    assert player.record is not None
+    return player.record
+
+
 def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
     """Complete is not yet verified: the bake window that was asked for sees it crash."""
     server = serving()

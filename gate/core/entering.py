@@ -30,7 +30,7 @@ from gate.core.resuming import why_resumed
 from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
 from gate.core.verdict import VerdictKind
-from gate.core.writing import next_write
+from gate.core.writing import became_theirs, next_write
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
 """What the log of the run before tells most of."""
@@ -180,7 +180,8 @@ def _following(attempt: Attempt, _ruled: Rulings) -> Step:
 def _with_unchanged(attempt: Attempt) -> Attempt:
     """Follow on the way back what served before and needs no write to serve again.
 
-    Its configuration may have been restored: the same predicate has to verify it.
+    Its configuration may have been restored: the same predicate has to verify it. What somebody
+    else changed before it was written is theirs, and nothing that this attempt could verify.
     """
     if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
         return attempt
@@ -188,6 +189,8 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         ref, written = target.ref, attempt.written.get(target.ref)
         snapshot = attempt.snapshots.get(ref)
         if ref in attempt.departures or not isinstance(target.baseline, Known):
+            continue
+        if became_theirs(attempt, ref):
             continue
         if snapshot is None or snapshot.live is None or (written is not None and written.changed):
             continue

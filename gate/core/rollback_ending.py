@@ -12,14 +12,14 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.verdict import VerdictKind
-from gate.core.writing import is_theirs
+from gate.core.writing import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment after the way back, by what stands of it."""
     if ref in attempt.refusals:
         return _refused_back(attempt, ref, attempt.refusals[ref])
-    if _became_theirs(attempt, ref):
+    if became_theirs(attempt, ref):
         return _superseded(attempt, ref)
     rollout = attempt.rollouts.get(ref)
     if rollout is None:
@@ -34,13 +34,6 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     causes = failure.causes + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
-
-
-def _became_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed a Deployment that this attempt came not to write."""
-    unwritten = ref not in attempt.written and attempt.plan.resumed is None
-    planned = any(write.ref == ref for write in attempt.plan.writes)
-    return unwritten and planned and is_theirs(attempt, ref)
 
 
 def _superseded(attempt: Attempt, ref: Ref) -> Ending:

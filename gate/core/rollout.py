@@ -248,7 +248,9 @@ class Rollout:
         return self._observed(live) and done(self.snapshot, live, self.policy)
 
     def _paused(self, live: Deployment, now: float) -> Verdict | None:
-        if not live.paused:
+        """Return that a pause holds it; what asks for nothing new is complete though paused."""
+        unchanged = self.applied.found and not self.applied.spec_changed
+        if not live.paused or (unchanged and self.is_complete(live)):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
         return Verdict(kind, Reason.PAUSED, CleanText("the Deployment is paused"), self.causes(now))

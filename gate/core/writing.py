@@ -73,6 +73,13 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     return live.uid != before.uid or substance(live) != substance(before)
 
 
+def became_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed a Deployment that this attempt came not to write."""
+    unwritten = ref not in attempt.written and attempt.plan.resumed is None
+    planned = any(write.ref == ref for write in attempt.plan.writes)
+    return unwritten and planned and is_theirs(attempt, ref)
+
+
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what was there before is not there any more, though another one may be."""
     live, before = attempt.live.get(ref), attempt.plan.before(ref)

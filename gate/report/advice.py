@@ -35,6 +35,8 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
+        if not steps and result["reason"] == Reason.APPLY_REJECTED:
+            steps = [*_of_attempt(result)]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 
@@ -95,6 +97,7 @@ _ALONE: dict[str, tuple[Step, ...]] = {
     Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
     Reason.NOT_FOUND: (Step("check name, namespace and context"),),
     Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
+    Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
     Reason.CHECK_FAILED: _ASK_ALONE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
+from gate.report.half_applied import how_it_ended, is_left_alone, is_unwritten
 from gate.report.refusal import NOTHING, NOTHING_NEW
 from gate.report.result import DeploymentResult, Result, Version
 from gate.report.style import Style, Symbol, Tone
@@ -68,6 +69,11 @@ def _after_recovery(result: Result) -> bool:
 
 def _of_deployments(result: Result) -> str:
     deployments = result["deployments"]
+    half = how_it_ended(result)
+    if half and result["outcome"] == Outcome.ROLLED_BACK:
+        return f"{half}; {_taken_back(result)}"
+    if half and result["outcome"] == Outcome.FAILED:
+        return f"{half}; {_left(deployments)}"
     if len(deployments) == 1:
         return _of_one(result, deployments[0])
     if not deployments:
@@ -75,6 +81,26 @@ def _of_deployments(result: Result) -> str:
     if result["outcome"] == Outcome.VERIFIED:
         return f"all {len(deployments)} Deployments run what was applied"
     return _of_several(result, deployments)
+
+
+def _taken_back(result: Result) -> str:
+    if not _is_as_before(result):
+        return "what was written went back, but not all of it"
+    first, *others = result["deployments"]
+    baseline = first["baseline"]
+    if others or baseline is None or first["running"] != "baseline":
+        return "what was written went back"
+    return f"what was written went back, and {called(first)} runs {version_words(baseline)}"
+
+
+def _left(deployments: list[DeploymentResult]) -> str:
+    """Say what an apply that was cut off leaves, and does not take back."""
+    unwritten = [called(deployment) for deployment in deployments if is_unwritten(deployment)]
+    if not unwritten:
+        return "what was written stands"
+    names = ", ".join(unwritten[:_MOST_NAMED])
+    names += f" and {len(unwritten) - _MOST_NAMED} more" if len(unwritten) > _MOST_NAMED else ""
+    return f"what was written stands, without {names}"
 
 
 def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
@@ -136,14 +162,23 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             return f"{name} failed, and its rollback is not verified: it needs a person"
         case Outcome.INCONCLUSIVE:
             return f"{name} is complete, but its checks lacked evidence; the new version was kept"
-        case Outcome.SUPERSEDED if deployment["reason"] == Reason.DELETED:
-            return f"{name} was deleted by somebody else; nothing was written after that"
-        case Outcome.SUPERSEDED if deployment["reason"] == Reason.LOCKED:
-            return f"somebody else took the lock of {name}; nothing was written after that"
         case Outcome.SUPERSEDED:
-            return f"somebody else changed {name}; nothing was written after that"
+            return _superseded(result, deployment)
         case _:
             return _failed(deployment)
+
+
+def _superseded(result: Result, deployment: DeploymentResult) -> str:
+    name, is_deleted = called(deployment), deployment["reason"] == Reason.DELETED
+    if is_left_alone(result, deployment):
+        if is_deleted:
+            return f"somebody else deleted {name}, which was not made anew"
+        return f"somebody else changed {name}, which was left alone"
+    if is_deleted:
+        return f"{name} was deleted by somebody else; nothing was written after that"
+    if deployment["reason"] == Reason.LOCKED:
+        return f"somebody else took the lock of {name}; nothing was written after that"
+    return f"somebody else changed {name}; nothing was written after that"
 
 
 def _verified(deployment: DeploymentResult) -> str:

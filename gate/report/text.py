@@ -13,6 +13,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.advice import next_steps, worst_deployment
 from gate.report.checks import check_lines
+from gate.report.half_applied import how_it_ended, is_unwritten
 from gate.report.headline import called, headline, version_words
 from gate.report.result import (
     Action,
@@ -162,10 +163,15 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
     alike = [cause for cause in causes if _uncounted(cause["message"]) == _uncounted(message)]
     same = [cause["reason"] for cause in alike]
     message = alike[0]["message"] if alike else message
-    own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [deployment["reason"]]
+    decided = result if how_it_ended(result) and _is_alone(result) else deployment
+    own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
     reasons = ", ".join(dict.fromkeys([*own, *same]))
     rest = [cause for cause in causes if cause not in alike]
     return [f"{reasons}: {message}", *(f"{c['reason']}: {c['message']}" for c in rest)]
+
+
+def _is_alone(result: Result) -> bool:
+    return len(result["deployments"]) == 1
 
 
 def _uncounted(message: str) -> str:
@@ -177,7 +183,7 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
     """Return the attempt's message where it is about this Deployment."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
-    if len(result["deployments"]) == 1:
+    if _is_alone(result):
         return result["message"]
     name = f"{called(deployment)}: "
     return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
@@ -193,22 +199,34 @@ def _runs(block: _Block, deployment: DeploymentResult) -> None:
         case "baseline" if baseline is not None:
             block.row("runs", _served(deployment, baseline))
             if deployment["outcome"] != Outcome.REFUSED:
-                block.row("failed", _version(new))
+                _row_of_new(block, deployment, "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
-            _both(block, new, baseline)
+            _both(block, deployment)
         case "other":
             block.row("runs", _other(deployment))
-            _both(block, new, baseline)
+            _both(block, deployment)
         case _:
             block.row("runs", "not known")
-            _both(block, new, baseline)
+            _both(block, deployment)
 
 
-def _both(block: _Block, new: Version, baseline: Version | None) -> None:
-    block.row("applied", _version(new))
-    if baseline is not None:
-        block.row("before", _version(baseline))
+def _both(block: _Block, deployment: DeploymentResult) -> None:
+    _row_of_new(block, deployment, "applied")
+    if deployment["baseline"] is not None:
+        block.row("before", _version(deployment["baseline"]))
+
+
+def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None:
+    """Name the new version: one that was never written neither was applied nor failed."""
+    new = deployment["new"]
+    if is_unwritten(deployment):
+        if new["images"]:
+            block.row("wanted", _version(new))
+    elif label == "failed" and deployment["reason"] == Reason.APPLY_REJECTED:
+        block.row("undone", _version(new))
+    else:
+        block.row(label, _version(new))
 
 
 def _served(deployment: DeploymentResult, baseline: Version) -> str:
@@ -221,7 +239,7 @@ def _served(deployment: DeploymentResult, baseline: Version) -> str:
 
 def _other(deployment: DeploymentResult) -> str:
     if deployment["outcome"] != Outcome.SUPERSEDED:
-        return "nothing of it: it was taken down"
+        return "nothing: it was not written" if is_unwritten(deployment) else "no pod of it"
     gone = deployment["reason"] == Reason.DELETED
     return "nothing: it was deleted" if gone else "what somebody else applied"
 

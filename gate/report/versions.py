@@ -29,6 +29,16 @@ def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
     return attempt.leg is Leg.BACK and ref not in attempt.written
 
 
+def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what a way back never wrote has the pods that it had: it may be paused alone."""
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    if not _is_as_found(attempt, ref) or live is None or before is None:
+        return False
+    if live.deployment is None or before.deployment is None or live.uid != before.uid:
+        return False
+    return live.deployment.template.body == before.deployment.template.body
+
+
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     """Return what is known of a Deployment at the end."""
     rollout = attempt.rollouts.get(ref)
@@ -116,6 +126,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
     match attempt.endings[ref].outcome:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
+        case Outcome.SUPERSEDED if _has_its_template(attempt, ref):
+            return _seen(attempt, ref)
         case Outcome.SUPERSEDED:
             return "other"
         case Outcome.REFUSED:

@@ -1,0 +1,36 @@
+"""What to say of an apply that did not come to all its writes, and of what it never wrote.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.outcome import Outcome, Reason
+from gate.report.result import DeploymentResult, Result
+
+_HOW: Final[Mapping[str, str]] = {
+    Reason.APPLY_REJECTED: "the apply was rejected half-way",
+    Reason.INTERRUPTED: "the gate ended half-way",
+}
+
+
+def how_it_ended(result: Result) -> str:
+    """Say what cut an apply off half-way, "" where a version came to its own end."""
+    how = _HOW.get(result["reason"], "")
+    if result["reason"] == Reason.APPLY_REJECTED or not result["deployments"]:
+        return how
+    return how if all(map(is_unwritten, result["deployments"])) else ""
+
+
+def is_unwritten(deployment: DeploymentResult) -> bool:
+    """Tell whether an attempt with writes never came to a Deployment."""
+    return not (deployment["changed"] or deployment["new"]["replicaset"])
+
+
+def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
+    superseded = deployment["outcome"] == Outcome.SUPERSEDED
+    return superseded and result["rollback"] is not None and is_unwritten(deployment)

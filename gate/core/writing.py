@@ -18,7 +18,7 @@ from gate.core.claims import claimed
 from gate.core.effects import Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
-from gate.core.foreign import foreign_fields, without_foreign
+from gate.core.foreign import foreign_fields, removed_owners, without_foreign
 from gate.core.landing import landed
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
@@ -174,6 +174,9 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if retry is not None and retry.refused is not None:
         refusals = attempt.refusals.put(head.ref, retry.refused)
         return replace(attempt.past_head(), refusals=refusals), ()
+    owners = _lost_owners(attempt, head.ref)
+    if owners is not None and not came_back:
+        return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
     if head.verb is Verb.APPLY and not came_back:
         return _send_back(replace(attempt, retry=None), head)
     return _send(replace(attempt, retry=None), head)
@@ -200,6 +203,26 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
         ),
         smaller,
     )
+
+
+def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
+    """Return the managed fields to be put back before an object is restored, None for none."""
+    written, live = attempt.written.get(ref), attempt.live.get(ref)
+    apply = next((one for one in attempt.queue if one.ref == ref and one.verb is Verb.APPLY), None)
+    if apply is None or written is None or live is None:
+        return None
+    if ref in attempt.refusals or attempt.now >= attempt.leg_ends_at:
+        return None
+    owners = removed_owners(written.after, live)
+    if owners is None or foreign_fields(apply, written, live) is not None:
+        return None
+    return owners
+
+
+def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
+    """Send managed fields as they were, before the apply that the queue begins with."""
+    attempt = replace(attempt, queue=(owners, *attempt.queue), retry=None)
+    return _send_body(attempt, owners, owners.body)
 
 
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
@@ -262,6 +285,11 @@ def _send(attempt: Attempt, head: PlannedWrite) -> Step:
     body = _body(attempt, head, live)
     if body is None:
         return attempt.past_head(), ()
+    return _send_body(attempt, head, body)
+
+
+def _send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
+    live = attempt.live.get(head.ref)
     write = Write(
         effect_id=attempt.next_id,
         ref=head.ref,

@@ -16,6 +16,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import OURS, Scene, secret, service, settings, web
 from tests.cluster import manifests
 from tests.cluster.audit import Trail
@@ -24,6 +25,9 @@ from tests.cluster.objects import Objects
 from tests.long import longer
 
 CRASH = "crash=0.1"
+JSON_PATCH = "application/json-patch+json"
+KEEP = ("--on-failure", "keep")
+BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
     "absent": None,
     "rolling": {"type": "RollingUpdate"},
@@ -45,6 +49,34 @@ def whole(objects: Objects, resource: str, name: str) -> JSON:
     annotations.pop("deployment.kubernetes.io/revision", None)
     kept = {name: live[name] for name in live if name not in ("metadata", "status")}
     return {**kept, "annotations": annotations, "labels": metadata.get("labels"), "ours": ours}
+
+
+def disown(scene: Scene, resource: str, name: str) -> None:
+    """Remove all managed fields, as `kubectl patch` can."""
+    nobody = [{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]
+    scene.objects.patch(resource, name, nobody, JSON_PATCH)
+    assert not scene.objects.get(resource, name)["metadata"].get("managedFields")
+
+
+@pytest.mark.contract("B61", "B149")
+@pytest.mark.parametrize("kept", [False, True], ids=["as-before", "last-verified"])
+def test_an_object_whose_owners_were_removed_returns_all_the_same(scene: Scene, kept: bool) -> None:
+    """What only the bad version had goes, too: nothing conflicts with `before-first-apply`."""
+    bare = {key: value for key, value in settings("one").items() if key != "data"}
+    strategy = STRATEGIES["absent" if kept else "recreate"]
+    assert_verified(scene.apply(settings("one"), web(strategy=strategy)))
+    found = [whole(scene.objects, *each) for each in BOTH]
+    if kept:
+        bad = scene.apply({**bare, "data": {"nine": "9"}}, web(9, behaviour=CRASH), flags=KEEP)
+        assert_ended(bad, 6, "failed", "CrashLoop")
+    with scene.applying({**bare, "data": {"two": "2"}}, web(2, behaviour="crash=5")) as running:
+        running.wait_for_line(UNDER_WAY)
+        for resource, name in BOTH:
+            disown(scene, resource, name)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert [whole(scene.objects, *each) for each in BOTH] == found
+    assert_runs(scene.objects, "shop/web:1")
 
 
 def stateful(kind: str, strategy: JSON | None) -> JSON:

@@ -5,6 +5,7 @@ One thread owns the Leases, so that no two writes of ours ever meet in one.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,22 +13,21 @@ from queue import SimpleQueue
 from typing import Final
 
 from gate.app.held_locks import HeldLocks, Lost
+from gate.app.histories import Histories, masked
 from gate.app.lock_taking import LEAVE_SECONDS
 from gate.app.secrets_beside import SecretsBeside
 from gate.clock import Clock
-from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
-from gate.core.objects import CleanText, Ref
+from gate.core.objects import Ref
 from gate.core.record import Record
-from gate.core.version_history import Closed, History, JudgedVersion
+from gate.core.version_history import Closed, History
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
-from gate.wire.history import history_text
 from gate.wire.record import fitting, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
@@ -39,6 +39,7 @@ _NAP_SECONDS: Final = 1.0
 
 Effect = SaveRecord | Release
 Warn = Callable[[str], None]
+Annotations = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,57 +260,61 @@ class Keeper:
         """Return a record's text, after what Secrets were is kept beside it."""
         if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
             self._secrets.keep(record, self._held.get(lock))
-        why = tuple(self._masked(cause) for cause in record.why)
+        why = tuple(masked(cause, self.mask) for cause in record.why)
         return fitting(replace(without_secrets(record), why=why))[0]
 
-    def _shown(self, version: JudgedVersion) -> JudgedVersion:
-        """Return a version as it may be read by others: what failed may quote a secret."""
-        return replace(version, why=self._masked(version.why)) if version.why else version
-
-    def _masked(self, cause: Cause) -> Cause:
-        return replace(cause, message=CleanText(self.mask(cause.message)))
-
     def _close(self, task: _Task, closed: Closed) -> None:
-        """Write down what is to be remembered, and give the locks back."""
-        at, url = self._clock.wall().isoformat(timespec="seconds"), self._holder.url
-        for lock in () if self._lost else self._held.locks:
+        """Strike out the record, write down what is to be remembered, and give the locks back.
+
+        The record goes first: one that outlives its verdict has `recover` do it over.
+        """
+        histories = Histories(self._clock, self._holder, closed, self.mask)
+        locks = sorted(self._held.locks, key=lambda lock: lock != task.record_in)
+        for lock in () if self._lost else locks:
             annotations: dict[str, str | None] = {}
-            for closing in closed.deployments:
-                if lock_of(closing.ref.namespace, closing.ref.name) == lock:
-                    shown = replace(closing, versions=tuple(map(self._shown, closing.versions)))
-                    history = self._held.history(lock, self._warn)
-                    history = history.after(shown, self._holder.identity, url, at)
-                    annotations[HISTORY] = history_text(history)
+            before = functools.partial(self._held.history, lock, self._warn)
+            if (text := histories.text(lock, before, self._warn)) is not None:
+                annotations[HISTORY] = text
             if lock == task.record_in and lock in self._recorded and not closed.left_open:
                 annotations[RECORD] = None
             self._end(lock, annotations, stays=task.stays)
         self._left = not task.stays
 
-    def _end(self, lock: Lock, annotations: Mapping[str, str | None], *, stays: bool) -> None:
+    def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
         """Write down what is to be remembered, and give the lock back unless it `stays`.
 
-        What Secrets were goes while the lock is ours, and after the record that needed it.
+        What the server does not take of the history costs neither the record's end nor the lock.
         """
-        is_open = RECORD not in annotations and self._held.get(lock).record
-        keeps_secrets = not is_open and self._secrets.are_beside(lock)
         try:
-            if stays or (keeps_secrets and annotations):
-                self._write_down(lock, annotations)
-                annotations = {}
-            if keeps_secrets:
-                self._secrets.forget(lock)
-            if not stays:
-                self._release(lock, annotations)
+            self._finish(lock, annotations, stays=stays)
         except Lost as lost:
             self._lost = str(lost)
         except ApiError as error:
-            self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+            history = annotations.get(HISTORY)
+            if history is None or error.transient or self._held.get(lock).history == history:
+                self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+                return
+            self._warn(f"what became of {lock} is not remembered: {error.message}")
+            bare = {name: text for name, text in annotations.items() if name != HISTORY}
+            self._end(lock, bare, stays=stays)
 
-    def _write_down(self, lock: Lock, annotations: Mapping[str, str | None]) -> None:
+    def _finish(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
+        """Do so; what Secrets were goes while the lock is ours, after the record that needed it."""
+        is_open = RECORD not in annotations and self._held.get(lock).record
+        keeps_secrets = not is_open and self._secrets.are_beside(lock)
+        if stays or (keeps_secrets and annotations):
+            self._write_down(lock, annotations)
+            annotations = {}
+        if keeps_secrets:
+            self._secrets.forget(lock)
+        if not stays:
+            self._release(lock, annotations)
+
+    def _write_down(self, lock: Lock, annotations: Annotations) -> None:
         wall = self._clock.wall()
         self._held.insist(lock, lambda held: self._leases.remember(held, annotations, wall))
 
-    def _release(self, lock: Lock, annotations: Mapping[str, str | None]) -> None:
+    def _release(self, lock: Lock, annotations: Annotations) -> None:
         wall = self._clock.wall()
         self._held.insist(lock, lambda held: self._leases.release(held, annotations, wall))
 

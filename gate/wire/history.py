@@ -5,7 +5,7 @@ No body of a Secret and no environment value is in it: whoever may read Leases m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,15 +18,21 @@ from gate.wire.untrusted import clean_line
 
 MOST_CHARACTERS: Final = 64 * 1024
 """Beside a record of 160 KiB all annotations of a Lease stay below the API's 256 KiB."""
+MOST_BODY_BYTES: Final = 256 * 1024
+"""Of one body as JSON: a larger one is not even packed to see whether it fits."""
+MOST_BODIES_BYTES: Final = 1024 * 1024
+"""Of all bodies as JSON: what is packed at the end of an attempt takes a tenth of a second."""
 
 
 def history_text(history: History) -> str:
     """Return a history's text; what does not fit is left out, bodies of old versions first."""
+    history = _packable(history)
     text = packed(_history(history))
-    for smaller in _smaller(history):
-        if len(text) <= MOST_CHARACTERS:
-            break
-        text = packed(_history(smaller))
+    sizes = _Sizes(history)
+    most_characters = MOST_CHARACTERS
+    while (excess := len(text) - MOST_CHARACTERS) > 0:
+        text = packed(_history(sizes.within(most_characters)))
+        most_characters -= excess
     return text
 
 
@@ -35,19 +41,63 @@ def read_history(text: str) -> History:
     return unpacked(text, _history_of) if text else History()
 
 
-def _smaller(history: History) -> Iterator[History]:
-    """Yield histories with less and less in them."""
-    for one in reversed(history.verified):
-        for digest in _largest_first(history, one):
-            history = replace(history, bodies=history.bodies.drop(digest))
-            yield history
-    for count in range(1, len(history.versions) + 1):
-        yield replace(history, versions=history.versions[count:])
+def _packable(history: History) -> History:
+    """Leave out the bodies that are too large to be packed, one by one and together."""
+    bodies: dict[str, Body] = {}
+    left_bytes = MOST_BODIES_BYTES
+    for digest in _by_worth(history):
+        body = history.bodies[digest]
+        if len(body.canonical) > MOST_BODY_BYTES:
+            continue
+        left_bytes -= len(body.canonical)
+        if left_bytes < 0:
+            break
+        bodies[digest] = body
+    return replace(history, bodies=FrozenMap(bodies))
 
 
-def _largest_first(history: History, version: JudgedVersion) -> list[str]:
-    bodies = [digest for digest in version.members.values() if digest in history.bodies]
-    return sorted(bodies, key=lambda digest: -len(history.bodies[digest].canonical))
+def _by_worth(history: History) -> list[str]:
+    """Return the digests of the bodies: the newest version first, the smallest of each."""
+    digests: dict[str, None] = {}
+    for version in history.verified:
+        held = [digest for digest in version.members.values() if digest in history.bodies]
+        digests |= dict.fromkeys(sorted(held, key=lambda one: len(history.bodies[one].canonical)))
+    return list(digests)
+
+
+class _Sizes:
+    """What each part of a history takes, packed once and only as far as parts may fit."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._characters: dict[JudgedVersion | str, int] = {}
+
+    def within(self, most_characters: int) -> History:
+        """Return the history with what fits by single sizes: versions first, the newest first."""
+        history = self._history
+        versions: list[JudgedVersion] = []
+        bodies: dict[str, Body] = {}
+        left = most_characters
+        for version in reversed(history.versions):
+            left -= self._of(version, _version(version))
+            if left < 0:
+                break
+            versions.insert(0, version)
+        for digest in _by_worth(replace(history, versions=tuple(versions))):
+            body = history.bodies[digest]
+            characters = self._of(digest, {digest: body.thaw()})
+            if characters > MOST_CHARACTERS:
+                continue
+            left -= characters
+            if left < 0:
+                break
+            bodies[digest] = body
+        return replace(history, versions=tuple(versions), bodies=FrozenMap(bodies))
+
+    def _of(self, part: JudgedVersion | str, value: dict[str, Any]) -> int:
+        if part not in self._characters:
+            self._characters[part] = len(packed(value))
+        return self._characters[part]
 
 
 def _history(history: History) -> dict[str, Any]:

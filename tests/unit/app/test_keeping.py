@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from gate.app import histories
 from gate.app.keeping import Keeper
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
@@ -23,11 +24,12 @@ from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.record import Kept, Record
-from gate.core.version_history import Closed, Closing, JudgedVersion
+from gate.core.version_history import Closed, Closing, History, JudgedVersion
 from gate.engine import Inbox
 from gate.kube.failures import (
     ApiError,
     Forbidden,
+    Invalid,
     ResourceVersionConflict,
     ServerFailure,
     TooManyRequests,
@@ -36,7 +38,7 @@ from gate.kube.failures import (
 from gate.kube.kept_secrets import KeptSecrets, StoredSecret
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
 from gate.virtual_time import VirtualClock
-from gate.wire.history import read_history
+from gate.wire.history import history_text, read_history
 from gate.wire.record import read_record
 from gate.wire.secret_values import SecretValues
 
@@ -359,6 +361,68 @@ def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
     (remembered,) = read_history(scene.store.annotations[HISTORY] or "").versions
     assert remembered.why is not None
     assert remembered.why.message == "web: cannot log in with ***"
+
+
+TOO_LONG = "metadata.annotations: Too long"
+JUDGED = JudgedVersion("0", (), FrozenMap({WEB: "w"}))
+REMEMBERED = Closing(WEB, (JUDGED,), FrozenMap({"w": Body.of({"spec": {}})}))
+
+
+@pytest.mark.contract("B707")
+def test_a_history_that_cannot_be_made_keeps_neither_record_nor_lock(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verified version would be rolled back by whoever recovers."""
+
+    def broken(_history: object) -> str:
+        raise MemoryError
+
+    monkeypatch.setattr(histories, "history_text", broken)
+    scene.lane(SaveRecord(1, OUT))
+    assert isinstance(scene.heard(), Recorded)
+    scene.lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED,))))
+    assert isinstance(scene.heard(), Released)
+    assert scene.store.writes == ["save", "release"]
+    assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
+    assert any("is not remembered" in line for line in scene.warnings)
+
+
+@pytest.mark.contract("B707")
+def test_a_history_that_the_server_refuses_keeps_neither_record_nor_lock(scene: Scene) -> None:
+    """Annotations of others may leave no room: metadata.annotations: Too long."""
+    scene.lane(SaveRecord(1, OUT))
+    assert isinstance(scene.heard(), Recorded)
+    scene.store.failures = [Invalid(TOO_LONG)]
+    scene.lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED,))))
+    assert isinstance(scene.heard(), Released)
+    assert scene.store.writes == ["save", "release", "release"]
+    assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
+    assert scene.warnings == [f"what became of {LOCK} is not remembered: {TOO_LONG}"]
+
+
+@pytest.mark.contract("B707")
+def test_slow_histories_leave_out_bodies_and_the_record_goes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was judged is remembered all the same."""
+    row = Row()
+
+    def slow(history: History) -> str:
+        row.clock.wait(0.6)
+        return history_text(history)
+
+    monkeypatch.setattr(histories, "history_text", slow)
+    lane = row.keeper.lane(row.inbox, record_in=BESIDE)
+    lane(SaveRecord(1, OUT))
+    assert isinstance(row.heard(0.1), Recorded)
+    beside = replace(REMEMBERED, ref=deployment_ref("shop", "worker"))
+    lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED, beside))))
+    row.clock.wait(1.0)
+    assert (row.stores[BESIDE].held.record, row.stores[BESIDE].held.is_free) == ("", True)
+    assert isinstance(row.heard(1.0), Released)
+    found = {lock: read_history(store.held.history) for lock, store in row.stores.items()}
+    assert [len(found[lock].versions) for lock in (BESIDE, LOCK)] == [1, 1]
+    assert [len(found[lock].bodies) for lock in (BESIDE, LOCK)] == [1, 0]
 
 
 @pytest.mark.contract("B542")

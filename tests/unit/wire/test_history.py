@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,8 @@ from gate.core.causes import Cause
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
 from gate.core.version_history import Closing, History, JudgedVersion
-from gate.wire.history import MOST_CHARACTERS, history_text, read_history
+from gate.wire import history as history_module
+from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
 from gate.wire.packed import packed
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
@@ -66,6 +70,66 @@ def test_what_does_not_fit_is_left_out_oldest_and_largest_first() -> None:
     assert len(text) <= MOST_CHARACTERS
     found = read_history(text)
     assert (found.versions, set(found.bodies)) == ((old, VERIFIED), {"w1", "c1"})
+
+
+@pytest.mark.contract("B707")
+@pytest.mark.parametrize(("count", "size"), [(30, 40_000), (10, 400_000)], ids=["many", "large"])
+def test_a_history_is_packed_a_bounded_number_of_times(
+    monkeypatch: pytest.MonkeyPatch, count: int, size: int
+) -> None:
+    """A small body that fits is remembered beside any number of large ones."""
+    sizes: list[int] = []
+
+    def counted(value: Mapping[str, Any]) -> str:
+        sizes.append(len(json.dumps(value)))
+        return packed(value)
+
+    monkeypatch.setattr(history_module, "packed", counted)
+    large = {f"c{number}": Body.of({"data": noise(size, number)}) for number in range(count)}
+    refs = {key: replace(CONFIG, name=CleanText(key)) for key in large}
+    members = FrozenMap({WEB: "w1", **{ref: key for key, ref in refs.items()}})
+    version = replace(VERIFIED, members=members)
+    bodies = FrozenMap({"w1": Body.of({"spec": {}}), **large})
+    text = history_text(History((version,), bodies))
+    assert len(text) <= MOST_CHARACTERS
+    found = read_history(text)
+    assert (found.versions, "w1" in found.bodies) == ((version,), True)
+    assert len(sizes) <= count + 5
+    assert sum(sizes) <= 2.2 * MOST_BODIES_BYTES
+
+
+@pytest.mark.contract("B707", "B702")
+def test_a_body_that_never_fits_keeps_no_other_out() -> None:
+    """The newest set's largest one is missing either way; older sets stay whole."""
+    old = replace(VERIFIED, members=FrozenMap({WEB: "w0", CONFIG: "c0"}), template="template-0")
+    sizes = {"w0": 5_000, "c0": 5_000, "w1": 5_000, "c1": 150_000}
+    bodies = {
+        key: Body.of({"data": noise(size, seed)}) for seed, (key, size) in enumerate(sizes.items())
+    }
+    found = read_history(history_text(History((old, VERIFIED), FrozenMap(bodies))))
+    assert set(found.bodies) == {"w0", "c0", "w1"}
+
+
+@pytest.mark.contract("B707", "B536")
+def test_the_newest_of_versions_that_do_not_fit_together_are_remembered() -> None:
+    """Digests of hundreds of objects do not pack well."""
+    digests = {key: Body.of({"data": key}).digest for key in map(str, range(600))}
+    versions = tuple(
+        replace(
+            VERIFIED,
+            template=str(number),
+            members=FrozenMap(
+                (replace(CONFIG, name=CleanText(key)), digest[number:] + digest[:number])
+                for key, digest in digests.items()
+            ),
+        )
+        for number in range(6)
+    )
+    text = history_text(History(versions))
+    found = read_history(text).versions
+    assert len(text) <= MOST_CHARACTERS
+    assert 0 < len(found) < 6
+    assert found == versions[-len(found) :]
 
 
 @pytest.mark.contract("B536")

@@ -76,7 +76,7 @@ class Call:
             return str(getattr(self.settings, name))
         flag = f"--{name.replace('_', '-')}"
         told = self.environ.get(f"ROLLOUT_GATE_{name.upper()}", "")
-        for argument, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
+        for argument, following in zip(self.arguments, (*self.arguments, "")[1:], strict=True):
             if argument in (flag, short):
                 told = following
             elif argument.startswith(f"{flag}="):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,12 +53,23 @@ def test_a_usage_error_is_one_line_and_a_hint(
     assert captured.out == ""
 
 
+@pytest.mark.contract("B189")
 def test_no_command_at_all_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """A pipeline whose arguments are empty did not deploy: exit 2, and stdout stays clean."""
     assert run([]) == 2
     captured = capsys.readouterr()
     assert "Commands:" in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.contract("B189")
+def test_the_program_without_a_command_ends_with_its_help() -> None:
+    """The whole process: what follows the command on its way out takes an empty line too."""
+    words = [sys.executable, "-m", "gate"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("Usage: rollout-gate"), ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.contract("B256")

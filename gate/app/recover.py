@@ -86,7 +86,7 @@ class Recovery:
         snapshots = _snapshots(record, watching)
         plan = resume(record, found, snapshots, session.clock.now())
         if plan is None:
-            self.console.note("recover", f"{lock}: nothing of it was written")
+            self.console.note("recover", f"{lock}: it had changed nothing")
             return None
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         by = f"{record.attempt_id} ({record.run_url})" if record.run_url else record.attempt_id

@@ -36,9 +36,15 @@ _WHOLE: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED)
 
 
 def record_of(plan: Plan) -> Record:
-    """Return the journal of an attempt on its way out; one that finishes another has that one's."""
+    """Return the journal of an attempt on its way out.
+
+    One that finishes another has that one's, with its own answer to a failure: should it die as
+    well, the next one has to take back what it was taking back.
+    """
     if plan.resumed is not None:
-        return plan.resumed.record
+        found = plan.resumed.record
+        policy = replace(found.policy, on_failure=plan.policy.on_failure)
+        return replace(found, policy=policy)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
         if write.verb is not Verb.TAKE_OVER:

@@ -52,13 +52,13 @@ class _Sorted:
 def resume(
     record: Record, found: Found, snapshots: Mapping[Ref, Snapshot], at: float
 ) -> Plan | None:
-    """Return the plan that finishes an attempt; None where it has written nothing.
+    """Return the plan that finishes an attempt; None where it has changed nothing.
 
     `snapshots` are of the Deployments that it followed, `at` is monotonic seconds.
     """
     standings = {kept.ref: _standing(record, kept, found[kept.ref]) for kept in record.objects}
     sorted_ = _Sorted(record, found, standings)
-    if record.leg is Leg.FORWARD and set(standings.values()) <= {Standing.BEFORE}:
+    if record.leg is Leg.FORWARD and _is_untouched(sorted_):
         return None
     resumed = Resumed(
         record=record,
@@ -84,6 +84,17 @@ def resume(
     back = record.leg is Leg.BACK or untold or _goes_back(plan, sorted_, at)
     lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
     return replace(plan, resumed=replace(resumed, back=back, lost=lost))
+
+
+def _is_untouched(sorted_: _Sorted) -> bool:
+    """Tell whether all that an attempt was to change is as before, and nobody else took over.
+
+    A write that changes nothing leaves no trace: done or not, what it was to leave stands.
+    """
+    written = sorted_.of(Standing.WRITTEN)
+    if sorted_.of(Standing.OTHERS) or any(kept.changes for kept in written):
+        return False
+    return _is_half_applied(sorted_) or not written
 
 
 def _standing(record: Record, kept: Kept, fact: Fact[LiveObject]) -> Standing:

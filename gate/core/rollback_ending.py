@@ -7,7 +7,6 @@ from dataclasses import replace
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.causes import Cause
 from gate.core.fact import Absent, Known
-from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
@@ -78,21 +77,30 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """End what a gate that died had taken back, as it was found: nothing there is no version.
+    """End what a gate that died had taken back, or came not to write, as it was found.
 
-    A part of an apply that may not go back stays, though this Deployment was never written.
+    Nothing there is no version; what was there before, serving or not, is what it was. A part of
+    an apply that may not go back stays, though this Deployment was never written.
     """
-    resumed, policy = attempt.plan.resumed, attempt.plan.policy
-    on_its_way_out = resumed is not None and resumed.record.leg is Leg.FORWARD
-    if on_its_way_out and policy.on_failure is not OnFailure.ROLLBACK:
+    policy = attempt.plan.policy
+    if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
         return failure
-    if isinstance(attempt.plan.target(ref).baseline, Known):
-        return replace(failure, outcome=Outcome.ROLLED_BACK)
     snapshot = attempt.snapshots.get(ref)
-    if snapshot is None or snapshot.live is None:
+    live = snapshot.live if snapshot is not None else None
+    stayed = live is not None and live.uid == _uid_before(attempt, ref)
+    if stayed or isinstance(attempt.plan.target(ref).baseline, Known):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if live is None:
         return failure
     message = CleanText("somebody else made it anew since the gate ended")
     return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
+
+
+def _uid_before(attempt: Attempt, ref: Ref) -> str:
+    """Return the uid that a gate that died had found, "" where there was nothing."""
+    resumed = attempt.plan.resumed
+    kept = resumed.record.objects if resumed is not None else ()
+    return next((one.uid for one in kept if one.ref == ref), "")
 
 
 def _returns(attempt: Attempt, ref: Ref) -> bool:

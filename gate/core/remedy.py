@@ -29,6 +29,8 @@ from gate.core.unions import with_allocations
 
 _WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
 """Kinds whose unowned values nobody would set again; elsewhere they are the server's defaults."""
+_DEFAULT_REPLICAS = 1
+"""`spec.replicas` of an apps/v1 Deployment that names none."""
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -258,8 +260,23 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
         forced=object_.forced,
         live_after=object_.after.body.thaw() if ref.kind in _WITHOUT_DEFAULTS else None,
     )
+    if _would_default_replicas(value, before, object_.after):
+        value = with_live_replicas(value, before)
     body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
+
+
+def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: LiveObject) -> bool:
+    """Tell whether an apply of `value` would reset the replicas of before to their default.
+
+    After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
+    one would remove what it does not name.
+    """
+    if before.deployment is None or "replicas" in value.get("spec", {}):
+        return False
+    owners = ownership.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
+    is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
+    return is_ours_alone and before.deployment.replicas != _DEFAULT_REPLICAS
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
@@ -300,7 +317,7 @@ def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Return an apply's body that keeps the live `spec.replicas`.
+    """Return an apply's body with the `spec.replicas` of `live`.
 
     Leaving out a field that only the gate owns would reset it to its default, 1.
     """

@@ -178,3 +178,32 @@ def test_a_rollback_gives_back_a_number_that_was_imposed_over(scene: Scene) -> N
     result = scene.apply(web(2, behaviour=CRASH), flags=["--replicas", "apply"])
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1", replicas=5)
+
+
+@pytest.mark.contract("B75")
+def test_a_rollback_gives_back_the_nought_that_nobody_owned(scene: Scene) -> None:
+    """The API's default for what no apply names any more is 1, which nobody asked for."""
+    verified(scene, web(replicas=3))
+    scaled(scene, 0)
+    crashing = web(2, behaviour=CRASH, replicas=3)
+    result = scene.apply(crashing, flags=["--replicas", "apply"])
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=0)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", "has 0 replicas")
+
+
+@pytest.mark.contract("B75")
+@pytest.mark.parametrize("replicas", [5, 1])
+def test_a_rollback_from_nought_keeps_what_somebody_scaled_to_meanwhile(
+    scene: Scene, replicas: int
+) -> None:
+    """Neither the nought of before nor the manifest's number is wanted any more."""
+    verified(scene, web(replicas=3))
+    scaled(scene, 0)
+    slow = web(2, behaviour="never-ready", replicas=3, progress_deadline_seconds=15)
+    with scene.applying(slow, flags=["--replicas", "apply"]) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+        result = running.wait()
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert_runs(scene.objects, "shop/web:1", replicas=replicas)

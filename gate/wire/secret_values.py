@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -28,12 +27,22 @@ _LEAST_ENCODED: Final = 12
 """Of base64 that may stand in the middle of more: shorter, it could be anything."""
 _LEAST_NUMBER_CHARACTERS: Final = 16
 """Of a value of a Secret that is all digits: shorter ones are times, sizes and ports."""
-_MOST_CHARACTERS: Final = 1 << 16
+MOST_VALUE_CHARACTERS: Final = 1 << 16
+"""Of a value: what stands behind them is not looked for."""
+PIECE_CHARACTERS: Final = 1 << 12
+"""Of a value or line that is longer: it is looked for in pieces."""
+_OVERLAP: Final = 34
+"""Of two pieces, so that their forms leave nothing between them: base64 loses up to 3 characters.
+
+Pieces begin a multiple of 3 characters apart, so that the last one's base64 ends as the whole's.
+"""
 _HEAD: Final = LEAST_CREDENTIAL_CHARACTERS
 _CUT: Final = ("…", "...")
 """How a text ends that was cut: a part of a secret may stand before it."""
 
 StandIn = Callable[[str], str]
+Forms = dict[str, tuple[str, ...]]
+"""What is looked for by its first characters, of each the longest first."""
 
 
 class SecretValues:
@@ -44,8 +53,9 @@ class SecretValues:
         self._credentials: set[str] = set()
         self._values: set[str] = set()
         self._names: set[str] = set()
-        self._by_head: dict[str, tuple[str, ...]] = {}
-        self._heads: re.Pattern[str] | None = None
+        self._new: set[str] = set()
+        self._is_stale = False
+        self._by_head: Forms = {}
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -69,43 +79,63 @@ class SecretValues:
 
         A credential of the gate is masked all the same.
         """
-        self._learn(self._names, names)
+        with self._lock:
+            spared = set(names) - self._names
+            self._names |= spared
+            self._is_stale = self._is_stale or not spared.isdisjoint(self._values)
 
     def _learn(self, known: set[str], texts: Iterable[str]) -> None:
+        """Take texts; their forms are laid out when a text is masked next."""
         with self._lock:
-            before = len(known)
-            known.update(texts)
-            if len(known) > before:
-                self._prepare()
+            new = set(texts) - known
+            known |= new
+            self._new |= new
 
-    def _prepare(self) -> None:
-        """Lay out every form of every secret by its first characters."""
+    def _laid_out(self) -> Forms:
+        """Return every form of every secret; other threads may learn meanwhile."""
+        if self._new or self._is_stale:
+            with self._lock:
+                self._lay_out()
+        return self._by_head
+
+    def _lay_out(self) -> None:
+        """Add the forms of what is new; begin anew where a value is shown from now on.
+
+        What tells that this has to be done goes last: `_laid_out` asks it without the lock.
+        """
+        texts = self._credentials | self._values if self._is_stale else self._new
         by_head: dict[str, set[str]] = {}
-        for text in self._credentials | (self._values - self._names):
-            for form in _forms(text):
-                by_head.setdefault(form[:_HEAD], set()).add(form)
-        self._by_head = {
-            head: tuple(sorted(forms, key=len, reverse=True)) for head, forms in by_head.items()
+        for text in texts:
+            if text in self._credentials or text not in self._names:
+                for form in _forms(text):
+                    by_head.setdefault(form[:_HEAD], set()).add(form)
+        known = {} if self._is_stale else self._by_head
+        laid_out = {
+            head: tuple(sorted(forms.union(known.get(head, ())), key=len, reverse=True))
+            for head, forms in by_head.items()
         }
-        heads = "|".join(map(re.escape, sorted(by_head)))
-        self._heads = re.compile(heads) if heads else None
+        if self._is_stale:
+            self._by_head = laid_out
+        else:
+            self._by_head.update(laid_out)
+        self._new, self._is_stale = set(), False
 
     # -- what goes out -----------------------------------------------------------------------------
 
     def mask(self, text: str, stand_in: StandIn | None = None) -> str:
         """Return a text without secrets, nor their beginnings where it was cut."""
-        heads = self._heads
-        if heads is None:
+        forms = self._laid_out()
+        if not forms:
             return text
         parts, ended = [], 0
-        for start, end in _merged(self._found(text, heads)):
+        for start, end in _merged(_found(text, forms)):
             parts += [text[ended:start], stand_in(text[start:end]) if stand_in else MASK]
             ended = end
         return "".join([*parts, text[ended:]]) if parts else text
 
     def masked(self, value: Any, stand_in: StandIn | None = None) -> Any:
         """Return a JSON value whose texts, keys included, are without secrets."""
-        if self._heads is None:
+        if not self._laid_out():
             return value
         if isinstance(value, str):
             found = self.mask(value, stand_in)
@@ -119,24 +149,25 @@ class SecretValues:
             return [self.masked(item, stand_in) for item in value]
         return value
 
-    def _found(self, text: str, heads: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-        at = 0
-        while (match := heads.search(text, at)) is not None:
-            start = match.start()
-            length = _matched(text, start, self._by_head.get(match[0], ()))
-            if length:
-                yield start, start + length
-            at = start + 1
+
+def _found(text: str, forms: Forms) -> Iterator[tuple[int, int]]:
+    """Yield where secrets stand: one look-up a character, however many secrets there are."""
+    is_cut = any(cut in text for cut in _CUT)
+    starts = range(len(text) - _HEAD + 1)
+    for start in [at for at in starts if text[at : at + _HEAD] in forms]:
+        length = _matched(text, start, forms[text[start : start + _HEAD]], is_cut=is_cut)
+        if length:
+            yield start, start + length
 
 
-def _matched(text: str, start: int, forms: Iterable[str]) -> int:
+def _matched(text: str, start: int, forms: Iterable[str], *, is_cut: bool) -> int:
     """Return how many characters of a secret stand at `start`; 0 for none."""
     for form in forms:
         if text.startswith(form, start):
             if form.isdecimal() and _is_inside_a_number(text, start, start + len(form)):
                 continue
             return len(form)
-    for form in forms:
+    for form in forms if is_cut else ():
         shared = _shared(text, start, form)
         if text.startswith(_CUT, start + shared):
             return shared
@@ -184,11 +215,19 @@ def _map(value: Any) -> Mapping[str, Any]:
 
 def _with_lines(text: str, least: int) -> Iterator[str]:
     """Yield a value, and each long line of one that has several: outputs are cut into lines."""
-    if least <= len(text) <= _MOST_CHARACTERS:
-        yield text
+    text = text[:MOST_VALUE_CHARACTERS]
+    if len(text) >= least:
+        yield from _pieces(text)
     if "\n" in text:
-        lines = (line.strip() for line in text[:_MOST_CHARACTERS].splitlines())
-        yield from (line for line in lines if len(line) >= LEAST_LINE_CHARACTERS and _tells(line))
+        for line in map(str.strip, text.splitlines()):
+            if len(line) >= LEAST_LINE_CHARACTERS and _tells(line):
+                yield from _pieces(line)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield pieces that overlap, the whole where it is short."""
+    for start in range(0, max(1, len(text) - _OVERLAP), PIECE_CHARACTERS - _OVERLAP):
+        yield text[start : start + PIECE_CHARACTERS]
 
 
 def _tells(line: str) -> bool:

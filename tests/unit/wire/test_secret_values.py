@@ -5,13 +5,18 @@ from __future__ import annotations
 import base64
 import html
 import json
+import random
+import textwrap
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.wire.secret_values import MASK, SecretValues
+from gate.wire import secret_values
+from gate.wire.secret_values import MASK, MOST_VALUE_CHARACTERS, SecretValues
 from tests.table import each
 
 TOKEN = "c4nary/s3cret+value=?&\"'é"
@@ -127,3 +132,110 @@ def test_no_text_holds_a_credential(text: str, secret: str) -> None:
     said = secrets.mask(f"{text}{value}{text}")
     if len(value) >= 6 and not value.isdecimal() and value not in MASK:
         assert value not in said.replace(MASK, "\0")
+
+
+def noise(count: int, seed: int) -> str:
+    """Return so many characters as base64 has them."""
+    return base64.b64encode(random.Random(seed).randbytes(count)).decode()[:count]
+
+
+def bundle(seed: int) -> str:
+    """Return 60 KB of certificates."""
+    lines = "\n".join(textwrap.wrap(noise(60_000, seed), 64))
+    return f"-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n"
+
+
+@pytest.mark.contract("B258")
+@each(
+    ("value",),
+    [(noise(20_000, 1),), (f"user=x\n{noise(9_000, 2)}\nlast=y\n" * 2,), (bundle(3),)],
+)
+def test_a_large_value_is_found_whole(value: str) -> None:
+    """In pieces that leave nothing between them, however it is written."""
+    secrets = SecretValues()
+    secrets.add_secret(data(key=value))
+    value = value.strip()
+    encoded = base64.b64encode(value.encode()).decode()
+    for form in (value, encoded, json.dumps(value)[1:-1], quote(value, safe="")):
+        assert secrets.mask(f"before {form} after") == f"before {MASK} after"
+
+
+@pytest.mark.contract("B258")
+def test_of_a_value_the_first_64_kib_count() -> None:
+    """What stands behind them is shown, what stands before them is not."""
+    value = noise(MOST_VALUE_CHARACTERS + 100, 4)
+    secrets = SecretValues()
+    secrets.add_value(value)
+    assert secrets.mask(value) == MASK + value[MOST_VALUE_CHARACTERS:]
+
+
+@pytest.mark.contract("B258")
+def test_what_is_learned_is_laid_out_once_when_a_text_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each line and piece of each value: what is known already costs nothing again."""
+    laid_out: list[str] = []
+
+    def counted(text: str) -> Iterator[str]:
+        laid_out.append(text)
+        return forms(text)
+
+    forms = secret_values._forms
+    monkeypatch.setattr(secret_values, "_forms", counted)
+    secrets = SecretValues()
+    values = [bundle(seed) for seed in range(10)]
+    for value in values:
+        secrets.add_value(value)
+    assert not laid_out
+    secrets.mask("text")
+    lines = sum(value.count("\n") - 2 for value in values)
+    assert lines < len(laid_out) == len(set(laid_out)) <= lines + 17 * len(values)
+    laid_out.clear()
+    secrets.add_value(values[0])
+    secrets.add_value("one-more-secret")
+    assert secrets.mask("one-more-secret") == MASK
+    assert laid_out == ["one-more-secret"]
+
+
+class Counted(str):
+    """A text that counts how often a part of it is taken or compared."""
+
+    __slots__ = ()
+    steps = 0
+
+    def __getitem__(self, key: Any) -> str:
+        """Take a part."""
+        Counted.steps += 1
+        return super().__getitem__(key)
+
+    def startswith(self, *given: Any) -> bool:
+        """Compare a part."""
+        Counted.steps += 1
+        return super().startswith(*given)
+
+
+@pytest.mark.contract("B258")
+def test_a_text_costs_one_look_up_a_character_whatever_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One credential or ten bundles of certificates: a line of a log is masked as soon."""
+    line = Counted("the pods of web are not ready: 2 of 5 " * 270)
+    steps: list[int] = []
+    for values in ([TOKEN], [bundle(seed) for seed in range(10)]):
+        secrets = SecretValues()
+        for value in values:
+            secrets.add_value(value)
+        monkeypatch.setattr(Counted, "steps", 0)
+        assert secrets.mask(line) == line
+        steps.append(Counted.steps)
+    assert steps[0] == steps[1] <= 1.01 * len(line)
+
+
+@pytest.mark.contract("B258")
+def test_a_name_that_is_spared_after_a_text_was_masked_is_shown() -> None:
+    """What else is known stays masked."""
+    secrets = SecretValues()
+    secrets.add_secret(data(user="checkout", password="checkout-s3cret"))
+    assert secrets.mask("checkout") == MASK
+    secrets.spare(["checkout"])
+    assert secrets.mask("checkout checkout-s3cret") == f"checkout {MASK}"

@@ -53,6 +53,13 @@ def _not_restored(attempt: Attempt) -> Iterator[str]:
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:
+    """Tell where an autoscaler decides on replicas that the manifest of an apply names.
+
+    An apply takes them out of its body where somebody scaled by hand. An undo has no manifest, and
+    keeps the live number whoever decides on it.
+    """
+    if attempt.plan.command != "apply":
+        return
     for write in attempt.plan.writes:
         wanted = write.body.thaw().get("spec")
         if write.autoscaled and isinstance(wanted, dict) and "replicas" in wanted:

@@ -63,6 +63,7 @@ def test_the_number_that_runs_can_be_kept(scene: Scene, replicas: int) -> None:
     )
     assert result.exit_code == 0, str(result)
     assert warned(result, f"keeps its {replicas} replicas, not the manifest's 2")
+    assert not warned(result, "autoscaler"), result.document["warnings"]
     assert_runs(scene.objects, "shop/web:2", replicas=replicas)
     assert_refused(scene.apply(web(3)), "Conflict", f"has {replicas} replicas")
 
@@ -177,6 +178,7 @@ def test_a_rollback_gives_back_a_number_that_was_imposed_over(scene: Scene) -> N
     scaled(scene, 5)
     result = scene.apply(web(2, behaviour=CRASH), flags=["--replicas", "apply"])
     assert_rolled_back(result, "CrashLoop")
+    assert not warned(result, "autoscaler"), result.document["warnings"]
     assert_runs(scene.objects, "shop/web:1", replicas=5)
 
 

@@ -44,6 +44,7 @@ def test_undo_returns_to_the_version_before(gate: Gate, server: ApiServer, third
     assert len(server.trials()) == 1
     said = [line["message"] for line in document["timeline"] if line["event"] == "undo"]
     assert said == ["deployment/web goes to revision 2 (shop/web:2), its pod template alone"]
+    assert not [line for line in document["warnings"] if "autoscaler" in line]
     (write,) = server.writes()
     assert {"uid", "resourceVersion"} <= set(write.json()["metadata"])
 
@@ -64,7 +65,8 @@ def test_undo_that_fails_goes_back(gate: Gate, server: ApiServer) -> None:
     """It is as careful as an apply: a bad old version does not stay."""
     server.put(web("crash"))
     server.put(web("2"))
-    assert_ended(gate("undo", "web"), 4, "rolled-back", "CrashLoop")
+    document = assert_ended(gate("undo", "web"), 4, "rolled-back", "CrashLoop")
+    assert not [line for line in document["warnings"] if "autoscaler" in line]
     assert images(server) == ["shop/web:2"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gate.core.body import Body, FrozenMap
 from gate.core.plan import PlannedWrite
 from gate.report.remarks import remarks
@@ -45,6 +47,16 @@ def test_replicas_that_an_autoscaler_owns_are_told() -> None:
     assert remarks(replace(attempt, plan=plan)) == [
         "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
     ]
+
+
+@pytest.mark.contract("B71")
+@pytest.mark.parametrize("command", ["undo", "restart", "resume", "recover"])
+def test_an_attempt_without_a_manifest_blames_no_autoscaler(command: str) -> None:
+    """It keeps the live number, of whose owner it knows nothing."""
+    attempt = verified().attempt
+    (write,) = attempt.plan.writes
+    plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
+    assert remarks(replace(attempt, plan=plan)) == []
 
 
 def test_an_autoscaler_that_nobody_crosses_is_not_told() -> None:

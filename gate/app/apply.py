@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from gate.app import arrival, preflight, remembering, returned_set, scaling
+from gate.app import arrival, preflight, remembering, returned_set, scaling, verified_bodies
 from gate.app.console import Console
 from gate.app.locking import permissions
 from gate.app.masking import learn
@@ -18,7 +18,7 @@ from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core.fact import Absent
-from gate.core.lock import locks_of
+from gate.core.lock import lock_of, locks_of
 from gate.core.plan import Plan
 from gate.core.policy import OnFirstFailure
 from gate.duration import format_seconds
@@ -90,6 +90,8 @@ def prepare_attempt(
     remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:
         remembering.warn_of_what_is_not_kept(session, plan, console.warn)
+    if settings.keep_verified_secrets:
+        remembering.warn_of_what_will_not_be_kept(session, plan, console.warn)
     scaling.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
@@ -103,7 +105,7 @@ def prepare_attempt(
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
     placed = _placed(session, settings, manifest)
-    wanted = {*_needs(session, settings, placed), *_wished(placed)}
+    wanted = {*_needs(session, settings, placed), *_wished(settings, placed)}
     return role_yaml(arrival.role_name(_about(manifest)), wanted, Access(session.client).subject())
 
 
@@ -124,12 +126,15 @@ def _may_delete(settings: Settings) -> bool:
     return settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
 
 
-def _wished(manifest: Manifest) -> Iterable[Permission]:
+def _wished(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
     """Yield the rights whose want is a warning alone: who owns replicas cannot be told then."""
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
     yield from _wished_for_locks(manifest)
+    if settings.keep_verified_secrets:
+        refs = [item.ref for item in manifest.deployments]
+        yield from verified_bodies.permissions(lock_of(ref.namespace, ref.name) for ref in refs)
 
 
 def _wished_for_locks(manifest: Manifest) -> Iterable[Permission]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from gate.clock import Clock
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.confidential import ConfidentialBody
 from gate.core.holder import Holder
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import CleanText
@@ -20,6 +21,8 @@ MOST_SECONDS: Final = 0.5
 
 Mask = Callable[[str], str]
 Warn = Callable[[str], None]
+Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
+"""Keeps bodies for a history that was and one that is to be, and returns what the latter knows."""
 
 
 class Histories:
@@ -36,17 +39,23 @@ class Histories:
         }
         self._left_seconds = MOST_SECONDS
 
-    def text(self, lock: Lock, before: Callable[[], History], warn: Warn) -> str | None:
+    def text(self, lock: Lock, before: Callable[[], History], keep: Keep, warn: Warn) -> str | None:
         """Return the text for a lock, None where nothing is to be written.
 
-        Once the texts before it took too long, no body is in it.
+        What a Lease may not hold is given to `keep` first. Once the texts before it took too
+        long, no body is in it.
         """
         closing = self._by_lock.get(lock)
         if closing is None:
             return None
         began_at = self._clock.now()
         try:
-            return history_text(self._after(before(), closing, warn))
+            earlier = before()
+            after = self._after(earlier, closing, warn)
+            kept_at = self._clock.now()
+            after = keep(earlier, after, closing.confidential)
+            began_at += self._clock.now() - kept_at
+            return history_text(after)
         except Exception as error:  # noqa: BLE001 - whatever it is, the lock is to be given back
             warn(f"what became of {closing.ref} is not remembered: {type(error).__name__}: {error}")
             return None

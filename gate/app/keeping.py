@@ -16,7 +16,9 @@ from gate.app.held_locks import HeldLocks, Lost
 from gate.app.histories import Histories, masked
 from gate.app.lock_taking import LEAVE_SECONDS
 from gate.app.secrets_beside import SecretsBeside
+from gate.app.verified_bodies import VerifiedBodies
 from gate.clock import Clock
+from gate.core.body import Body
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
@@ -26,7 +28,6 @@ from gate.core.record import Record
 from gate.core.version_history import Closed, History
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
-from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
 from gate.wire.record import fitting, read_record, without_secrets
 
@@ -64,21 +65,20 @@ class Keeper:
         self,
         clock: Clock,
         leases: Leases,
-        secrets: KeptSecrets,
+        secrets: SecretsBeside,
+        verified: VerifiedBodies,
         held: tuple[Held, ...],
         warn: Warn,
-        *,
-        from_the_dead: Collection[Lock] = (),
     ) -> None:
         """Take what was taken, at least one, all by the same holder; `start` begins to renew.
 
-        Locks that were not given back may have left a Secret that no record tells of.
         `mask` takes secrets out of what is written for people; bodies stay, since they are written
         back.
         """
         self._clock = clock
         self._leases = leases
-        self._secrets = SecretsBeside(secrets, warn, from_the_dead)
+        self._secrets = secrets
+        self._verified = verified
         self._held = HeldLocks(clock, leases, held)
         self._holder = held[0].holder
         self._found = held
@@ -106,6 +106,10 @@ class Keeper:
     def history(self, ref: Ref) -> History:
         """Return what is remembered of a Deployment."""
         return self._held.history(lock_of(ref.namespace, ref.name), self._warn)
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read what is kept beside a Deployment's lock."""
+        return self._verified.read(lock_of(ref.namespace, ref.name), digests)
 
     @property
     def open_records(self) -> tuple[Lock, ...]:
@@ -273,7 +277,8 @@ class Keeper:
         for lock in () if self._lost else locks:
             annotations: dict[str, str | None] = {}
             before = functools.partial(self._held.history, lock, self._warn)
-            if (text := histories.text(lock, before, self._warn)) is not None:
+            keep = functools.partial(self._verified.keep, self._held.get(lock))
+            if (text := histories.text(lock, before, keep, self._warn)) is not None:
                 annotations[HISTORY] = text
             if lock == task.record_in and lock in self._recorded and not closed.left_open:
                 annotations[RECORD] = None

@@ -11,7 +11,9 @@ from gate.app.held_locks import history_of
 from gate.app.keeping import Keeper
 from gate.app.lock_taking import LockTaking, take_within
 from gate.app.remembering import Histories, secret_permissions
+from gate.app.secrets_beside import SecretsBeside
 from gate.app.session import Session
+from gate.app.verified_bodies import VerifiedBodies
 from gate.app.world import World
 from gate.ci.host import pipeline_run
 from gate.config import Settings
@@ -28,6 +30,7 @@ from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Leases
 from gate.kube.repetition import Limits
 from gate.kube.resources import LEASES
+from gate.kube.verified_secrets import VerifiedSecrets
 
 LIMITS: Final = Limits(answer_seconds=5.0, write_seconds=5.0, retry_seconds=5.0)
 """Of requests about locks: one that hangs must not cost the lock that it renews."""
@@ -72,10 +75,10 @@ def locked(
     keeper = Keeper(
         session.clock,
         taking.leases,
-        KeptSecrets(client),
+        SecretsBeside(KeptSecrets(client), console.warn, taking.from_the_dead),
+        _verified_bodies(session, client, settings, console),
         taken,
         console.warn,
-        from_the_dead=taking.from_the_dead,
     )
     keeper.mask = session.secrets.mask
     keeper.start()
@@ -90,6 +93,17 @@ def lock_client(session: Session) -> Client:
     client = Client(session.connection, session.clock, limits=LIMITS, contact=contact)
     client.pace = session.client.pace
     return client
+
+
+def _verified_bodies(
+    session: Session, client: Client, settings: Settings, console: Console
+) -> VerifiedBodies:
+    return VerifiedBodies(
+        VerifiedSecrets(client),
+        session.secrets.add_secret,
+        console.warn,
+        keeps=settings.keep_verified_secrets,
+    )
 
 
 def _holder(world: World, attempt_id: str) -> Holder:
@@ -138,7 +152,8 @@ def looked(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
 ) -> Histories:
     """Look at the locks of Deployments without taking them; say who holds one."""
-    leases, histories = Leases(lock_client(session)), dict[Ref, History]()
+    client = lock_client(session)
+    leases, histories = Leases(client), dict[Ref, History]()
     for ref in sorted(ref for ref in refs if ref.kind == "Deployment") if settings.lock else ():
         lock = lock_of(ref.namespace, ref.name)
         try:
@@ -149,4 +164,4 @@ def looked(
         if held is not None and not held.is_free:
             console.note("lock", f"{lock} is locked by {held.holder}")
         histories[ref] = history_of(held, console.warn)
-    return Histories(histories)
+    return Histories(histories, _verified_bodies(session, client, settings, console))

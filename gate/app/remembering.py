@@ -9,15 +9,20 @@ from typing import Protocol
 from gate.app.applying import Prepared
 from gate.app.running import Lease
 from gate.app.session import Session
+from gate.app.verified_bodies import VerifiedBodies, permissions
+from gate.core.body import Body
+from gate.core.effects import Verb
+from gate.core.env_values import without_values
 from gate.core.events import LiveObject
 from gate.core.fact import Unknown
 from gate.core.journal import record_of
+from gate.core.lock import lock_of
 from gate.core.objects import Ref
 from gate.core.plan import Plan
 from gate.core.version_history import History
 from gate.kube.access import Access, Permission
 from gate.kube.resources import SECRETS
-from gate.wire.record import fitting, secrets_of, without_secrets
+from gate.wire.record import confidential_bodies, fitting, secrets_of, without_secrets
 
 Trials = Mapping[Ref, LiveObject]
 Warn = Callable[[str], None]
@@ -29,16 +34,25 @@ class Memory(Protocol):
     def history(self, ref: Ref) -> History:
         """Return what is remembered of one, nothing where there is nothing."""
 
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read from the Secret beside its lock what is kept there, by digest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Histories:
     """A memory that was read; of a run without locks it is empty."""
 
     found: Mapping[Ref, History] = field(default_factory=dict)
+    verified: VerifiedBodies | None = None
 
     def history(self, ref: Ref) -> History:
         """Return what is remembered of a Deployment."""
         return self.found.get(ref, History())
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read what is kept beside the lock of a Deployment."""
+        lock = lock_of(ref.namespace, ref.name)
+        return self.verified.read(lock, digests) if self.verified is not None else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
     """Warn of what a gate that is killed could not have restored from its record."""
     record = record_of(plan)
     _, kept = fitting(without_secrets(record))
-    secrets = {one.ref for one in secrets_of(record)}
+    secrets = {one.ref for one in secrets_of(record)} | confidential_bodies(record).keys()
     lost = [one.ref for one in kept.objects if isinstance(one.before, Unknown) and one.changes]
     too_large = [ref for ref in lost if ref not in secrets]
     if too_large:
@@ -92,6 +106,24 @@ def _warn_of_secrets(session: Session, secrets: Collection[Ref], plan: Plan, war
             f"a {plan.command} that is killed could not have {names} restored: "
             f"not allowed: {verbs} secrets"
         )
+
+
+def warn_of_what_will_not_be_kept(session: Session, plan: Plan, warn: Warn) -> None:
+    """Warn where the rights are missing to keep what a later return needs of Secrets."""
+    writes = {write.ref: write.body for write in plan.writes if write.verb is Verb.APPLY}
+    refs = sorted(r for r, body in writes.items() if _is_confidential(r, body))
+    locks = {lock_of(one.ref.namespace, one.ref.name) for one in plan.targets}
+    missing = Access(session.client).missing(permissions(locks)) if refs else ()
+    if missing:
+        names, verbs = ", ".join(map(str, refs)), ", ".join(dict.fromkeys(m.verb for m in missing))
+        warn(
+            f"what is verified of {names} cannot be kept for a later return: "
+            f"not allowed: {verbs} secrets"
+        )
+
+
+def _is_confidential(ref: Ref, body: Body) -> bool:
+    return ref.kind == "Secret" or without_values(body) != body
 
 
 def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:

@@ -8,12 +8,13 @@ from functools import partial
 
 from gate.app.remembering import Memory
 from gate.app.session import Session
+from gate.core.body import Body
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
-from gate.core.set_selection import Candidates, select, unnamed_members
+from gate.core.set_selection import Candidates, kept_bodies_needed, select, unnamed_members
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.side_by_side import each
@@ -26,6 +27,10 @@ def with_target_set(session: Session, plan: Plan, memory: Memory) -> Plan:
     """Return the plan with the set that a failure returns to; reads what a verified set needs."""
     histories = {target.ref: memory.history(target.ref) for target in plan.targets}
     candidates = Candidates(plan.targets, plan.objects, histories)
+    kept: dict[str, Body] = {}
+    for ref, digests in kept_bodies_needed(candidates).items():
+        kept.update(memory.kept_bodies(ref, digests))
+    candidates = replace(candidates, kept=kept)
     unnamed = unnamed_members(candidates)
     read = partial(read_fact, Reader(session.client, session.resources, session.clock))
     others = dict(zip(unnamed, each(session.clock, read, unnamed), strict=True))

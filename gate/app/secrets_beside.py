@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from gate.core.body import FrozenMap
 from gate.core.lock import Lock
 from gate.core.objects import Ref
 from gate.core.record import Kept, Record
+from gate.core.target_set import TargetSet
 from gate.kube.failures import ApiError, Forbidden, UidMismatch
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Held
 from gate.wire.decode import DecodeError
-from gate.wire.kept import kept_text, read_kept
-from gate.wire.record import secrets_of
+from gate.wire.kept import Returned, kept_text, read_kept
+from gate.wire.record import NO_SECRETS, confidential_bodies, secrets_of
 
 Warn = Callable[[str], None]
 
@@ -50,30 +52,35 @@ class SecretsBeside:
 
     def put_into(self, record: Record, lock: Lock) -> Record:
         """Return a record with the Secrets that were kept for it, as far as they can be read."""
-        if not any(one.ref.kind == "Secret" for one in record.objects):
+        lost = [ref for ref, why in record.target_set.missing.items() if why == NO_SECRETS]
+        if not lost and not any(one.ref.kind == "Secret" for one in record.objects):
             return record
         found: dict[Ref, Kept] = {}
+        returned: Returned = {}
         try:
             stored = self._kept.read(lock)
             if stored is not None:
                 self._uids[lock] = stored.uid
             if stored is not None and stored.attempt_id == record.attempt_id:
-                found = {one.ref: one for one in read_kept(stored.text)}
+                objects_kept, returned = read_kept(stored.text)
+                found = {one.ref: one for one in objects_kept}
         except (ApiError, DecodeError) as error:
             self._warn(f"what Secrets were before cannot be read: {error}")
         objects = tuple(found.get(one.ref, one) for one in record.objects)
-        return replace(record, objects=objects)
+        return replace(
+            record, objects=objects, target_set=_with_bodies(record.target_set, returned)
+        )
 
     def keep(self, record: Record, held: Held) -> None:
         """Keep the Secrets of a record beside the lock that the record is written into."""
-        secrets = secrets_of(record)
-        if not secrets:
+        secrets, returned = secrets_of(record), confidential_bodies(record)
+        if not secrets and not returned:
             return
         try:
-            text = kept_text(secrets)
+            text = kept_text(secrets, returned)
             self._uids[held.lock] = self._kept.write(held, record.attempt_id, text)
         except ApiError as error:
-            names = ", ".join(str(one.ref) for one in secrets)
+            names = ", ".join(map(str, sorted({*returned, *(one.ref for one in secrets)})))
             self._warn(f"recover could not restore {names}: {error.message}")
 
     def are_beside(self, lock: Lock) -> bool:
@@ -93,3 +100,16 @@ class SecretsBeside:
             pass  # somebody replaced it: it is theirs
         except ApiError as error:
             self._warn(f"secret/{lock.name} is left: {error.message}")
+
+
+def _with_bodies(target_set: TargetSet, returned: Returned) -> TargetSet:
+    """Put the bodies back that the record itself does not hold."""
+    if not returned:
+        return target_set
+    missing = {ref: why for ref, why in target_set.missing.items() if ref not in returned}
+    return replace(
+        target_set,
+        bodies=FrozenMap({**target_set.bodies, **returned}),
+        missing=FrozenMap(missing),
+        confidential=tuple(sorted({*target_set.confidential, *returned})),
+    )

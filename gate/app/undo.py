@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gate.app import arrival, preflight, returned_set
+from gate.app import arrival, preflight, remembering, returned_set
 from gate.app.applying import Prepared, prepare, taken_fields
 from gate.app.console import Console
 from gate.app.guards import refuse_managed
@@ -17,6 +17,7 @@ from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.target_age import within_age
 from gate.app.watching import Watching
+from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core import fields, ownership
 from gate.core.applied_fields import applied_digest
@@ -111,6 +112,13 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
     plan = returned_set.with_target_set(session, plan, claim.memory)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    allowed = settings.allow_irreversible
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
+    returned_set.describe(plan, console.note, console.warn)
+    if claim.lease is not None:
+        remembering.warn_of_what_is_not_kept(session, plan, console.warn)
+        if settings.keep_verified_secrets:
+            remembering.warn_of_what_will_not_be_kept(session, plan, console.warn)
     return Ready(session, plan, watching, claim.lease)
 
 
@@ -202,24 +210,15 @@ def _of_set(
 ) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that are not as they were verified."""
     digests = found.digests()
-    bodies = {
-        ref: _remembered(found, version, ref)
-        for ref, digest in version.members.items()
-        if digests.get(ref) != digest
-    }
+    changed = [ref for ref, digest in version.members.items() if digests.get(ref) != digest]
+    bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
-    missing = [str(ref) for ref, body in bodies.items() if body is None]
-    if missing:
-        names = ", ".join(missing)
-        raise RefusedError(
-            f"that version cannot be restored whole: {names} changed since, and what was verified"
-            " of it is not remembered",
-            reason=Reason.SET_INCOMPLETE,
-            hint=f"the pod template alone: {found.command('undo', '--deployment-only')}",
-        )
     shown = _shown(version, replica_set)
+    missing = [ref for ref, body in bodies.items() if body is None]
+    if missing:
+        raise _not_whole(found, shown, missing)
     found.console.note("undo", f"{found.ref} goes to {shown}, verified at {version.judged_at}")
     others = [str(ref) for ref in bodies if ref != found.ref]
     if others:
@@ -230,11 +229,38 @@ def _of_set(
     )
 
 
+def _not_whole(found: _Undo, shown: str, missing: Collection[Ref]) -> RefusedError:
+    names = ", ".join(map(str, missing))
+    hint = f"the pod template alone: {found.command('undo', '--deployment-only')}"
+    if any(ref.kind == "Secret" for ref in missing):
+        hint = f"Secrets are kept for later with --keep-verified-secrets; {hint}"
+    return RefusedError(
+        f"{found.ref} cannot be restored whole to {shown}: {names} changed since, and what was"
+        " verified of it is not remembered",
+        reason=Reason.SET_INCOMPLETE,
+        hint=hint,
+    )
+
+
 def _rank(ref: Ref) -> tuple[int, Ref]:
     """Order the objects as an apply does; custom kinds come before the workloads."""
     group = ref.api_version.rpartition("/")[0]
     kind = find(group, ref.kind)
     return (int(kind.rank) if kind is not None else 0, ref)
+
+
+def _bodies(found: _Undo, version: JudgedVersion, refs: Collection[Ref]) -> dict[Ref, Body | None]:
+    """Return what was applied of members, None of those of which it is not known.
+
+    The Secret beside the lock is read only where it has what the history does not.
+    """
+    bodies = {ref: _remembered(found, version, ref) for ref in refs}
+    kept = {version.members[ref] for ref, body in bodies.items() if body is None}
+    kept &= set(found.history.kept)
+    if kept:
+        whole = found.memory.kept_bodies(found.ref, kept)
+        bodies.update({r: whole.get(version.members[r]) for r, b in bodies.items() if b is None})
+    return bodies
 
 
 def _remembered(found: _Undo, version: JudgedVersion, ref: Ref) -> Body | None:
@@ -293,7 +319,8 @@ def _body_of_template(
 ) -> dict[str, Any]:
     if template is not None:
         return _with_template(found, template)
-    body = _remembered(found, version, found.ref) if version is not None else None
+    bodies = _bodies(found, version, [found.ref]) if version is not None else {}
+    body = bodies.get(found.ref)
     if body is None:
         raise RefusedError(
             f"the ReplicaSet of that version of {found.ref} is gone, and its template with it",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gate.app.preflight import NO_DRY_RUN, Warn
 from gate.app.session import Session
@@ -50,7 +51,7 @@ def with_way_back(session: Session, plan: Plan, *, allowed: bool, warn: Warn) ->
     if not stays:
         return plan
     if not allowed:
-        raise _refusal(stays)
+        raise _refusal(plan, stays)
     for ref, why in stays.items():
         warn(f"a failure cannot take {ref} back: {why}")
     objects = tuple(replace(one, irreversible=stays.get(one.ref, "")) for one in plan.objects)
@@ -111,13 +112,19 @@ def _body_of_trial(tried: _Tried) -> Body:
     return Body.of(without_unions(body))
 
 
-def _refusal(stays: Mapping[Ref, str]) -> RefusedError:
+def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
     listed = "; ".join(f"{ref}: {why}" for ref, why in stays.items())
     return RefusedError(
         f"a failure could not take everything back: {listed}",
         reason=Reason.IRREVERSIBLE,
-        hint=_hint(stays),
+        hint=_HINT_OF_UNDO if plan.command == "undo" else _hint(stays),
     )
+
+
+_HINT_OF_UNDO: Final = (
+    "return to it all the same, and repair a failure by hand: --allow-irreversible; "
+    "or return the pod template alone: --deployment-only"
+)
 
 
 def _hint(stays: Collection[Ref]) -> str:

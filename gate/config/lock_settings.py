@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from gate.config.kinds import Duration, Text
 from gate.config.option import Group, Option
-from gate.config.takers import FOLLOWING, LOCKING, LOCKS
+from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING
 
 
 class LockSettings(BaseModel):
@@ -23,6 +23,14 @@ class LockSettings(BaseModel):
     ] = 600.0
     require_lock: Annotated[
         bool, Option(Group.LOCK, FOLLOWING, "refuse to go on without the rights for a lock")
+    ] = False
+    keep_verified_secrets: Annotated[
+        bool,
+        Option(
+            Group.LOCK,
+            RETREATING | RECOVER,
+            "keep verified Secrets and environment values in a Secret, for later returns",
+        ),
     ] = False
     release: Annotated[
         Text, Option(Group.LOCK, LOCKS, "give this lock back", "NAME", in_file=False)

@@ -189,7 +189,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
     ] = False
     allow_irreversible: Annotated[
-        bool, Option(Group.OWNERSHIP, MANIFEST, "apply what a failure could not take back")
+        bool, Option(Group.OWNERSHIP, CLAIMING, "apply what a failure could not take back")
     ] = False
     replicas: Annotated[
         ReplicasPolicy,

@@ -6,12 +6,11 @@ can be told from defaults and from what others set, without a copy of any manife
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
 from gate.core.body import Body
+from gate.core.confidential import body_digest
 from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.fields import extract
@@ -21,8 +20,6 @@ from gate.core.ownership import owned_fields
 
 NOTHING: Final = ""
 """The digest of an object of which our manager applied nothing, or which is not there."""
-_DIGITS: Final = 32
-"""Of a SHA-256 in hexadecimal: 128 bits tell versions of one object apart."""
 
 
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
@@ -39,19 +36,11 @@ def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
 
 
 def applied_digest(live: LiveObject | None) -> str:
-    """Return what identifies the fields that our manager owns of an object, `NOTHING` for none.
-
-    That of a Secret is keyed with the object's uid, which only those learn who may read the
-    Secret: whoever can read the digest alone cannot try out values.
-    """
+    """Return what identifies the fields that our manager owns of an object, `NOTHING` for none."""
     if live is None:
         return NOTHING
     body = applied_body(live)
-    if body is None:
-        return NOTHING
-    if live.ref.kind == "Secret":
-        return hmac.new(live.uid.encode(), body.canonical, hashlib.sha256).hexdigest()[:_DIGITS]
-    return body.digest[:_DIGITS]
+    return NOTHING if body is None else body_digest(live.ref.kind, live.uid, body)
 
 
 def named_body(ref: Ref, value: Mapping[str, Any]) -> dict[str, Any]:

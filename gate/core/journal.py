@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gate.core.applied_fields import applied_body, applied_digest
+from gate.core.applied_fields import NOTHING, applied_body, applied_digest
 from gate.core.attempt import Attempt, Ending
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
+from gate.core.confidential import ConfidentialBody
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.env_values import without_values
 from gate.core.events import LiveObject
 from gate.core.fact import Known
+from gate.core.last_look import REPLICAS, FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.outcome import Outcome, Reason
@@ -143,6 +145,7 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         bodies=FrozenMap(_bodies(objects)),
         paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
+        confidential=FrozenMap(_confidential(objects)),
     )
 
 
@@ -177,9 +180,10 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
         live = attempt.restored.get(ref) or attempt.written[ref].after
     elif ending.outcome is Outcome.ROLLED_BACK:
         live = attempt.restored.get(ref)
-    if live is None or not applied_digest(live):
+    if live is None or not applied_digest(live) or not _stands(attempt, ref):
         return None
-    return _judged(attempt, live, _objects_at_the_end(attempt))
+    judged = _judged(attempt, live, _objects_at_the_end(attempt))
+    return judged if judged is None else replace(judged, members=_members(attempt, judged))
 
 
 def _judged(
@@ -213,7 +217,33 @@ def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
     left = {ref: written.after for ref, written in attempt.written.items()}
     left.update(attempt.restored)
     others = {*attempt.departures, *attempt.left_alone, *attempt.deleted}
-    return {ref: live for ref, live in left.items() if ref not in others}
+    return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}
+
+
+def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
+    """Return the members of a version, with those of which nobody knows what it needs.
+
+    What somebody else had changed or deleted by the end stood beside what was verified, in a
+    state that this attempt did not write. It is remembered as `NOTHING`, so that no older version
+    of it is taken for this one's.
+    """
+    changed = {
+        ref: NOTHING
+        for ref in (*attempt.written, *attempt.restored)
+        if ref.kind != "Deployment" and not _stands(attempt, ref) and ref not in attempt.deleted
+    }
+    return FrozenMap({**judged.members, **changed})
+
+
+def _stands(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether an object stood at the end as this attempt left it, for all that was read.
+
+    The number of replicas is no part of a version.
+    """
+    found = attempt.findings.get(ref)
+    if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.UNREAD):
+        return True
+    return found.kind is FindingKind.CHANGED and found.paths == REPLICAS
 
 
 def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
@@ -222,6 +252,14 @@ def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
         body = applied_body(live)
         if body is not None and ref.kind != "Secret":
             yield applied_digest(live), without_values(body)
+
+
+def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, ConfidentialBody]]:
+    """Yield the whole bodies of which `_bodies` yields nothing or a part."""
+    for ref, live in objects.items():
+        body = applied_body(live)
+        if body is not None and (ref.kind == "Secret" or without_values(body) != body):
+            yield applied_digest(live), ConfidentialBody(ref.kind, live.uid, body)
 
 
 def _replicas(attempt: Attempt, ref: Ref) -> int | None:

@@ -16,7 +16,7 @@ from gate.core.fact import Absent, Fact, Unknown
 from gate.core.fields import Fields
 from gate.core.remedy import content
 
-_REPLICAS = "spec.replicas"
+REPLICAS = ("spec.replicas",)
 
 
 class FindingKind(enum.StrEnum):
@@ -87,7 +87,7 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
         return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
     expected = (left.sent or answer.body).thaw()
     differing = fields.differing(expected, owned, live.body.thaw())
-    paths = tuple(path for path in differing if not (left.autoscaled and path == _REPLICAS))
+    paths = tuple(path for path in differing if not (left.autoscaled and path in REPLICAS))
     if not paths:
         return Finding(FindingKind.AS_WRITTEN)
     if left.sent is not None:

@@ -9,10 +9,10 @@ pods with another one's configuration is a combination that nobody tried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gate.core.applied_fields import applied_digest
+from gate.core.applied_fields import NOTHING, applied_digest
 from gate.core.baseline import Baseline
 from gate.core.body import Body, FrozenMap
 from gate.core.env_values import with_values
@@ -25,9 +25,10 @@ from gate.core.target_set import TargetSet
 from gate.core.version_history import History, JudgedVersion, template_digest
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
-_NOT_NAMED: Final = CleanText("this manifest does not name it, and it has changed since")
 _NONE_ALONE: Final = CleanText("no version serves alone")
-_UNREAD: Final = CleanText("this manifest does not name it, and it could not be read")
+_NOT_OURS: Final = CleanText("somebody else had changed it when that version was verified")
+_NOT_NAMED: Final = CleanText("this run does not write it, and it has changed since")
+_UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
 Others = Mapping[Ref, Fact[LiveObject]]
 """Objects that a verified set has and the manifest does not name, as they were read."""
@@ -45,12 +46,14 @@ class Selection:
 class Candidates:
     """What there is to choose from: the attempt's objects, and what is remembered of each target.
 
-    `objects` have what is live and what the server would make of them.
+    `objects` have what is live and what the server would make of them. `kept` are the bodies, by
+    digest, that were read from the Secrets beside the locks.
     """
 
     targets: tuple[Target, ...]
     objects: tuple[PlannedObject, ...]
     histories: Mapping[Ref, History]
+    kept: Mapping[str, Body] = field(default_factory=dict)
 
     def history(self, ref: Ref) -> History:
         """Return what is remembered of a target."""
@@ -71,6 +74,12 @@ class Candidates:
                 return one
         raise KeyError(ref)
 
+    def body(self, history: History, digest: str, source: Template | None = None) -> Body | None:
+        """Return what a history remembers of an object; from a Secret where it has to be."""
+        remembered = history.bodies.get(digest)
+        body = with_values(remembered, source) if remembered is not None else None
+        return body if body is not None else self.kept.get(digest)
+
 
 def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
     """Return the objects to be read before `select`: of the verified sets, not in the manifest.
@@ -84,6 +93,33 @@ def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
     return tuple(sorted(ref for ref in found - named if ref.kind != "Deployment"))
 
 
+def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
+    """Return the digests to be read from the Secret beside the lock of each Deployment.
+
+    Empty where the set can be had without: most of the time nothing has to be read.
+    """
+    if not _needs_verified(candidates):
+        return {}
+    returns, before = _returns(candidates), candidates.before()
+    needed: dict[Ref, set[str]] = {}
+
+    def need(history: Ref, digest: str, source: Template | None) -> None:
+        remembered = candidates.history(history)
+        if digest in remembered.kept and candidates.body(remembered, digest, source) is None:
+            needed.setdefault(history, set()).add(digest)
+
+    for target in candidates.targets:
+        version = returns.get(target.ref)
+        digest = version.members.get(target.ref) if version is not None else None
+        if version is None or digest is None or digest == before[target.ref]:
+            continue
+        owned = version.replica_set_in(target.snapshot.owned())
+        need(target.ref, digest, owned.template if owned is not None else None)
+    for _, digest, history in _configuration(candidates, returns):
+        need(history, digest, None)
+    return {ref: frozenset(digests) for ref, digests in needed.items()}
+
+
 def select(candidates: Candidates, others: Others) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
     if not _needs_verified(candidates):
@@ -95,12 +131,20 @@ def select(candidates: Candidates, others: Others) -> Selection:
         baseline, body = _version(candidates, target, returns.get(target.ref))
         targets.append(replace(target, baseline=baseline))
         bodies.update({target.ref: body} if body is not None else {})
-    configuration, missing = _configuration(candidates, returns)
+    missing: dict[Ref, CleanText] = {}
+    for ref, digest, history in _configuration(candidates, returns):
+        remembered = candidates.body(candidates.history(history), digest)
+        if remembered is not None:
+            bodies[ref] = remembered
+        else:
+            missing[ref] = _NO_BODY if digest else _NOT_OURS
     missing.update(_changed_unnamed(returns, others))
+    from_secrets = set(candidates.kept.values())
     target_set = TargetSet(
-        FrozenMap({**bodies, **configuration}),
+        FrozenMap(bodies),
         FrozenMap(missing),
         FrozenMap(_obstacles(candidates)),
+        confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
     )
     return Selection(tuple(targets), target_set)
 
@@ -182,9 +226,8 @@ def _version(
     if digest is None or before[target.ref] == digest:
         template = owned.template if owned is not None else _live_template(target, version)
         return _baseline(version, owned, template), None
-    remembered = history.bodies.get(digest)
     source = owned.template if owned is not None else None
-    body = with_values(remembered, source) if remembered is not None else None
+    body = candidates.body(history, digest, source)
     if body is None:
         return Absent(), None
     return _baseline(version, owned, source or _template_of(body, version)), body
@@ -219,42 +262,35 @@ def _baseline(
 
 def _configuration(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> tuple[dict[Ref, Body], dict[Ref, CleanText]]:
-    """Return the bodies of the manifest's other objects that are not as they were verified.
+) -> Iterator[tuple[Ref, str, Ref]]:
+    """Yield the manifest's other objects that are not as they were verified.
 
-    Beside them those of which no body can be had. Sets of several attempts lie over each other:
-    what a later one did not name stayed.
+    Each with the digest that it had then, and the Deployment whose lock remembers it. Sets of
+    several attempts lie over each other: what a later one did not name stayed.
     """
     followed = {target.ref for target in candidates.targets}
     left = {ref: digest for ref, digest in candidates.before().items() if ref not in followed}
-    bodies: dict[Ref, Body] = {}
-    missing: dict[Ref, CleanText] = {}
     newest_first = sorted(
         _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
     )
-    for version, history in newest_first:
+    for version, deployment in newest_first:
         for ref in [ref for ref in left if ref in version.members]:
             digest = version.members[ref]
-            if left.pop(ref) == digest:
-                continue
-            remembered = history.bodies.get(digest)
-            body = with_values(remembered, None) if remembered is not None else None
-            if body is not None:
-                bodies[ref] = body
-            else:
-                missing[ref] = _NO_BODY
-    return bodies, missing
+            if left.pop(ref) != digest:
+                yield ref, digest, deployment
 
 
 def _versions(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> Iterator[tuple[JudgedVersion, History]]:
-    """Yield the versions that are returned to, and those verified before them."""
+) -> Iterator[tuple[JudgedVersion, Ref]]:
+    """Yield the versions that are returned to, and those verified before them.
+
+    Each with the Deployment whose lock remembers it.
+    """
     for ref, version in returns.items():
-        history = candidates.history(ref)
-        verified = history.verified
+        verified = candidates.history(ref).verified
         for one in verified[verified.index(version) :]:
-            yield one, history
+            yield one, ref
 
 
 def _changed_unnamed(
@@ -267,6 +303,8 @@ def _changed_unnamed(
                 continue
             match others[ref]:
                 case Known(live) if applied_digest(live) == digest:
+                    pass
+                case Absent() if digest == NOTHING:
                     pass
                 case Unknown():
                     yield ref, _UNREAD

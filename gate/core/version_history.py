@@ -6,12 +6,13 @@ return to one set: never one version's pods with another one's configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
+from gate.core.confidential import ConfidentialBody
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.outcome import Reason
 
@@ -44,8 +45,9 @@ class JudgedVersion:
 
     `template` is the `template_digest` of its pods, `images` are those of its containers. `members`
     has the digest of what our manager had applied of each object of the attempt, the
-    Deployment's own among them. `replica_set` and `revision` are those of then. `why` says what
-    kept it from being verified, None of a verified one. `judged_at` is RFC 3339.
+    Deployment's own among them; `NOTHING` of one that somebody else had changed by then.
+    `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
+    None of a verified one. `judged_at` is RFC 3339.
     """
 
     template: str
@@ -79,7 +81,7 @@ class JudgedVersion:
 
     def is_applied(self, digests: Mapping[Ref, str]) -> bool:
         """Tell whether each of its objects that `digests` names is as this version had it."""
-        common = [ref for ref in self.members if ref in digests]
+        common = [ref for ref, digest in self.members.items() if digest and ref in digests]
         return bool(common) and all(self.members[ref] == digests[ref] for ref in common)
 
 
@@ -89,8 +91,9 @@ class Closing:
 
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
-    be remembered. `paused` is whether the attempt left it paused. `replicas` is the manifest's
-    number where that was applied and stands, None where it is as it was.
+    be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
+    attempt left it paused. `replicas` is the manifest's number where that was applied and stands,
+    None where it is as it was.
     """
 
     ref: Ref
@@ -98,6 +101,7 @@ class Closing:
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
     replicas: int | None = None
+    confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +119,15 @@ class History:
     `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
     applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
     `replicas` is the number that was applied last because a manifest asked for it, None where none
-    is known: ownership of fields holds no values.
+    is known: ownership of fields holds no values. `kept` are the digests of the bodies that are
+    kept whole in a Secret beside the lock, each with the characters that it takes there.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
     replicas: int | None = None
+    kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
@@ -155,6 +161,7 @@ class History:
             self,
             versions=kept,
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
+            kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
             paused=closing.paused,
             replicas=self.replicas if closing.replicas is None else closing.replicas,
         )
@@ -179,3 +186,23 @@ def _newest(versions: Iterable[JudgedVersion]) -> tuple[JudgedVersion, ...]:
             left[one.verified] -= 1
             kept.append(one)
     return tuple(reversed(kept))
+
+
+def beyond_limit(
+    history: History, characters: Mapping[str, int], most_characters: int
+) -> Iterator[str]:
+    """Yield the digests of what does not fit: the oldest versions first, the largest of each.
+
+    What a newer version has in common with an older one counts as the newer one's.
+    """
+    ages: dict[str, int] = {}
+    for age, version in enumerate(history.verified):
+        for digest in version.members.values():
+            ages.setdefault(digest, age)
+    oldest = len(history.versions)
+    total = sum(characters.values())
+    for digest in sorted(characters, key=lambda one: (-ages.get(one, oldest), -characters[one])):
+        if total <= most_characters:
+            return
+        total -= characters[digest]
+        yield digest

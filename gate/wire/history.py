@@ -1,6 +1,7 @@
 """What a lock remembers of its Deployment, as text for an annotation, bounded.
 
-No body of a Secret and no environment value is in it: whoever may read Leases may read it.
+No body of a Secret and no environment value is in it: whoever may read Leases may read it. With
+`--keep-verified-secrets` those are kept in a Secret, of which the history has the digests.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ def _history(history: History) -> dict[str, Any]:
         "bodies": {digest: body.thaw() for digest, body in history.bodies.items()},
         "paused": history.paused,
         "replicas": history.replicas,
+        "kept": dict(history.kept),
     }
 
 
@@ -117,6 +119,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
         bodies=FrozenMap((str(digest), Body.of(body)) for digest, body in bodies.items()),
         paused=value["paused"] is True,
         replicas=_count_of(value.get("replicas")),
+        kept=FrozenMap((str(key), int(size)) for key, size in (value.get("kept") or {}).items()),
     )
 
 

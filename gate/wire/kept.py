@@ -16,15 +16,24 @@ from gate.wire.decode import DecodeError
 from gate.wire.packed import packed, unpacked
 from gate.wire.untrusted import clean_line
 
-
-def kept_text(objects: Collection[Kept]) -> str:
-    """Return the text of some objects of a record."""
-    return packed({"objects": [kept(one) for one in objects]})
+Returned = Mapping[Ref, Body]
+"""The bodies that objects return to, where that is not what they were before."""
 
 
-def read_kept(text: str) -> tuple[Kept, ...]:
-    """Read some objects of a record; DecodeError for what is none."""
-    return unpacked(text, lambda value: tuple(map(kept_of, value["objects"])))
+def kept_text(objects: Collection[Kept], returned: Returned) -> str:
+    """Return the text of some objects of a record, and of what some return to."""
+    bodies = [[ref(one), body.thaw()] for one, body in returned.items()]
+    return packed({"objects": [kept(one) for one in objects], "returned": bodies})
+
+
+def read_kept(text: str) -> tuple[tuple[Kept, ...], Returned]:
+    """Read some objects of a record, and what some return to; DecodeError for what is none."""
+    return unpacked(text, _kept_of_text)
+
+
+def _kept_of_text(value: Mapping[str, Any]) -> tuple[tuple[Kept, ...], Returned]:
+    bodies = {ref_of(one): Body.of(body) for one, body in value.get("returned") or ()}
+    return tuple(map(kept_of, value["objects"])), bodies
 
 
 def kept(one: Kept) -> dict[str, Any]:

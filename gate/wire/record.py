@@ -39,7 +39,19 @@ NO_SECRETS: Final = "what it was before is a Secret's, which the record does not
 def without_secrets(record: Record) -> Record:
     """Return a record without what Secrets hold."""
     secrets = {kept.ref for kept in record.objects if kept.ref.kind == "Secret"}
-    return _without(record, secrets, NO_SECRETS)
+    confidential = confidential_bodies(record)
+    bare = _without(record, secrets, NO_SECRETS)
+    return replace(bare, target_set=_set_without(bare.target_set, confidential, NO_SECRETS))
+
+
+def confidential_bodies(record: Record) -> dict[Ref, Body]:
+    """Return the bodies that objects return to and that only a Secret may hold."""
+    target_set = record.target_set
+    return {
+        ref: body
+        for ref, body in target_set.bodies.items()
+        if ref.kind == "Secret" or ref in target_set.confidential
+    }
 
 
 def secrets_of(record: Record) -> tuple[Kept, ...]:

@@ -124,6 +124,37 @@ def test_what_is_remembered_holds_no_secret_and_no_environment(scene: Scene) -> 
     assert base64.b64encode(b"a-long-secret-value").decode() not in text
 
 
+def verify_without_settings(scene: Scene) -> None:
+    """Verify v1, and v2 whose ConfigMap somebody deletes before its end."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with scene.applying(settings("two"), web(2, behaviour="ready=3")) as running:
+        two = {"mode": "two"}
+        scene.objects.wait_for("configmaps", "settings", lambda live: live["data"] == two)
+        scene.objects.delete("configmaps", "settings")
+        assert_verified(running.wait())
+
+
+@pytest.mark.contract("B710", "B701")
+def test_what_was_deleted_during_the_verification_makes_no_set_whole(scene: Scene) -> None:
+    """Neither v2's ConfigMap, which did not stand, nor v1's, which v2 never ran with: 5."""
+    verify_without_settings(scene)
+    bad = web(9, behaviour=CRASH)
+    assert_ended(scene.apply(settings("nine"), bad, flags=KEEP), 6, "failed", "CrashLoop")
+    result = scene.apply(settings("three"), web(3, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "configmap/settings could not be returned", "somebody else had changed")
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B710", "B703")
+def test_undo_leaves_a_version_whose_configuration_is_gone(scene: Scene) -> None:
+    """It runs v2 without its ConfigMap, and returns to v1 with its own."""
+    verify_without_settings(scene)
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
 # -- undo ------------------------------------------------------------------------------------------
 
 

@@ -318,3 +318,23 @@ def test_a_foreign_label_of_a_service_leaves_the_rest_to_return(scene: Scene) ->
     assert live["metadata"]["labels"] == {"tier": "front", "team": "theirs"}
     assert [port["port"] for port in live["spec"]["ports"]] == [80]
     assert warned(result, "metadata.labels.team")
+
+
+@pytest.mark.contract("B711", "B146", "B147")
+def test_an_undo_that_could_not_be_taken_back_is_refused(scene: Scene) -> None:
+    """v1's ConfigMap was immutable, v2's is not: no failure of the undo could make it so again."""
+    assert_verified(scene.apply(immutable(settings("one")), web()))
+    scene.objects.delete("configmaps", "settings")
+    assert_verified(scene.apply(settings("two"), web(2)))
+    undo = ("undo", "web", "--output", "json")
+    result = scene.gate(*undo)
+    assert_refused(result, "Irreversible", "configmap/settings", "immutable")
+    assert "--allow-irreversible; or return the pod template alone: --deployment-only" in (
+        result.stderr
+    )
+    assert "a failure returns to revision 2 (shop/web:2)" not in result.stderr
+    assert_runs(scene.objects, "shop/web:2")
+    result = scene.gate(*undo, "--allow-irreversible")
+    assert_verified(result)
+    assert "a failure returns to revision 2 (shop/web:2)" in result.stderr
+    assert scene.objects.get("configmaps", "settings")["immutable"] is True

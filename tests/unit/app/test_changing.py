@@ -36,12 +36,13 @@ def third(server: ApiServer) -> None:
 # -- undo ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B191")
+@pytest.mark.contract("B191", "B711")
 def test_undo_returns_to_the_version_before(gate: Gate, server: ApiServer, third: None) -> None:
-    """It says where it goes, is tried on the server, and is verified as any apply."""
+    """It says where it goes, is tried there and back, and is verified as any apply."""
     document = assert_ended(gate("undo", "web"), 0, "verified", "Complete")
     assert images(server) == ["shop/web:2"]
-    assert len(server.trials()) == 1
+    tried = [one.json()["spec"]["template"]["spec"]["containers"] for one in server.trials()]
+    assert [each[0]["image"] for each in tried] == ["shop/web:2", "shop/web:3"]
     said = [line["message"] for line in document["timeline"] if line["event"] == "undo"]
     assert said == ["deployment/web goes to revision 2 (shop/web:2), its pod template alone"]
     assert not [line for line in document["warnings"] if "autoscaler" in line]

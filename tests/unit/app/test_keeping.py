@@ -12,8 +12,11 @@ import pytest
 
 from gate.app import histories
 from gate.app.keeping import Keeper
+from gate.app.secrets_beside import SecretsBeside
+from gate.app.verified_bodies import VerifiedBodies
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
+from gate.core.confidential import ConfidentialBody
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, LiveObject, Recorded, Released
 from gate.core.fact import Absent, Known
@@ -37,6 +40,7 @@ from gate.kube.failures import (
 )
 from gate.kube.kept_secrets import KeptSecrets, StoredSecret
 from gate.kube.lease import HISTORY, RECORD, Held, Leases
+from gate.kube.verified_secrets import VerifiedSecrets
 from gate.virtual_time import VirtualClock
 from gate.wire.history import history_text, read_history
 from gate.wire.record import read_record
@@ -124,6 +128,18 @@ class Beside:
         self.writes.append(f"delete {uid}")
 
 
+class Whole:
+    """The Secret of verified versions, written into the same list."""
+
+    def __init__(self, writes: list[str]) -> None:
+        self.writes = writes
+
+    def create(self, _held: Held, texts: Mapping[str, str | None]) -> Mapping[str, str]:
+        """Keep them."""
+        self.writes.append("keep")
+        return {key: text for key, text in texts.items() if text is not None}
+
+
 class Scene:
     """A keeper that runs, and what it answers."""
 
@@ -136,13 +152,21 @@ class Scene:
         self.inbox: Inbox = SimpleQueue()
         self.beside = Beside(self.store.writes, left)
         leases, secrets = cast("Leases", self.store), cast("KeptSecrets", self.beside)
+        self.learned: list[Mapping[str, Any]] = []
+        self.whole = Whole(self.store.writes)
+        verified = VerifiedBodies(
+            cast("VerifiedSecrets", self.whole),
+            self.learned.append,
+            self.warnings.append,
+            keeps=True,
+        )
         self.keeper = Keeper(
             self.clock,
             leases,
-            secrets,
+            SecretsBeside(secrets, self.warnings.append, (LOCK,) if left else ()),
+            verified,
             (self.store.held,),
             self.warnings.append,
-            from_the_dead=(LOCK,) if left else (),
         )
         self.lane = self.keeper.lane(self.inbox)
         self.keeper.start()
@@ -202,6 +226,10 @@ def test_the_way_back_does_not(scene: Scene) -> None:
     assert any("could not be written" in line for line in scene.warnings)
 
 
+def _unheard(_said: object) -> None:
+    """Take a warning, or a Secret whose values are to be masked."""
+
+
 class Row:
     """Two Leases: the first one's record fails for as long as a test says."""
 
@@ -212,9 +240,9 @@ class Row:
             store.held = replace(store.held, lock=lock)
         self.inbox: Inbox = SimpleQueue()
         held = tuple(store.held for store in self.stores.values())
-        secrets = cast("KeptSecrets", Beside([]))
-        leases = cast("Leases", self)
-        self.keeper = Keeper(self.clock, leases, secrets, held, lambda _line: None)
+        secrets = SecretsBeside(cast("KeptSecrets", Beside([])), _unheard, ())
+        verified = VerifiedBodies(cast("VerifiedSecrets", Whole([])), _unheard, _unheard)
+        self.keeper = Keeper(self.clock, cast("Leases", self), secrets, verified, held, _unheard)
         self.keeper.start()
 
     def __getattr__(self, name: str) -> Any:
@@ -435,6 +463,19 @@ def test_what_secrets_were_goes_after_the_record_and_before_the_lock() -> None:
     assert isinstance(scene.heard(), Released)
     assert scene.store.writes == ["save", "remember", "delete s1", "release"]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
+
+
+@pytest.mark.contract("B709")
+def test_what_is_kept_of_a_version_is_written_before_the_lock_is_given_back() -> None:
+    """Nobody else can begin between the two, and the history knows what is there."""
+    scene = Scene()
+    one = ConfidentialBody("Secret", "u2", SECRET.body)
+    version = JudgedVersion("t", (), FrozenMap({KEYS: one.digest}))
+    closing = Closing(WEB, (version,), confidential=FrozenMap({one.digest: one}))
+    scene.lane(Release(1, Closed(left_open=False, deployments=(closing,))))
+    assert isinstance(scene.heard(), Released)
+    assert scene.store.writes == ["keep", "release"]
+    assert set(read_history(scene.store.held.history).kept) == {one.digest}
 
 
 @pytest.mark.contract("B542")

@@ -221,6 +221,18 @@ def test_the_role_for_a_manifest_is_printed(
     assert ("secrets", "get") not in granted
 
 
+@pytest.mark.contract("B709", "B200")
+def test_the_rights_to_keep_verified_secrets_are_printed(
+    gate: Gate, server: ApiServer, manifest: Manifest
+) -> None:
+    """One Secret beside the lock is made, changed and read."""
+    server.rules = []
+    ended = gate("preflight", file=[manifest(web())], rbac=True, keep_verified_secrets=True)
+    role, _ = yaml.safe_load_all(ended.out)
+    rules = [rule for rule in role["rules"] if "secrets" in rule["resources"]]
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"create", "get", "patch"}
+
+
 # -- what is there ---------------------------------------------------------------------------------
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from gate.core.applied_fields import NOTHING
 from gate.core.attempt import INSPECTION_SECONDS, OVERTIME_SECONDS, Attempt
 from gate.core.body import Body
 from gate.core.differences import differences
-from gate.core.effects import Read, Write
+from gate.core.effects import Read, Release, Write
 from gate.core.events import (
     AttemptEvent,
     Interrupted,
@@ -22,11 +23,13 @@ from gate.core.events import (
     Written,
 )
 from gate.core.fact import Absent, Known, Unknown
+from gate.core.journal import closed_of
 from gate.core.last_look import Finding, FindingKind, LeftObject, compare
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.version_history import Closing
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
@@ -515,3 +518,54 @@ def test_names_that_could_not_be_printed_come_escaped() -> None:
     told = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
     assert told == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
     assert compare(LeftObject(WRITTEN), Absent()) == DELETED
+
+
+# -- what is remembered of it ----------------------------------------------------------------------
+
+
+def remembered(player: Player) -> Closing:
+    """Return what the end of an attempt leaves to be remembered."""
+    [closed] = [one.closed for one in player.sent if isinstance(one, Release)]
+    [closing] = closed.deployments
+    return closing
+
+
+@pytest.mark.contract("B710")
+@pytest.mark.parametrize(("meddle", "found", "said"), MEDDLING)
+@pytest.mark.parametrize("way", [Leg.FORWARD, Leg.BACK])
+def test_what_is_not_as_written_is_not_remembered_as_if_it_stood(
+    way: Leg, meddle: Meddle, found: Finding, said: str
+) -> None:
+    """Of such an object the set has no body, and its digest is that of nothing."""
+    player = rolling_out() if way is Leg.FORWARD else crashing()
+    player.run_to(State.CONFIRMING, way)
+    meddled(player, meddle)
+    closing = remembered(player)
+    version = closing.versions[-1]
+    assert version.verified
+    stood = found == AS_WRITTEN
+    assert (version.members[SETTINGS] != NOTHING) is stood, said
+    assert set(closing.bodies) == {digest for digest in version.members.values() if digest}
+    assert version.members[player.web] in closing.bodies
+
+
+@pytest.mark.contract("B710")
+@pytest.mark.parametrize(
+    ("found", "is_remembered"),
+    [
+        (AS_WRITTEN, True),
+        (Finding(FindingKind.UNREAD, why="no answer"), True),
+        (Finding(FindingKind.CHANGED, ("kubectl",), ("spec.replicas",)), True),
+        (Finding(FindingKind.CHANGED, ("kubectl",), ("spec.template", "spec.replicas")), False),
+        (DELETED, False),
+    ],
+)
+def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
+    found: Finding, is_remembered: bool
+) -> None:
+    """Its number of replicas is no part of a version, and what was not read shows nothing."""
+    player = rolling_out()
+    attempt = player.run()
+    attempt = replace(attempt, findings=attempt.findings.put(player.web, found))
+    [closing] = closed_of(attempt).deployments
+    assert [one.verified for one in closing.versions] == ([True] if is_remembered else [])

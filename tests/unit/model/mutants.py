@@ -204,7 +204,7 @@ def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
 
 def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
     """The Deployment returns to what was verified, its configuration to what was before."""
-    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: ({}, {}))
+    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: ())
 
 
 def what_an_attempt_left_is_a_way_back(patch: pytest.MonkeyPatch) -> None:

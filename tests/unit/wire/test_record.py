@@ -12,22 +12,25 @@ from typing import Any
 import pytest
 
 from gate.core.baseline import Baseline
-from gate.core.body import Body
+from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.machine import Leg
-from gate.core.objects import CleanText
+from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast, OnFailure, Policy
 from gate.core.record import Followed, Kept, Record
 from gate.core.share import Share
+from gate.core.target_set import TargetSet
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
 from gate.wire.kept import kept_text, read_kept
 from gate.wire.record import (
     MOST_CHARACTERS,
+    NO_SECRETS,
+    confidential_bodies,
     fitting,
     read_record,
     secrets_of,
@@ -106,7 +109,24 @@ def test_no_secret_is_in_a_record() -> None:
     assert b"c2VzYW1l" not in data
     assert isinstance(bare.objects[1].before, Unknown)
     [secret] = secrets_of(RECORD)
-    assert read_kept(kept_text([secret])) == (secret,)
+    assert read_kept(kept_text([secret], {})) == ((secret,), {})
+
+
+@pytest.mark.contract("B708", "B542")
+def test_what_only_a_secret_may_hold_of_a_set_is_in_no_record() -> None:
+    """The body of a Secret, and that of a Deployment that was read from one."""
+    secret, deployment = Ref("v1", "Secret", "shop", "keys"), WEB.ref
+    bodies = {
+        one: Body.of({"data": {"key": f"c2VzYW1l{one.name}"}}) for one in (secret, deployment)
+    }
+    kept_set = TargetSet(FrozenMap(bodies), confidential=(deployment,))
+    record = replace(RECORD, target_set=kept_set)
+    assert confidential_bodies(record) == bodies
+    text, bare = fitting(without_secrets(record))
+    assert b"c2VzYW1l" not in gzip.decompress(base64.b64decode(text))
+    assert dict(read_record(text).target_set.missing) == dict.fromkeys(bodies, NO_SECRETS)
+    assert not bare.target_set.bodies
+    assert read_kept(kept_text([], bodies)) == ((), bodies)
 
 
 @pytest.mark.contract("B535")
@@ -144,7 +164,7 @@ def test_what_is_no_record(text: str) -> None:
 
 def test_an_object_is_what_its_name_says() -> None:
     """A record cannot smuggle one object in under the name of another."""
-    value = json.loads(gzip.decompress(base64.b64decode(kept_text([kept(CONFIG)]))))
+    value = json.loads(gzip.decompress(base64.b64decode(kept_text([kept(CONFIG)], {}))))
     value["objects"][0]["ref"][3] = "other"
     with pytest.raises(DecodeError, match="is recorded as"):
         read_kept(packed.packed(value))

@@ -1,0 +1,101 @@
+"""The Secret beside a Deployment's lock that keeps what no Lease may hold of verified versions.
+
+One key of its data a body, named by the body's digest. It belongs to the Lease, with which it
+goes. The Secret of an open record is another one (`gate.kube.kept_secrets`), of another name and
+type.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gate.core.lock import OF_DEPLOYMENT, PREFIX, Lock
+from gate.kube.client import MERGE_PATCH, Client
+from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
+from gate.kube.lease import Held
+from gate.kube.resources import LEASES, SECRETS
+
+_OF_VERIFIED: Final = f"{PREFIX}verified."
+"""Shorter than `OF_DEPLOYMENT`, so that no name grows too long; no lock's name begins so."""
+_TYPE: Final = "rollout-gate/verified"
+
+
+def secret_name(lock: Lock) -> str:
+    """Return the name of the Secret beside a Deployment's lock."""
+    return _OF_VERIFIED + lock.name.removeprefix(OF_DEPLOYMENT)
+
+
+class VerifiedSecrets:
+    """Reads and writes that Secret; every method raises leaves of `ApiError`."""
+
+    def __init__(self, client: Client) -> None:
+        """Share the client's connections."""
+        self._client = client
+
+    def read(self, lock: Lock) -> Mapping[str, str]:
+        """Return the texts by digest; nothing where there is no such Secret of ours."""
+        try:
+            return _texts(self._client.get(SECRETS.path(lock.namespace, secret_name(lock))))
+        except NotFound:
+            return {}
+
+    def write(self, held: Held, texts: Mapping[str, str | None]) -> Mapping[str, str]:
+        """Put texts by digest, take away those that are None; return all that is there then.
+
+        Other keys stay. `Invalid` where the Secret would be too large, or is none of ours: its
+        type does not change.
+        """
+        body = _body(held, texts)
+        path = SECRETS.path(held.lock.namespace, secret_name(held.lock))
+        try:
+            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH))
+        except NotFound:
+            return self.create(held, texts)
+
+    def create(self, held: Held, texts: Mapping[str, str | None]) -> Mapping[str, str]:
+        """Do what `write` does; where there should be no Secret yet it takes one request less."""
+        new = {key: text for key, text in texts.items() if text is not None}
+        if not new:
+            return {}
+        body = _body(held, new)
+        try:
+            return _texts(self._client.write("POST", SECRETS.path(held.lock.namespace), body))
+        except AlreadyExists:
+            path = SECRETS.path(held.lock.namespace, secret_name(held.lock))
+            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH))
+
+
+def _body(held: Held, texts: Mapping[str, str | None]) -> dict[str, Any]:
+    owner = {
+        "apiVersion": LEASES.api_version,
+        "kind": LEASES.kind,
+        "name": held.lock.name,
+        "uid": held.uid,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": secret_name(held.lock), "ownerReferences": [owner]},
+        "type": _TYPE,
+        "data": {
+            key: None if text is None else base64.b64encode(text.encode()).decode()
+            for key, text in texts.items()
+        },
+    }
+
+
+def _texts(body: bytes) -> dict[str, str]:
+    """Read the data of a Secret, none of one that is of another type."""
+    try:
+        value = json.loads(body)
+        if value.get("type") != _TYPE:
+            return {}
+        data = value.get("data") or {}
+        return {
+            str(key): base64.b64decode(text, validate=True).decode() for key, text in data.items()
+        }
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadAnswer("the Secret of verified versions cannot be read") from error

@@ -1,0 +1,24 @@
+"""A confidential body as text for a Secret, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.core.body import Body
+from gate.core.confidential import ConfidentialBody
+from gate.wire.packed import packed, unpacked
+
+
+def confidential_text(one: ConfidentialBody) -> str:
+    """Return the text of a body with what its digest is made of."""
+    return packed({"kind": one.kind, "uid": one.uid, "body": one.body.thaw()})
+
+
+def read_confidential(text: str) -> ConfidentialBody:
+    """Read a body; DecodeError for what is none. Its digest has to be compared."""
+    return unpacked(text, _body_of)
+
+
+def _body_of(value: Mapping[str, Any]) -> ConfidentialBody:
+    return ConfidentialBody(str(value["kind"]), str(value["uid"]), Body.of(value["body"]))

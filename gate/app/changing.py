@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gate.app import arrival
 from gate.app.console import Console
-from gate.app.guards import refuse_managed, refuse_paused
+from gate.app.guards import refuse_deleting, refuse_managed, refuse_paused
 from gate.app.live import Live, read_live, selector_of
 from gate.app.locking import looked
 from gate.app.preflight import NO_DRY_RUN, Warn, resumption
@@ -112,6 +112,7 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
         arrival.check_access(session, name, needs)
         raise
     arrival.check_access(session, name, needs)
+    refuse_deleting([live.object], session.connection.cluster)
     if not settings.allow_managed:
         refuse_managed([live.object], session.connection.cluster)
     return live

@@ -40,6 +40,25 @@ def refuse_paused(lives: Iterable[LiveObject], *, hint: str = _RESUME) -> None:
             raise RefusedError(f"{live.ref} is paused", reason=Reason.PAUSED, hint=hint)
 
 
+def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+    """Refuse Deployments that are being deleted: their controller rolls nothing out any more.
+
+    `metadata.deletionTimestamp` is never taken back; the object goes with its last finalizer.
+    """
+    for live in lives:
+        if live.deployment is None or not live.deployment.deleting:
+            continue
+        finalizers = live.body.thaw()["metadata"].get("finalizers") or ()
+        waits = f"; it waits for {', '.join(finalizers)}" if finalizers else ""
+        words = ("kubectl", "wait", "--for=delete", str(live.ref))
+        wait = cluster.command(*words, namespace=live.ref.namespace)
+        raise RefusedError(
+            f"{live.ref} is being deleted{waits}",
+            reason=Reason.DELETED,
+            hint=f"begin again when it is gone: {wait}",
+        )
+
+
 def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject]) -> None:
     """Refuse Deployments of no pods, which prove nothing (`--require-pods`).
 

@@ -14,6 +14,7 @@ from typing import Any
 from gate.app.applying import Prepared, prepare, taken_over
 from gate.app.guards import (
     conflict_refusal,
+    refuse_deleting,
     refuse_empty,
     refuse_managed,
     refuse_paused,
@@ -101,6 +102,7 @@ def guard(
 ) -> None:
     """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
     lives = [item.live for item in items if item.is_deployment and item.live is not None]
+    refuse_deleting(lives, session.connection.cluster)
     if not settings.allow_managed:
         refuse_managed(lives, session.connection.cluster)
     if not settings.resume:

@@ -10,7 +10,7 @@ from typing import Any
 from gate.app import arrival, preflight, remembering, returned_set
 from gate.app.applying import Prepared, prepare, taken_fields
 from gate.app.console import Console
-from gate.app.guards import refuse_managed
+from gate.app.guards import refuse_deleting, refuse_managed
 from gate.app.live import Live, read_live, selector_of
 from gate.app.remembering import Claim, Memory
 from gate.app.running import Ready
@@ -98,6 +98,7 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     new = [item.ref for item in items if item.live is None]
     arrival.check_access(session, name, needed(session.resources, refs, creates=new))
     deployments = [item.live for item in items if item.is_deployment and item.live is not None]
+    refuse_deleting(deployments, session.connection.cluster)
     if not settings.allow_managed:
         refuse_managed(deployments, session.connection.cluster)
     for live in deployments:

@@ -167,6 +167,27 @@ def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> 
     assert_refused(result, "Rejected", namespace, "deleted")
 
 
+@pytest.mark.contract("B9")
+def test_a_deployment_that_goes_away_is_refused(scene: Scene) -> None:
+    """It waits for a finalizer: what is written to it goes with it."""
+    scene.serve(web())
+    hold = {"metadata": {"finalizers": ["rollout-gate.test/hold"]}}
+    scene.objects.patch("deployments", "web", hold)
+    scene.objects.delete("deployments", "web")
+    before = scene.objects.get("deployments", "web")
+    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in ("undo", "restart"))]
+    after = scene.objects.get("deployments", "web")
+    scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
+    for result in results:
+        assert_refused(
+            result, "Deleted", "web is being deleted; it waits for rollout-gate.test/hold"
+        )
+    assert (images(after), after["metadata"]["generation"]) == (
+        ["shop/web:1"],
+        before["metadata"]["generation"],
+    )
+
+
 @pytest.mark.fault(43)
 @pytest.mark.contract("B139")
 def test_a_bad_version_that_comes_back_is_left(scene: Scene) -> None:

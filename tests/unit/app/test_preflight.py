@@ -139,6 +139,23 @@ def test_a_namespace_that_goes_away_is_refused(
     assert_refused(ended, server, "Rejected", "namespace new is being deleted")
 
 
+@pytest.mark.contract("B9")
+@pytest.mark.parametrize("command", ["apply", "preflight", "undo", "restart", "resume", "pause"])
+def test_a_deployment_that_goes_away_is_refused(
+    gate: Gate, server: ApiServer, manifest: Manifest, command: str
+) -> None:
+    """Its controller rolls out nothing any more: nothing is written to it."""
+    server.put(web("1"))
+    going = {"deletionTimestamp": "2026-11-21T11:00:00Z", "finalizers": ["shop.test/hold"]}
+    server.put(marked(web("2"), **going))
+    if command in ("apply", "preflight"):
+        ended = gate(command, file=[manifest(web("3"))])
+    else:
+        ended = gate(command, "web")
+    message = "deployment/web is being deleted; it waits for shop.test/hold"
+    assert_refused(ended, server, "Deleted", message)
+
+
 @pytest.mark.contract("B226")
 def test_a_namespace_may_be_made_by_the_manifest(
     gate: Gate, server: ApiServer, manifest: Manifest

@@ -28,8 +28,10 @@ from gate.core.version_history import Closed, Closing, JudgedVersion, template_d
 
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """The orderly ends that leave something to be finished."""
-_UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.INCONCLUSIVE, Outcome.REFUSED)
+_UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a Deployment that say nothing of the version that was written."""
+_DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
+"""The ends of an attempt after which nothing unverified stands that this attempt wrote."""
 _WHOLE: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED)
 """The ends of an attempt whose verified Deployments stand beside nothing that failed."""
 
@@ -156,7 +158,7 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     """
     tried = attempt.written.get(ref)
     if tried is not None and not tried.changed:
-        return None
+        return _beside_unchanged(attempt, tried.after)
     if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
         return None
     live = tried.after if tried is not None else _expected(attempt, ref)
@@ -165,6 +167,17 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     why = _failure(attempt, ref) or ending
     written = {one: object_.after for one, object_ in attempt.written.items()}
     return _judged(attempt, live, {**written, ref: live}, why=_told(why))
+
+
+def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:
+    """Return what stands unverified beside a Deployment that did not change; None for nothing."""
+    ending = attempt.ending
+    changed = any(object_.changed for object_ in attempt.written.values())
+    if ending is None or not changed or ending.outcome in _DECIDED:
+        return None
+    written = {one: object_.after for one, object_ in attempt.written.items()}
+    judged = _judged(attempt, live, written, why=_told(ending))
+    return replace(judged, template="") if judged is not None else None
 
 
 def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:

@@ -117,7 +117,7 @@ def _rollback(
     }
     restorable = {ref for ref in mine if _has_target(plan, ref)}
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
-    goes_back = not rolled_out or bool(restorable & rolled_out)
+    goes_back = _goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
     if goes_back:
         back.extend(_restorations(returns_to, mine, restorable))
@@ -129,6 +129,19 @@ def _rollback(
         gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
     return tuple(back)
+
+
+def _goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
+    """Tell whether what was changed is to be restored.
+
+    What a Deployment uses that was there before goes back with it, or stays with it where it has
+    to stay. One that this attempt made is no reason to leave the others a configuration that is
+    not theirs.
+    """
+    there_before = {target.ref for target in plan.targets if plan.before(target.ref) is not None}
+    if rolled_out & there_before:
+        return bool(restorable & rolled_out)
+    return bool(there_before) or not rolled_out
 
 
 def _has_target(plan: Plan, ref: Ref) -> bool:

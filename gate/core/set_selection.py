@@ -19,15 +19,17 @@ from gate.core.env_values import with_values
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import CleanText, Container, Ref, ReplicaSet, Template
+from gate.core.obstacles import left_unverified, obstacle
 from gate.core.plan import PlannedObject, Target
 from gate.core.remedy import spec_changed
 from gate.core.target_set import TargetSet
 from gate.core.version_history import History, JudgedVersion, template_digest
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
-_NONE_ALONE: Final = CleanText("no version serves alone")
 _NOT_OURS: Final = CleanText("somebody else had changed it when that version was verified")
 _NOT_NAMED: Final = CleanText("this run does not write it, and it has changed since")
+_NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
+_NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
 Others = Mapping[Ref, Fact[LiveObject]]
@@ -82,15 +84,12 @@ class Candidates:
 
 
 def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
-    """Return the objects to be read before `select`: of the verified sets, not in the manifest.
-
-    Another Deployment has a history of its own and is left to it.
-    """
+    """Return the objects to be read before `select`: of the verified sets, not in the manifest."""
     if not _needs_verified(candidates):
         return ()
     named = {one.ref for one in candidates.objects}
     found = {ref for one in _returns(candidates).values() for ref in one.members}
-    return tuple(sorted(ref for ref in found - named if ref.kind != "Deployment"))
+    return tuple(sorted(found - named))
 
 
 def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
@@ -137,8 +136,8 @@ def select(candidates: Candidates, others: Others) -> Selection:
         if remembered is not None:
             bodies[ref] = remembered
         else:
-            missing[ref] = _NO_BODY if digest else _NOT_OURS
-    missing.update(_changed_unnamed(returns, others))
+            missing[ref] = _why_without_body(candidates.history(history), digest)
+    missing.update(_changed_unnamed(candidates, returns, others))
     from_secrets = set(candidates.kept.values())
     target_set = TargetSet(
         FrozenMap(bodies),
@@ -158,27 +157,14 @@ def _needs_verified(candidates: Candidates) -> bool:
 
 
 def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the Deployments that are not to return to what runs, each with why."""
+    """Yield the changed Deployments that are not to return to what runs, each with why."""
     digests = candidates.before()
     for target in candidates.targets:
-        why = _why_no_way_back(candidates, target, digests)
+        if not _is_changed(candidates.object(target.ref)):
+            continue
+        why = obstacle(target, candidates.history(target.ref), digests)
         if why is not None:
             yield target.ref, why
-
-
-def _why_no_way_back(
-    candidates: Candidates, target: Target, digests: Mapping[Ref, str]
-) -> CleanText | None:
-    if not _is_changed(candidates.object(target.ref)):
-        return None
-    if isinstance(target.baseline, Unknown):
-        return None
-    if isinstance(target.baseline, Absent):
-        return _NONE_ALONE
-    judged = candidates.history(target.ref).of_objects(digests)
-    if judged is None or judged.why is None:
-        return None
-    return CleanText(f"what runs was not verified ({judged.why.reason})")
 
 
 def _is_changed(planned: PlannedObject) -> bool:
@@ -218,13 +204,16 @@ def _version(
         return target.baseline, None
     history = candidates.history(target.ref)
     if version is None:
-        judged = history.of_objects(before)
-        known_bad = judged is not None and not judged.verified
+        left = left_unverified(target, history, before)
+        known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         return (Absent() if known_bad else target.baseline), None
     digest = version.members.get(target.ref)
     owned = version.replica_set_in(target.snapshot.owned())
     if digest is None or before[target.ref] == digest:
-        template = owned.template if owned is not None else _live_template(target, version)
+        if _runs_another(target, version):
+            # Somebody else's additions, which no apply of ours takes away.
+            return target.baseline, None
+        template = owned.template if owned is not None else _live_template(target)
         return _baseline(version, owned, template), None
     source = owned.template if owned is not None else None
     body = candidates.body(history, digest, source)
@@ -233,11 +222,15 @@ def _version(
     return _baseline(version, owned, source or _template_of(body, version)), body
 
 
-def _live_template(target: Target, version: JudgedVersion) -> Template | None:
-    """Return the live pod template where it is that of a version."""
+def _runs_another(target: Target, version: JudgedVersion) -> bool:
+    """Tell whether the live pod template is not that of a version."""
     live = target.snapshot.live
-    is_it = live is not None and template_digest(live.template) == version.template
-    return live.template if live is not None and is_it else None
+    return live is not None and template_digest(live.template) != version.template
+
+
+def _live_template(target: Target) -> Template | None:
+    live = target.snapshot.live
+    return live.template if live is not None else None
 
 
 def _template_of(body: Body, version: JudgedVersion) -> Template | None:
@@ -265,19 +258,36 @@ def _configuration(
 ) -> Iterator[tuple[Ref, str, Ref]]:
     """Yield the manifest's other objects that are not as they were verified.
 
-    Each with the digest that it had then, and the Deployment whose lock remembers it. Sets of
-    several attempts lie over each other: what a later one did not name stayed.
+    Each with the digest that it had then, and the Deployment whose lock remembers it.
     """
     followed = {target.ref for target in candidates.targets}
-    left = {ref: digest for ref, digest in candidates.before().items() if ref not in followed}
+    before = candidates.before()
+    for ref, (digest, deployment) in _verified_members(candidates, returns).items():
+        if ref in before and ref not in followed and before[ref] != digest:
+            yield ref, digest, deployment
+
+
+def _verified_members(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
+) -> dict[Ref, tuple[str, Ref]]:
+    """Return the digest of each object as it was verified last, and whose lock remembers it.
+
+    Sets of several attempts lie over each other: what a later one did not name stayed.
+    """
     newest_first = sorted(
         _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
     )
+    found: dict[Ref, tuple[str, Ref]] = {}
     for version, deployment in newest_first:
-        for ref in [ref for ref in left if ref in version.members]:
-            digest = version.members[ref]
-            if left.pop(ref) != digest:
-                yield ref, digest, deployment
+        for ref, digest in version.members.items():
+            found.setdefault(ref, (digest, deployment))
+    return found
+
+
+def _why_without_body(history: History, digest: str) -> CleanText:
+    if not digest:
+        return _NOT_OURS
+    return _NO_VALUES if digest in history.bodies else _NO_BODY
 
 
 def _versions(
@@ -294,22 +304,34 @@ def _versions(
 
 
 def _changed_unnamed(
-    returns: Mapping[Ref, JudgedVersion], others: Others
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: Others
 ) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the objects that a set has and the manifest does not, where they are not as then."""
-    for version in returns.values():
-        for ref, digest in version.members.items():
-            if ref not in others:
+    for ref, (digest, _) in _verified_members(candidates, returns).items():
+        if ref not in others:
+            continue
+        match others[ref]:
+            case Unknown():
+                yield ref, _UNREAD
+            case Known(live) if applied_digest(live) == digest:
                 continue
-            match others[ref]:
-                case Known(live) if applied_digest(live) == digest:
-                    pass
-                case Absent() if digest == NOTHING:
-                    pass
-                case Unknown():
-                    yield ref, _UNREAD
-                case _:
-                    yield ref, _NOT_NAMED
+            case Known(live) if ref.kind == "Deployment":
+                if _is_left_unverified(candidates, ref, applied_digest(live)):
+                    yield ref, _NOT_VERIFIED
+            case Absent() if digest == NOTHING or ref.kind == "Deployment":
+                continue
+            case _:
+                yield ref, _NOT_NAMED
+
+
+def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
+    """Tell whether a Deployment beside the manifest stands as an attempt left it unverified.
+
+    Else it has gone on by itself, with a history of its own.
+    """
+    versions = [one for found in candidates.histories.values() for one in found.versions]
+    judged = {one.verified for one in versions if one.members.get(ref) == digest}
+    return judged == {False}
 
 
 def _live(planned: PlannedObject) -> LiveObject | None:

@@ -6,7 +6,7 @@ return to one set: never one version's pods with another one's configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +19,13 @@ from gate.core.outcome import Reason
 MOST_VERIFIED: Final = 3
 MOST_UNVERIFIED: Final = 5
 """How many versions are remembered of a Deployment, the newest ones."""
-_NO_FAILURES: Final = (Reason.INTERRUPTED, Reason.UNREACHABLE, Reason.FORBIDDEN)
+_NO_FAILURES: Final = (
+    Reason.INTERRUPTED,
+    Reason.UNREACHABLE,
+    Reason.FORBIDDEN,
+    Reason.CHECK_INCONCLUSIVE,
+    Reason.CHECK_ERROR,
+)
 """Why an attempt ended that says nothing of its version."""
 
 
@@ -43,9 +49,11 @@ def template_digest(template: Template) -> str:
 class JudgedVersion:
     """A version of one Deployment, as an attempt applied it and judged it.
 
-    `template` is the `template_digest` of its pods, `images` are those of its containers. `members`
+    `template` is the `template_digest` of its pods, "" where the attempt changed only what stands
+    beside them; `images` are those of its containers. `members`
     has the digest of what our manager had applied of each object of the attempt, the
-    Deployment's own among them; `NOTHING` of one that somebody else had changed by then.
+    Deployment's own among them; `NOTHING` of one that somebody else had changed by then. A verified
+    version has the objects of earlier attempts, too, that this one did not write.
     `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
     None of a verified one. `judged_at` is RFC 3339.
     """
@@ -143,15 +151,12 @@ class History:
         """Return the newest verified version with an object as `digest` tells, None for none."""
         return next((one for one in self.verified if one.members.get(ref) == digest), None)
 
-    def of_objects(self, digests: Mapping[Ref, str]) -> JudgedVersion | None:
-        """Return the newest version whose objects are all applied, None where there is none."""
-        return next((one for one in reversed(self.versions) if one.is_applied(digests)), None)
-
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
         """Return the history with one more attempt in it."""
         versions = list(self.versions)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
+            new = _with_what_stayed(new, versions)
             versions = [one for one in versions if not _is_replaced(one, new)]
             versions.append(new)
         kept = _newest(versions)
@@ -165,6 +170,19 @@ class History:
             paused=closing.paused,
             replicas=self.replicas if closing.replicas is None else closing.replicas,
         )
+
+
+def _with_what_stayed(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> JudgedVersion:
+    """Return a verified version with the objects that its attempt did not write.
+
+    They stayed as they had been verified last; where they had not, they will be found changed.
+    Another Deployment is left to its own history.
+    """
+    last = next((one for one in reversed(versions) if one.verified), None)
+    if not new.verified or last is None:
+        return new
+    stayed = {ref: digest for ref, digest in last.members.items() if ref.kind != "Deployment"}
+    return replace(new, members=FrozenMap({**stayed, **new.members}))
 
 
 def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:

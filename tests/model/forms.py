@@ -124,6 +124,10 @@ def _items(value: Iterable[Any], form: Form) -> None:
     form.atoms.append("<")
 
 
+def _sorted_items(value: frozenset[Any], form: Form) -> None:
+    _items(tuple(sorted(value)), form)
+
+
 def _map(value: FrozenMap[Any, Any], form: Form) -> None:
     """Add the values by their keys; those by number, the effects, in the order of asking."""
     if not value:
@@ -264,6 +268,8 @@ def _encoder(kind: type) -> Encode:
         return _member
     if issubclass(kind, tuple):
         return _items
+    if issubclass(kind, frozenset):
+        return _sorted_items
     if not is_dataclass(kind):
         raise TypeError(f"no canonical form for {kind.__name__}")
     return _of_fields(kind)

@@ -11,11 +11,12 @@ import pytest
 
 from gate.core.attempt import Attempt
 from gate.core.effects import Release
+from gate.core.fact import Absent, Known
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
-from gate.core.set_selection import Candidates, select
+from gate.core.set_selection import Candidates, select, unnamed_members
 from gate.core.version_history import History
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -142,3 +143,77 @@ def test_a_check_that_failed_makes_no_version_to_return_to() -> None:
         pipeline.server.control(ref)
     pipeline.check(pipeline.apply("crash", ROLLBACK))
     assert pipeline.runs() == {"v1"}
+
+
+def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) -> Attempt:
+    """Apply the next version of some of the objects alone."""
+    pipeline.attempts += 1
+    number = pipeline.attempts
+    pipeline.server.behaviour[f"shop/web:v{number}"] = behaviour
+    bodies = [body for body in pipeline.bodies(number) if ref_of(body) in refs]
+    plan = plan_of(pipeline.server, *bodies, policy=Policy(on_failure=on_failure))
+    candidates = Candidates(plan.targets, plan.objects, pipeline.histories)
+    live = {ref: pipeline.server.read(ref) for ref in unnamed_members(candidates)}
+    others = {ref: Absent() if one is None else Known(one) for ref, one in live.items()}
+    chosen = select(candidates, others)
+    player = Player(
+        pipeline.server, replace(plan, targets=chosen.targets, target_set=chosen.target_set)
+    )
+    player.run()
+    return pipeline.remember(player)
+
+
+@pytest.mark.contract("B700")
+def test_what_an_attempt_did_not_write_belongs_to_its_set() -> None:
+    """v1 of all, three times the Deployments alone, a bad v5 kept, a bad v6: v4 with v1's mode."""
+    pipeline = Pipeline()
+    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
+    for _ in range(3):
+        assert part(pipeline, "good", ROLLBACK, WEB, API).outcome is Outcome.VERIFIED
+    assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
+    assert pipeline.apply("crash", ROLLBACK).outcome is Outcome.ROLLED_BACK
+    assert pipeline.runs() == {"v4", "v1"}
+    assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v1"
+
+
+@pytest.mark.contract("B700", "B701")
+def test_a_part_of_the_manifest_does_not_return_beside_what_failed() -> None:
+    """v1 of all, a bad v2 kept, a bad v3 without api: api stands unverified, and that is 5."""
+    pipeline = Pipeline()
+    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
+    assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
+    attempt = part(pipeline, "crash", ROLLBACK, CONFIG, WEB)
+    assert attempt.outcome is Outcome.ROLLBACK_FAILED
+    assert API in attempt.refusals
+
+
+@pytest.mark.contract("B700")
+def test_configuration_that_failed_beside_an_unchanged_deployment_is_not_returned_to() -> None:
+    """Web did not change in v2, and its configuration stands unverified all the same."""
+    pipeline = Pipeline()
+    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
+    pipeline.attempts = 2
+    pipeline.server.behaviour["shop/web:v2"] = "crash"
+    bodies = (config("v2"), manifest("v1"), manifest("v2", "api"))
+    plan = plan_of(pipeline.server, *bodies, policy=Policy(on_failure=KEEP))
+    player = Player(pipeline.server, plan)
+    player.run()
+    assert pipeline.remember(player).outcome is Outcome.FAILED
+    assert part(pipeline, "crash", ROLLBACK, CONFIG, WEB).outcome is Outcome.ROLLBACK_FAILED
+    assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v1"
+    assert pipeline.server.stored[WEB].image == "shop/web:v1"
+
+
+@pytest.mark.contract("B133", "B700")
+def test_a_new_deployment_that_fails_leaves_the_others_their_configuration() -> None:
+    """Web is unchanged, api is new and bad: the configuration of both goes back."""
+    pipeline = Pipeline()
+    pipeline.server.remove(API)
+    pipeline.attempts = 1
+    pipeline.server.behaviour["shop/web:v1"] = "good"
+    pipeline.server.behaviour["shop/web:v2"] = "crash"
+    plan = plan_of(pipeline.server, config("v1"), manifest("v0"), manifest("v2", "api"))
+    player = Player(pipeline.server, plan)
+    player.run()
+    assert player.attempt.outcome is Outcome.FAILED
+    assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v0"

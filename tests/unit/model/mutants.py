@@ -204,9 +204,9 @@ def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
 
 def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
     """The Deployment returns to what was verified, its configuration to what was before."""
-    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: ())
+    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: iter(()))
 
 
-def what_an_attempt_left_is_a_way_back(patch: pytest.MonkeyPatch) -> None:
-    """What stands is returned to, though an attempt said that it failed."""
+def what_was_verified_is_not_looked_for(patch: pytest.MonkeyPatch) -> None:
+    """What stands right before is all that a failure may return to."""
     patch.setattr(set_selection, "_needs_verified", lambda _candidates: False)

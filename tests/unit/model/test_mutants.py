@@ -53,9 +53,9 @@ MUTANTS = [
         id="S9-configuration-no-part-of-the-set",
     ),
     pytest.param(
-        mutants.what_an_attempt_left_is_a_way_back,
+        mutants.what_was_verified_is_not_looked_for,
         *("kept-crashing", "L3", 0),
-        id="L3-what-an-attempt-left",
+        id="L3-verified-not-looked-for",
     ),
     pytest.param(mutants.rollback_to_what_failed, "crashing", "S4", 0, id="S4-wrong-target"),
     pytest.param(mutants.blind_time_counts, "never-ready", "S8", 1, id="S8-blind-time-counts"),
@@ -76,8 +76,8 @@ MUTANTS = [
 
 
 @pytest.fixture(autouse=True)
-def _plans_of_its_own() -> Iterator[None]:
-    """Plan anew: a planted bug may be in how it is planned, and must not outlive its test."""
+def plans_made_afresh() -> Iterator[None]:
+    """Plans are remembered by the cluster that they were made for, not by the bug planted then."""
     plan_of.cache_clear()
     yield
     plan_of.cache_clear()

@@ -29,6 +29,7 @@ from gate.core.version_history import Closed, History
 from gate.engine import Broken, Inbox
 from gate.kube.failures import ApiError
 from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
+from gate.side_by_side import each
 from gate.wire.record import fitting, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
@@ -268,22 +269,31 @@ class Keeper:
         return fitting(replace(without_secrets(record), why=why))[0]
 
     def _close(self, task: _Task, closed: Closed) -> None:
-        """Strike out the record, write down what is to be remembered, and give the locks back.
+        """Write down what is to be remembered, strike out the record, and give the locks back.
 
-        The record goes first: one that outlives its verdict has `recover` do it over.
+        The record goes last, with its own lock: a gate that is killed in between is finished by
+        who finds it, and no Deployment is without its history.
         """
         histories = Histories(self._clock, self._holder, closed, self.mask)
-        locks = sorted(self._held.locks, key=lambda lock: lock != task.record_in)
-        for lock in () if self._lost else locks:
-            annotations: dict[str, str | None] = {}
-            before = functools.partial(self._held.history, lock, self._warn)
-            keep = functools.partial(self._verified.keep, self._held.get(lock))
-            if (text := histories.text(lock, before, keep, self._warn)) is not None:
-                annotations[HISTORY] = text
-            if lock == task.record_in and lock in self._recorded and not closed.left_open:
-                annotations[RECORD] = None
-            self._end(lock, annotations, stays=task.stays)
+        others = [lock for lock in self._held.locks if lock != task.record_in]
+        end = functools.partial(self._end_of, task, closed, histories)
+        each(self._clock, end, others)
+        if task.record_in in self._held.locks:
+            end(task.record_in)
         self._left = not task.stays
+
+    def _end_of(self, task: _Task, closed: Closed, histories: Histories, lock: Lock) -> None:
+        """Write down what one lock is to remember, and give it back."""
+        if self._lost:
+            return
+        annotations: dict[str, str | None] = {}
+        before = functools.partial(self._held.history, lock, self._warn)
+        keep = functools.partial(self._verified.keep, self._held.get(lock))
+        if (text := histories.text(lock, before, keep, self._warn)) is not None:
+            annotations[HISTORY] = text
+        if lock == task.record_in and lock in self._recorded and not closed.left_open:
+            annotations[RECORD] = None
+        self._end(lock, annotations, stays=task.stays)
 
     def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
         """Write down what is to be remembered, and give the lock back unless it `stays`.

@@ -12,6 +12,7 @@ import math
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -61,41 +62,29 @@ class Plugin:
         It is ended too where an exception (of a signal) comes in between: what it was asked for
         has no use any more, and waiting for it would hold that signal up.
         """
-        process = self._started()
-        stdout, stderr = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
-        output, complaint = bytearray(), bytearray()
-        complained = self.clock.start(partial(_drain, stderr, complaint), "plugin-complaint")
-        ended = self.clock.start(partial(_hear, process, stdout, output), "plugin")
+        run = _Run(self)
         in_time = False
+        ended: threading.Event | None = None
         try:
+            ended = self.clock.start(run.work, "plugin")
             in_time = self.clock.wait(self.seconds, ended)
         finally:
             if not in_time:
-                signal_group(process, signal.SIGKILL)
-            self.clock.wait(_REAPING_SECONDS, ended)
-            code = process.poll()
+                run.abandon()
+            if ended is not None:
+                self.clock.wait(_REAPING_SECONDS, ended)
+        if run.error is not None:
+            raise self._failure(f"cannot be run: {run.error.strerror}") from run.error
         # A child of the plugin may hold standard error open for ever.
-        self.clock.wait(_REAPING_SECONDS, complained)
+        if run.complained is not None:
+            self.clock.wait(_REAPING_SECONDS, run.complained)
         if not in_time:
             raise self._failure(f"did not end within {self.seconds:g} s")
-        if len(output) > _OUTPUT_BYTES:
+        if len(run.output) > _OUTPUT_BYTES:
             raise self._failure(f"printed more than {_OUTPUT_BYTES >> 20} MiB")
-        if code != 0:
-            raise self._failure(f"ended with {code}{_last_line(complaint)}")
-        return bytes(output)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(
-                [self.command, *self.arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**os.environ, **self.environment},
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise self._failure(f"cannot be run: {error.strerror}") from error
+        if run.code != 0:
+            raise self._failure(f"ended with {run.code}{_last_line(run.complaint)}")
+        return bytes(run.output)
 
     def _status(self, output: bytes) -> Mapping[str, Any]:
         try:
@@ -125,15 +114,62 @@ class Plugin:
         return Credential(header, certificate, key, renew_at, now + life)
 
 
-def _hear(process: subprocess.Popen[bytes], stdout: IO[bytes], output: bytearray) -> None:
-    """Take what it prints, and wait for its end; one that prints too much is ended."""
-    with stdout:
-        while some := os.read(stdout.fileno(), _COMPLAINT_BYTES):
-            output += some
-            if len(output) > _OUTPUT_BYTES:
-                signal_group(process, signal.SIGKILL)
-                break
-    await_exit(process)
+class _Run:
+    """One run of a plugin, in a thread of its own: no signal comes between its start and its end.
+
+    `error` is what kept it from being started, `code` how it ended, None before that.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        """Start nothing yet."""
+        self._plugin = plugin
+        self._abandoned = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.output = bytearray()
+        self.complaint = bytearray()
+        self.complained: threading.Event | None = None
+        self.error: OSError | None = None
+        self.code: int | None = None
+
+    def work(self) -> None:
+        """Start it, take what it prints, and wait for its end."""
+        plugin = self._plugin
+        try:
+            process = subprocess.Popen(
+                [plugin.command, *plugin.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **plugin.environment},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.error = error
+            return
+        self._process = process
+        if self._abandoned.is_set():
+            signal_group(process, signal.SIGKILL)
+        stdout, stderr = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
+        drain = partial(_drain, stderr, self.complaint)
+        self.complained = plugin.clock.start(drain, "plugin-complaint")
+        self._hear(process, stdout)
+        self.code = process.poll()
+
+    def abandon(self) -> None:
+        """End the whole group, now or as soon as it is started."""
+        self._abandoned.set()
+        if self._process is not None:
+            signal_group(self._process, signal.SIGKILL)
+
+    def _hear(self, process: subprocess.Popen[bytes], stdout: IO[bytes]) -> None:
+        """Take what it prints, and wait for its end; one that prints too much is ended."""
+        with stdout:
+            while some := os.read(stdout.fileno(), _COMPLAINT_BYTES):
+                self.output += some
+                if len(self.output) > _OUTPUT_BYTES:
+                    signal_group(process, signal.SIGKILL)
+                    break
+        await_exit(process)
 
 
 def _drain(stream: IO[bytes], kept: bytearray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -211,13 +211,15 @@ def _of_set(
 ) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that are not as they were verified."""
     digests = found.digests()
-    changed = [ref for ref, digest in version.members.items() if digests.get(ref) != digest]
+    changed = _changed(found, version, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
     shown = _shown(version, replica_set)
-    missing = [ref for ref, body in bodies.items() if body is None]
+    missing = [
+        ref for ref, body in bodies.items() if body is None or _is_of_others(found, ref, digests)
+    ]
     if missing:
         raise _not_whole(found, shown, missing)
     found.console.note("undo", f"{found.ref} goes to {shown}, verified at {version.judged_at}")
@@ -230,14 +232,40 @@ def _of_set(
     )
 
 
+def _is_of_others(found: _Undo, ref: Ref, digests: Mapping[Ref, str]) -> bool:
+    """Tell whether somebody else made an object what it is; what is gone may be made again."""
+    if ref == found.ref or isinstance(found.lives.get(ref), Absent):
+        return False
+    return not found.history.has_written(ref, digests.get(ref))
+
+
+def _changed(found: _Undo, version: JudgedVersion, digests: Mapping[Ref, str]) -> list[Ref]:
+    """Return the members that are to be restored.
+
+    Another Deployment is one of them where it has come with what runs: one that has gone on by
+    itself is left to its own history.
+    """
+    newest = next(iter(found.history.verified), version)
+    return [
+        ref
+        for ref, digest in version.members.items()
+        if digests.get(ref) != digest
+        and (
+            ref.kind != "Deployment"
+            or ref == found.ref
+            or newest.members.get(ref) == digests.get(ref)
+        )
+    ]
+
+
 def _not_whole(found: _Undo, shown: str, missing: Collection[Ref]) -> RefusedError:
     names = ", ".join(map(str, missing))
     hint = f"the pod template alone: {found.command('undo', '--deployment-only')}"
     if any(ref.kind == "Secret" for ref in missing):
         hint = f"Secrets are kept for later with --keep-verified-secrets; {hint}"
     return RefusedError(
-        f"{found.ref} cannot be restored whole to {shown}: {names} changed since, and what was"
-        " verified of it is not remembered",
+        f"{found.ref} cannot be restored whole to {shown}: {names} changed since, by somebody else"
+        " or to what is not remembered",
         reason=Reason.SET_INCOMPLETE,
         hint=hint,
     )
@@ -273,7 +301,8 @@ def _remembered(found: _Undo, version: JudgedVersion, ref: Ref) -> Body | None:
     complete = with_values(body, None)
     if complete is not None or ref.kind != "Deployment":
         return complete
-    live = found.live if ref == found.ref else read_live(found.session, ref.name)
+    beside = replace(found.session, namespace=ref.namespace)
+    live = found.live if ref == found.ref else read_live(beside, ref.name)
     judged = found.memory.history(ref).of_member(ref, digest)
     made = judged.replica_set_in(live.snapshot.owned()) if judged is not None else None
     return with_values(body, made.template if made is not None else None)

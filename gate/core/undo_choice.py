@@ -56,12 +56,25 @@ def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | Non
 def _newest_verified(
     snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
 ) -> JudgedVersion | None:
-    live = snapshot.live
+    """Return the newest verified version that is not what runs, None where there is none.
+
+    What somebody else made of the objects beside the Deployment is no version of it.
+    """
+    live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
-        if version.template != runs or not version.is_applied(digests):
+        if version.template != runs or version.members.get(own) != digests.get(own):
+            return version
+        if any(history.has_written(ref, digests.get(ref)) for ref in _changed(version, digests)):
             return version
     return None
+
+
+def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
+    """Yield the objects beside the Deployments that are not as a version had them."""
+    for ref, digest in version.members.items():
+        if ref.kind != "Deployment" and digests.get(ref) != digest:
+            yield ref
 
 
 def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:

@@ -151,6 +151,11 @@ class History:
         """Return the newest verified version with an object as `digest` tells, None for none."""
         return next((one for one in self.verified if one.members.get(ref) == digest), None)
 
+    def has_written(self, ref: Ref, digest: str | None) -> bool:
+        """Tell whether an attempt on this Deployment left an object as `digest` tells."""
+        known = (one.members.get(ref) for one in self.versions)
+        return bool(digest) and digest in known
+
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
         """Return the history with one more attempt in it."""
         versions = list(self.versions)

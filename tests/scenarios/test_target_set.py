@@ -230,3 +230,34 @@ def test_undo_refuses_a_set_that_is_not_whole(scene: Scene) -> None:
     assert_refused(result, "SetIncomplete", "secret/keys")
     assert "--deployment-only" in result.stderr
     assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.contract("B703")
+def test_undo_after_a_restart_restores_the_configuration_too(scene: Scene) -> None:
+    """What a restart did not write belongs to the version that it verified."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703")
+def test_undo_leaves_another_deployment_that_has_gone_on(scene: Scene) -> None:
+    """Api was applied with web once, and by itself since: web has nothing to go back to."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    assert_verified(scene.apply(web(2, name="api")))
+    assert_refused(scene.gate("undo", "web", *DOCUMENT), "NoBaseline", "no earlier revision")
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
+
+
+@pytest.mark.contract("B703")
+def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) -> None:
+    """The ConfigMap that both use came with api since: that is named, and nothing is written."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.apply(settings("three"), web(name="api")))
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "SetIncomplete", "configmap/settings", "somebody else")
+    assert mode(scene) == "three"

@@ -258,8 +258,11 @@ def test_head_and_body_of_an_answer_share_one_limit(
     left_first: list[bool] = []
     given_up = threading.Event()
 
+    sent = threading.Event()
+
     def late() -> None:
         left_first.append(given_up.wait(5.0))
+        sent.set()
 
     def on_request(_: Seen) -> None:
         clock.head_came = True
@@ -269,6 +272,7 @@ def test_head_and_body_of_an_answer_share_one_limit(
     with pytest.raises(TimedOut):
         client.get(PATH, once=True)
     given_up.set()
+    sent.wait(60.0)
     server.close()
     assert left_first == [True]
 

@@ -81,7 +81,8 @@ def _prepared(
     settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
 ) -> Prepared:
     before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
-    applied = memory.history(item.ref).replicas
+    uid = before.value.uid if isinstance(before, Known) else ""
+    applied = memory.history(item.ref).replicas_of(uid)
     numbers = replicas_of(item, before, applied, settings.replicas, is_autoscaled=is_autoscaled)
     prepared_item = prepare(
         item.ref,

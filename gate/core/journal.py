@@ -148,7 +148,14 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
         confidential=FrozenMap(_confidential(objects)),
+        uid=_uid(attempt, ref),
     )
+
+
+def _uid(attempt: Attempt, ref: Ref) -> str:
+    written = attempt.written.get(ref)
+    live = attempt.restored.get(ref) or (written.after if written is not None else None)
+    return live.uid if live is not None else ""
 
 
 def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:

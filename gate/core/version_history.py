@@ -101,7 +101,7 @@ class Closing:
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
     be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
     attempt left it paused. `replicas` is the manifest's number where that was applied and stands,
-    None where it is as it was.
+    None where it is as it was. `uid` is the Deployment's.
     """
 
     ref: Ref
@@ -110,6 +110,7 @@ class Closing:
     paused: bool = False
     replicas: int | None = None
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +128,26 @@ class History:
     `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
     applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
     `replicas` is the number that was applied last because a manifest asked for it, None where none
-    is known: ownership of fields holds no values. `kept` are the digests of the bodies that are
-    kept whole in a Secret beside the lock, each with the characters that it takes there.
+    is known: ownership of fields holds no values. `uid` is of the Deployment that this was, for
+    another one may have been made under its name since. `kept` are the digests of the bodies that
+    are kept whole in a Secret beside the lock, each with the characters that it takes there.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
     replicas: int | None = None
+    uid: str = ""
     kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
         """Return the versions that were verified, newest first."""
         return tuple(one for one in reversed(self.versions) if one.verified)
+
+    def replicas_of(self, uid: str) -> int | None:
+        """Return the number that was applied last to the Deployment of that uid, None for none."""
+        return self.replicas if uid == self.uid else None
 
     def of_template(self, template: Template) -> JudgedVersion | None:
         """Return the newest judgement of a pod template, None where there is none."""
@@ -173,7 +180,10 @@ class History:
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
             paused=closing.paused,
-            replicas=self.replicas if closing.replicas is None else closing.replicas,
+            replicas=(
+                self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
+            ),
+            uid=closing.uid,
         )
 
 

@@ -107,6 +107,7 @@ def _history(history: History) -> dict[str, Any]:
         "bodies": {digest: body.thaw() for digest, body in history.bodies.items()},
         "paused": history.paused,
         "replicas": history.replicas,
+        "uid": history.uid,
         "kept": dict(history.kept),
     }
 
@@ -119,6 +120,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
         bodies=FrozenMap((str(digest), Body.of(body)) for digest, body in bodies.items()),
         paused=value["paused"] is True,
         replicas=_count_of(value.get("replicas")),
+        uid=clean_line(str(value.get("uid") or "")),
         kept=FrozenMap((str(key), int(size)) for key, size in (value.get("kept") or {}).items()),
     )
 

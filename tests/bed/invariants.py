@@ -83,7 +83,9 @@ class Run:
         `undo` restores what its Deployment was verified with, which its document names.
         """
         named = {key_of(item, self.namespace) for item in self.manifest}
-        if self.command in ("recover", "undo") and self.document and self.document["objects"]:
+        if self.document and self.command == "recover":
+            return {_key_told(item) for item in self.document["objects"]}
+        if self.document and self.command == "undo" and self.document["objects"]:
             return {_key_told(item) for item in self.document["objects"]}
         if self.manifest or self.command not in WRITING_COMMANDS:
             return named

@@ -279,15 +279,16 @@ def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
 @pytest.mark.long
 @pytest.mark.contract("B537")
 def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
-    """A template that was rolled back is known, with its cause and its run."""
+    """A template that failed is known, with its cause and its run."""
     scene.serve(web())
     path = scene.manifest(web(2, behaviour=CRASH))
     assert program("apply", "-f", path, env=JOB).exit_code == 4
     again = scene.gate("apply", "-f", path, "--output", "json")
     assert_rolled_back(again, "CrashLoop")
-    assert warned(again, "rolled back", "CrashLoop", "https://github.com/shop/web/actions/runs/7")
+    run = "https://github.com/shop/web/actions/runs/7"
+    assert warned(again, "this very template failed", "CrashLoop", run)
     good = scene.apply(web(3))
-    assert not warned(good, "rolled back")
+    assert not warned(good, "this very template failed")
 
 
 @pytest.mark.contract("B541")

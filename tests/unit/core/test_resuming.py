@@ -477,7 +477,10 @@ def test_the_replicas_that_a_manifest_asked_for_are_remembered(
     [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
     [closing] = closed.deployments
     assert closing.replicas == remembered
-    assert History(replicas=7).after(closing, "", "", "").replicas == (remembered or 7)
+    before = History(replicas=7, uid=closing.uid)
+    assert before.after(closing, "", "", "").replicas_of(closing.uid) == (remembered or 7)
+    of_another = replace(before, uid="another").after(closing, "", "", "")
+    assert of_another.replicas_of(closing.uid) == remembered
 
 
 @pytest.mark.contract("B538")

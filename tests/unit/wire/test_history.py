@@ -47,7 +47,7 @@ def test_a_history_is_read_as_it_was_written() -> None:
     """The versions with their reasons, the bodies of what was verified, whether we paused it."""
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
     kept = FrozenMap({"s1": 42})
-    history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, kept=kept)
+    history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, uid="u-1", kept=kept)
     assert read_history(history_text(history)) == history
     assert read_history("") == History()
 

@@ -234,6 +234,8 @@ def _allowed(run: Run) -> Iterator[str]:
     assert run.requests is not None
     may = run.command in WRITING_COMMANDS and "--dry-run" not in run.arguments
     for request in run.requests.writes():
+        if not request.name and not request.succeeded:
+            continue  # a creation that was refused before the server knew of what
         key = Key(request.resource, request.namespace, request.name)
         if not request.is_own and not (may and key in run.targets):
             yield f"S6: it wrote {_told(request)}"

@@ -30,6 +30,9 @@ _NOT_OURS: Final = CleanText("somebody else had changed it when that version was
 _NOT_NAMED: Final = CleanText("this run does not write it, and it has changed since")
 _NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
 _NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
+_LEFT_UNVERIFIED: Final = CleanText(
+    "a failed attempt left it as it is, and nothing verified is remembered"
+)
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
 Others = Mapping[Ref, Fact[LiveObject]]
@@ -138,6 +141,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         else:
             missing[ref] = _why_without_body(candidates.history(history), digest)
     missing.update(_changed_unnamed(candidates, returns, others))
+    missing.update((ref, _LEFT_UNVERIFIED) for ref in _left_beside(candidates, returns))
     from_secrets = set(candidates.kept.values())
     target_set = TargetSet(
         FrozenMap(bodies),
@@ -282,6 +286,21 @@ def _verified_members(
         for ref, digest in version.members.items():
             found.setdefault(ref, (digest, deployment))
     return found
+
+
+def _left_beside(candidates: Candidates, returns: Mapping[Ref, JudgedVersion]) -> Iterator[Ref]:
+    """Yield the manifest's other objects that stand unverified, with nothing to return them to.
+
+    A rollback that failed left them so: the version before it beside the bad one's configuration.
+    """
+    before = candidates.before()
+    for target in candidates.targets:
+        if target.ref in returns:
+            continue
+        left = left_unverified(target, candidates.history(target.ref), before)
+        for ref, digest in left.members.items() if left is not None else ():
+            if ref.kind != "Deployment" and digest and before.get(ref) == digest:
+                yield ref
 
 
 def _why_without_body(history: History, digest: str) -> CleanText:

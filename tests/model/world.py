@@ -284,12 +284,11 @@ def begun(world: World, scene: Scene) -> Stepped:
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)
     found = configuration.values(world.settings)
-    is_kept = world.cluster.template.image == KEPT
     books = Books(
         found=world.cluster.template,
         served=_returned_to(world.cluster, lease.history),
         settings=found,
-        returned=configuration.values(configuration.served(BEFORE)) if is_kept else found,
+        returned=_configuration_returned_to(world, scene),
         others=world.books.others,
         trouble=world.books.trouble,
     )
@@ -306,6 +305,20 @@ def _returned_to(cluster: Cluster, history: History) -> str:
     sets = {shown.set_name(Template(image)): image for image in shown.REVISIONS}
     verified = (sets.get(one.replica_set, "") for one in history.verified)
     return next((image for image in verified if image != WANTED), "")
+
+
+def _configuration_returned_to(world: World, scene: Scene) -> tuple[str, ...]:
+    """Return what a failure makes of the ConfigMap: what was found, or what was verified last.
+
+    The latter where a bad version runs that was kept, and where a rollback that failed left the
+    Deployment beside the bad version's configuration.
+    """
+    found = world.settings
+    is_kept = world.cluster.template.image == KEPT
+    is_mixed = world.cluster.template.image == BEFORE and found and found.mode.value != BEFORE
+    if is_kept or (scene.kept and is_mixed):
+        return configuration.values(configuration.served(BEFORE))
+    return configuration.values(found)
 
 
 def recovery_of(world: World) -> Plan | None:

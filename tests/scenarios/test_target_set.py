@@ -86,6 +86,19 @@ def test_a_change_of_somebody_else_that_serves_is_returned_to(scene: Scene) -> N
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("hot", ["shop/web:5"])
 
 
+@pytest.mark.contract("B712")
+def test_a_mixture_that_a_failed_rollback_left_is_no_set(scene: Scene) -> None:
+    """Nothing was verified before: the next failure returns beside the bad configuration, 5."""
+    scene.serve(web(), settings("one"))
+    frozen = {**settings("two"), "immutable": True}
+    first = scene.apply(web(2, behaviour=CRASH), frozen, flags=["--allow-irreversible"])
+    assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
+    result = scene.apply(web(3, behaviour=CRASH), frozen)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "configmap/settings", "a failed attempt left it", "exit 5")
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B701")
 def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Scene) -> None:
     """It is named before the first write, and the end is 5, with what was returned returned."""

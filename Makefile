@@ -53,6 +53,10 @@ test: $(INSTALLED) ## run the fast tests, most scenarios in virtual time among t
 test-long: $(INSTALLED) ## run what make test has a sample of: walks, races, rehearsals, searches, terminals, variants
 	$(BIN)/python -m pytest -n auto --dist worksteal --long -m long $(PYTEST_ARGS)
 
+.PHONY: screens
+screens: $(INSTALLED) ## write the golden screens anew (tests/screens/golden); SCREENS="undo kept" writes these
+	$(BIN)/python -m tests.screens.write $(SCREENS)
+
 .PHONY: properties
 properties: $(INSTALLED) ## search for counterexamples to the properties, with examples of chance
 	$(BIN)/python -m pytest -n auto --long -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)

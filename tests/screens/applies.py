@@ -1,0 +1,266 @@
+"""Screens of `apply`: one for each way in which an attempt can end."""
+
+from __future__ import annotations
+
+import signal
+
+from gate.sandbox.scenario.scenario import NoAnswer
+from tests.bed.policies import IN_EARNEST
+from tests.bed.scene import quota, service, settings
+from tests.cluster.kubelet.api import JSON
+from tests.screens.objects import CHECKS, UNDER_WAY, immutable, web
+from tests.screens.stage import END_SECONDS, Stage
+
+
+def verified(stage: Stage) -> None:
+    """A second version runs, complete."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="ready=4"), page=True)
+
+
+def verified_first(stage: Stage) -> None:
+    """The first version of a Deployment, with a ConfigMap: nothing to return to."""
+    stage.apply(settings(), web())
+
+
+def verified_no_change(stage: Stage) -> None:
+    """The same manifest again."""
+    stage.apply(web())
+    stage.apply(web())
+
+
+def applied_not_judged(stage: Stage) -> None:
+    """A manifest without a Deployment."""
+    stage.scene.serve(web(), settings())
+    stage.apply(settings("two"))
+
+
+def verified_no_replicas(stage: Stage) -> None:
+    """A Deployment of zero replicas."""
+    stage.apply(web(replicas=0))
+
+
+def verified_changed_beside(stage: Stage) -> None:
+    """Somebody edits the ConfigMap in mid-flight; the Deployment is fine."""
+    stage.scene.serve(web(), settings())
+    with stage.applying(settings("two"), web(2, behaviour="ready=4")) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
+
+
+def verified_by_checks(stage: Stage) -> None:
+    """Health checks pass."""
+    stage.scene.serve(web())
+    stage.apply(web(2), flags=CHECKS)
+
+
+def observed(stage: Stage) -> None:
+    """A crash loop under --observe."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="crash"), flags="--observe")
+
+
+def rolled_back_crash_loop(stage: Stage) -> None:
+    """All containers of the new version crash."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="crash"), page=True)
+
+
+def rolled_back_with_configuration(stage: Stage) -> None:
+    """A crash loop with a changed and a new object beside the Deployment."""
+    stage.scene.serve(web(), settings())
+    new: JSON = {**settings(), "metadata": {"name": "more"}}
+    stage.apply(settings("two"), new, web(2, behaviour="crash"))
+
+
+def rolled_back_init_container(stage: Stage) -> None:
+    """An init container crashes."""
+    stage.scene.serve(web())
+    first = {"name": "migrate", "image": "shop/migrate:1"}
+    stage.apply(web(2, behaviour="init-crash", init_containers=[first]))
+
+
+def rolled_back_without_a_log(stage: Stage) -> None:
+    """The log of the container that crashes cannot be read."""
+    stage.scene.serve(web())
+    stage.is_away = lambda request: request.path.endswith("/log")
+    stage.apply(web(2, behaviour="crash"))
+
+
+def rolled_back_out_of_memory(stage: Stage) -> None:
+    """Containers are killed for their memory."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="oom=1"))
+
+
+def rolled_back_image_pull(stage: Stage) -> None:
+    """The image is not there."""
+    stage.scene.serve(web())
+    stage.apply(web("2-typo", behaviour="image-pull"))
+
+
+def rolled_back_never_ready(stage: Stage) -> None:
+    """Pods run, and never get ready; the progress deadline ends it."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="never-ready"))
+
+
+def rolled_back_readiness_lost(stage: Stage) -> None:
+    """Readiness comes and goes."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="flapping=2"))
+
+
+def rolled_back_timeout(stage: Stage) -> None:
+    """The budget of the run is shorter than the progress deadline."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="never-ready"), flags="--timeout 30")
+
+
+def rolled_back_container_config(stage: Stage) -> None:
+    """The Secret that a container asks for is not there."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="config-error", progress_deadline_seconds=600))
+
+
+def rolled_back_unschedulable(stage: Stage) -> None:
+    """No node takes the pods."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="unschedulable"))
+
+
+def rolled_back_quota(stage: Stage) -> None:
+    """A quota denies the new version's pods."""
+    stage.scene.serve(web())
+    stage.scene.objects.create("resourcequotas", quota({"pods": "3"}))
+    stage.apply(web(2, progress_deadline_seconds=600))
+
+
+def rolled_back_broken_in_the_bake(stage: Stage) -> None:
+    """A complete version crashes while it bakes."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="ready-then-crash=15"), flags="--bake 120")
+
+
+def rolled_back_sibling(stage: Stage) -> None:
+    """One of two Deployments crashes; both return."""
+    stage.scene.serve(web(), web(name="worker"))
+    stage.apply(web(2), web(2, name="worker", behaviour="crash"))
+
+
+def rolled_back_check_failed(stage: Stage) -> None:
+    """A health check measures too much."""
+    stage.scene.serve(web())
+    with stage.applying(web(2), flags=CHECKS) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.measurements["errors"] = 0.9
+
+
+def rolled_back_apply_rejected(stage: Stage) -> None:
+    """The second object is rejected after the first was written."""
+    stage.scene.serve(web(), settings())
+    with stage.bed.policies.denying("services", "not today", IN_EARNEST):
+        stage.apply(settings("two"), service(), web(2))
+
+
+def rollback_failed(stage: Stage) -> None:
+    """The old version cannot start any more."""
+    recreate = {"type": "Recreate"}
+    stage.scene.serve(web(strategy=recreate))
+    bad = web(2, strategy=recreate, behaviour="crash")
+    with stage.applying(bad, flags="--rollback-timeout 60") as running:
+        running.wait_for_line("CrashLoop")
+        stage.scene.objects.create("resourcequotas", quota({"pods": "0"}))
+
+
+def rollback_failed_irreversible(stage: Stage) -> None:
+    """The Deployment returns, an immutable ConfigMap cannot."""
+    stage.scene.serve(web(), settings())
+    bad = [immutable(settings("two")), web(2, behaviour="crash")]
+    stage.apply(*bad, flags="--allow-irreversible")
+
+
+def rollback_failed_reverted(stage: Stage) -> None:
+    """Somebody applies the failed version over the rollback."""
+    recreate = {"type": "Recreate"}
+    stage.scene.serve(web(strategy=recreate, behaviour="ready=4"))
+    bad = web(2, strategy=recreate, behaviour="crash")
+    with stage.applying(bad) as running:
+        running.wait_for_line("restored +deployment/web", END_SECONDS)
+        patch = {"spec": {"template": bad["spec"]["template"]}}
+        stage.scene.change_as("argocd-controller", patch)
+
+
+def kept(stage: Stage) -> None:
+    """A crash loop with --on-failure keep."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="crash"), flags="--on-failure keep", page=True)
+
+
+def kept_quota(stage: Stage) -> None:
+    """A quota denies the pods, and the rollback is off."""
+    stage.scene.serve(web())
+    stage.scene.objects.create("resourcequotas", quota({"pods": "3"}))
+    stage.apply(web(2), flags="--on-failure keep")
+
+
+def failed_first(stage: Stage) -> None:
+    """The first version crashes: nothing to return to."""
+    stage.apply(settings(), web(behaviour="crash"))
+
+
+def failed_paused(stage: Stage) -> None:
+    """Somebody pauses the rollout in mid-flight."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="never-ready"), flags="--timeout 60") as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.scene.kubectl("rollout", "pause", "deployment/web", check=True)
+
+
+def inconclusive(stage: Stage) -> None:
+    """Prometheus does not answer."""
+    stage.scene.serve(web())
+    with stage.applying(web(2), flags=CHECKS) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.measurements["errors"] = NoAnswer.UNREACHABLE
+
+
+def superseded(stage: Stage) -> None:
+    """Somebody sets another image in mid-flight."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="ready=30")) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+
+
+def superseded_deleted(stage: Stage) -> None:
+    """Somebody deletes the Deployment in mid-flight."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="ready=30")) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.scene.objects.delete("deployments", "web")
+
+
+def lost_contact(stage: Stage) -> None:
+    """The API server goes away after the write."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="never-ready"), flags="--timeout 120") as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.is_away = lambda _: True
+
+
+def interrupted(stage: Stage) -> None:
+    """The job is cancelled after the write."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="ready=30")) as running:
+        running.wait_for_line("replicaset +deployment/web: following")
+        running.send(signal.SIGTERM)
+
+
+def interrupted_in_the_rollback(stage: Stage) -> None:
+    """The job is cancelled while the old version returns."""
+    recreate = {"type": "Recreate"}
+    stage.scene.serve(web(strategy=recreate, behaviour="ready=20"))
+    with stage.applying(web(2, strategy=recreate, behaviour="crash")) as running:
+        running.wait_for_line("restored +deployment/web", END_SECONDS)
+        running.send(signal.SIGTERM)

@@ -89,6 +89,7 @@ class Keeper:
         self._inbox: Inbox | None = None
         self._lost: str = ""
         self._left = False
+        self._is_closing = False
         self._recorded: set[Lock] = set()
         self._unrenewable: set[Lock] = set()
         self._renew_at = clock.now() + RENEWAL_SECONDS
@@ -134,7 +135,12 @@ class Keeper:
         """
         self._inbox = inbox
         place = record_in or self.locks[0]
-        return lambda effect: self._queue.put(_Task(effect, inbox, place, stays))
+
+        def ask(effect: Effect) -> None:
+            self._is_closing |= isinstance(effect, Release) and not stays
+            self._queue.put(_Task(effect, inbox, place, stays))
+
+        return ask
 
     def forget(self, lock: Lock) -> None:
         """Strike a record out of which nothing was done."""
@@ -143,8 +149,11 @@ class Keeper:
         self._queue.put(_Task(end, SimpleQueue(), lock, stays=True))
 
     def leave(self) -> None:
-        """Give the locks back unless they are, where no attempt has begun or one broke off."""
-        if not self._left:
+        """Give the locks back where no attempt has begun or one broke off.
+
+        One that ended has asked for that already, and waited for as long as it may.
+        """
+        if not self._left and not self._is_closing:
             done = threading.Event()
             self._queue.put(_Leave(done))
             self._clock.wait(LEAVE_SECONDS, done)

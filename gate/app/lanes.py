@@ -1,8 +1,8 @@
 """Worker lanes: each takes effects from its queue, one after another, and puts the answers back.
 
-Writes have one lane, so that no two are ever under way; the read of each rollout, evidence and
-each check have lanes of their own, so that a slow log or query never delays a verdict. Reads of
-single objects share a few.
+The read of each rollout, evidence and each check have lanes of their own, so that a slow log or
+query never delays a verdict. Writes and reads of single objects share a few: which may be under
+way at the same time the core decides (`gate.core.write_order`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from gate.core.events import Answer, Recorded, Released
 from gate.core.objects import Ref
 from gate.engine import Broken, Inbox
 
+WRITE_LANES = 16
+"""How many writes are under way at most; it is one at a time but after a signal."""
 OBJECT_LANES = 8
 """How many objects are read side by side; the last look may have hundreds to read."""
 
@@ -58,7 +60,7 @@ class Lanes:
                 self._inbox.put(Released(self._clock.now(), effect.effect_id))
             case Write():
                 self._sent[effect.ref] = None
-                self._lane("write").put(effect)
+                self._lane(f"write {effect.effect_id % WRITE_LANES}").put(effect)
             case Read(whole_rollout=True):
                 self._lane(f"read {effect.ref}").put(effect)
             case Read():

@@ -35,6 +35,7 @@ from gate.core.machine import Leg, State
 from gate.core.plan import PlannedWrite
 from gate.core.remedy import forced_fields
 from gate.core.snapshot import older
+from gate.core.write_order import with_at_head
 from gate.core.writing import given_up, is_theirs, stepped_back
 from gate.core.written import surely_written, went_back, went_out
 
@@ -58,7 +59,7 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     effect = attempt.outstanding.get(answer.effect_id)
     if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
         raise UnexpectedAnswer(f"nobody awaits {type(answer).__name__} {answer.effect_id}")
-    attempt = replace(attempt, outstanding=attempt.outstanding.drop(answer.effect_id))
+    attempt = _with_answered_at_head(attempt, effect)
     match effect, answer:
         case Write(), Written():
             return _written(attempt, effect, answer)
@@ -80,6 +81,12 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return replace(attempt, evidence=attempt.evidence + evidence), ()
         case _:
             return attempt, ()
+
+
+def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
+    """Return the attempt that awaits an effect no longer, with what it was about at the head."""
+    attempt = replace(attempt, outstanding=attempt.outstanding.drop(effect.effect_id))
+    return with_at_head(attempt, effect.ref) if isinstance(effect, Read | Write) else attempt
 
 
 # -- writes ----------------------------------------------------------------------------------------

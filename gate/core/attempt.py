@@ -92,6 +92,17 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Undecided:
+    """What is known of the next write to one object: why it is decided again, if it is.
+
+    `uncertain` is whether an answer to an earlier try was lost.
+    """
+
+    retry: Retry | None = None
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """The value of one attempt; build it with `begin`, change it with `step` alone.
 
@@ -100,8 +111,9 @@ class Attempt:
     stood at the end. `leg_at` is when the budget of the leg began: with its first write on the way
     out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
     what else did; `refusals` are the writes back that the server would not have, `left_alone`
-    the objects that somebody else has changed meanwhile. `uncertain` is whether an answer to the
-    write at the head of the queue was lost. `checks` are the runs that have begun, by name,
+    the objects that somebody else has changed meanwhile. `retry` and
+    `uncertain` are of the write at the head of the queue, `set_aside` has those of writes further
+    back (`write_order`). `checks` are the runs that have begun, by name,
     `concluded` what all checks said at the end of the way out, empty before.
     """
 
@@ -125,6 +137,7 @@ class Attempt:
     queue: tuple[PlannedWrite, ...] = ()
     retry: Retry | None = None
     uncertain: bool = False
+    set_aside: FrozenMap[Ref, Undecided] = field(default_factory=FrozenMap)
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
     next_id: int = 1
     baked_since: float = math.inf

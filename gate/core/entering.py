@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gate.core import checking
-from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Step
+from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Step, Undecided
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble
 from gate.core.checks import During
-from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Verb
+from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Verb, Write
 from gate.core.endings import closed
 from gate.core.fact import Known
 from gate.core.following import applied_found, start_following
@@ -102,6 +102,7 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         ),
         retry=None,
         uncertain=False,
+        set_aside=FrozenMap(),
         forward_ended_at=attempt.leg_ends_at,
         leg_at=attempt.now,
         followed_before=attempt.rollouts,
@@ -247,8 +248,14 @@ def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
 def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
     closed_now = closed_of(attempt)
     now, decided_at = attempt.now, attempt.verdict_at
+    unanswered = {
+        effect.ref: Undecided(uncertain=True)
+        for effect in attempt.outstanding.values()
+        if isinstance(effect, Write)
+    }
     attempt = replace(
         with_unread(attempt),
+        set_aside=FrozenMap({**attempt.set_aside, **unanswered}),
         closing_since=now,
         verdict_at=now if decided_at is None else decided_at,
         outstanding=FrozenMap(),

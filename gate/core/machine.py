@@ -9,7 +9,7 @@ Theory of operation
 An attempt walks one or two legs. FORWARD writes the manifest and follows it; BACK restores what
 was before and follows that through the same states, so that a rollback is verified by the same
 predicate as a rollout. A leg is entered by RECORDING: the journal names all its writes before
-the first is sent. WRITING sends them one by one. FOLLOWING waits for a verdict, BAKING for the
+the first is sent. WRITING sends them (`write_order`). FOLLOWING waits for a verdict, BAKING for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
 that either bears the verdict out or sends the attempt back to FOLLOWING. INSPECTING reads every
 object of the attempt once more, to say what is not as it was left. Nothing is written in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core import checking
-from gate.core.attempt import Attempt
+from gate.core.attempt import Attempt, Undecided
 from gate.core.check_run import ConclusionKind
 from gate.core.differences import differences
 from gate.core.done import counted
@@ -173,9 +173,17 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
     if len(after.dropped_paths) > len(before.dropped_paths):
         dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
         yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
-    if after.retry is not None and before.retry is None and after.state is State.WRITING:
-        why = "its answer was lost" if after.retry.uncertain else "it changed since it was read"
+    retry = after.retry
+    if retry is not None and after.state is State.WRITING and _is_news(before, after.queue[0].ref):
+        why = "its answer was lost" if retry.uncertain else "it changed since it was read"
         yield "retry", f"{after.queue[0].ref}: {why}; reading again"
+
+
+def _is_news(before: Attempt, ref: Ref) -> bool:
+    """Tell whether the next write to an object was not yet one that is decided again."""
+    if before.queue and before.queue[0].ref == ref:
+        return before.retry is None
+    return before.set_aside.get(ref, Undecided()).retry is None
 
 
 def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

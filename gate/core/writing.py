@@ -1,4 +1,4 @@
-"""Sends the writes of a leg one by one, each decided at the moment when it is sent.
+"""Sends the writes of a leg, each decided at the moment when it is sent: see `write_order`.
 
 After a conflict or a lost answer the object is read first and the write decided again. On the
 way out a change that somebody made since the preflight refuses it; on the way back only what
@@ -25,13 +25,24 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite, plan_to_take_back
 from gate.core.remedy import autoscaled_body, content, with_live_replicas
+from gate.core.write_order import sendable, with_at_head
 from gate.core.written import was_scaled, went_out
 
 
 def next_write(attempt: Attempt) -> Step:
-    """Return what the head of the queue asks for; the attempt itself where it has to wait."""
-    if not attempt.queue or attempt.asks or attempt.rejection is not None:
+    """Return what the next write asks for; the attempt itself where all have to wait."""
+    if attempt.rejection is not None:
         return attempt, ()
+    for ref in sendable(attempt):
+        at_head = with_at_head(attempt, ref)
+        moved, effects = _at_head(at_head)
+        if moved is not at_head:
+            return moved, effects
+    return attempt, ()
+
+
+def _at_head(attempt: Attempt) -> Step:
+    """Return what the head of the queue asks for; the attempt itself where it has to wait."""
     head, retry = attempt.queue[0], attempt.retry
     if retry is not None and not retry.read:
         if attempt.now < attempt.not_before:

@@ -10,7 +10,7 @@ from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.remedy import WrittenObject, content, writes_back
 from gate.report.changes import MOST_PATHS, changed_paths
-from gate.report.remarks import uncertain_write
+from gate.report.remarks import uncertain_writes
 from gate.report.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
 from gate.report.run import Run, seconds
 from gate.wire.untrusted import clean_line
@@ -84,7 +84,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
     if ref in attempt.restored:
         return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
     if written is None:
-        uncertain = ref == uncertain_write(attempt)
+        uncertain = ref in uncertain_writes(attempt)
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
     if not written.changed:
         return "changed" if ref in attempt.patched else "unchanged"

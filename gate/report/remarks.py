@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from gate.core.attempt import Attempt
 from gate.core.machine import Leg
@@ -81,20 +82,22 @@ def _dropped(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:
-    ref = uncertain_write(attempt)
-    if ref is not None:
+    for ref in uncertain_writes(attempt):
         yield f"the answer to the write of {ref} was lost: whether it was done is not known"
 
 
-def uncertain_write(attempt: Attempt) -> Ref | None:
-    """Return the object whose last write may or may not have been done, None where all is known."""
+def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose last write may or may not have been done."""
+    aside = tuple(ref for ref, known in attempt.set_aside.items() if known.uncertain)
     if not attempt.uncertain:
-        return None
+        return aside
     if attempt.leg is Leg.FORWARD:
-        return next((w.ref for w in attempt.plan.writes if w.ref not in attempt.written), None)
-    done = {*attempt.restored, *attempt.deleted, *attempt.departures}
-    changed = (ref for ref, written in attempt.written.items() if written.changed)
-    return next((ref for ref in changed if ref not in done), None)
+        left = (write.ref for write in attempt.plan.writes if write.ref not in attempt.written)
+    else:
+        done = {*attempt.restored, *attempt.deleted, *attempt.departures, *aside}
+        changed = (ref for ref, written in attempt.written.items() if written.changed)
+        left = (ref for ref in changed if ref not in done)
+    return (*islice(left, 1), *aside)
 
 
 def _listed(paths: dict[str, None] | tuple[str, ...]) -> str:

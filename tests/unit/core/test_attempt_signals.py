@@ -10,6 +10,7 @@ from gate.core.events import Interrupted, WriteConflicted, WriteUncertain
 from gate.core.machine import Leg, State
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure, OnInterrupt, Policy
+from gate.report.remarks import uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
@@ -177,6 +178,70 @@ def test_conflicts_after_a_signal_are_decided_again() -> None:
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id), times=3)
     assert ends(interrupted(player)) == INTERRUPTED
     assert player.server.stored[player.web].image == "shop/web:v1"
+
+
+def two_to_return() -> Player:
+    """Roll out two Deployments and a ConfigMap, which a signal returns; writes wait from then."""
+    server = Server(v2="stuck")
+    for body in (manifest("v1"), manifest("v1", "api"), config("a")):
+        server.put(body)
+    limits = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    objects = (config("b"), manifest("v2"), manifest("v2", "api"))
+    player = Player(server, planned(server, *objects, policy=limits))
+    player.run_to(State.FOLLOWING)
+    player.hold = (Write,)
+    return player
+
+
+@pytest.mark.contract("B153", "B165")
+def test_after_a_signal_deployments_go_back_side_by_side() -> None:
+    """Configuration first, then both at once; each is answered in its own time."""
+    player = two_to_return()
+    player.hear(Interrupted(player.attempt.now, TERM))
+    player.run(at_most=player.attempt.now)
+    assert [str(effect.ref) for effect in _waiting(player)] == ["configmap/settings"]
+    player.hear(player.answer(player.waiting.pop(0)))
+    player.run(at_most=player.attempt.now)
+    both = _waiting(player)
+    assert {effect.ref.name for effect in both} == {"api", "web"}
+    player.hold = ()
+    for effect in reversed(both):
+        player.waiting.remove(effect)
+        player.hear(player.answer(effect))
+    attempt = player.run()
+    assert ends(attempt) == INTERRUPTED
+    assert {ref.name for ref in attempt.restored} == {"settings", "api", "web"}
+
+
+@pytest.mark.contract("B153", "B162", "B165")
+def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
+    """One is uncertain, one conflicts: each is read and decided again, by what is known of it."""
+    player = two_to_return()
+    player.hold = ()
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "reset"))
+    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
+    attempt = interrupted(player)
+    assert ends(attempt) == INTERRUPTED
+    assert len(attempt.restored) == 3
+    images = {player.server.stored[ref].image for ref in attempt.rollouts}
+    assert images == {"shop/web:v1"}
+    assert not attempt.set_aside
+
+
+@pytest.mark.contract("B153", "B165")
+def test_writes_that_are_not_answered_in_time_are_told() -> None:
+    """Whether they were done is not known, of each of them."""
+    player = two_to_return()
+    player.hold = ()
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda _, __: None, times=2)
+    attempt = interrupted(player)
+    assert {ref.name for ref in uncertain_writes(attempt)} == {"api", "web"}
+
+
+def _waiting(player: Player) -> list[Write]:
+    return [effect for effect in player.waiting if isinstance(effect, Write)]
 
 
 @pytest.mark.contract("B151", "B162")

@@ -1,0 +1,72 @@
+"""Which write of the queue is decided next: one after another, or Deployments side by side.
+
+An attempt has `retry` and `uncertain` of the write at the head of its queue alone. Several are
+under way after a signal, when the time for all of them is short: then the object that an answer
+is about is brought to the head, and what is known of the one that stood there is set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt import Attempt, Undecided
+from gate.core.effects import Read, Verb, Write
+from gate.core.machine import Leg, State
+from gate.core.objects import Ref
+from gate.core.plan import PlannedWrite
+
+_DEPLOYMENT = ("apps/v1", "Deployment")
+
+
+def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt whose queue begins with the writes to `ref`, if it has any."""
+    queue = attempt.queue
+    if attempt.state is not State.WRITING or not queue or queue[0].ref == ref:
+        return attempt
+    first = tuple(write for write in queue if write.ref == ref)
+    if not first:
+        return attempt
+    others = tuple(write for write in queue if write.ref != ref)
+    aside, undecided = attempt.set_aside, Undecided(attempt.retry, attempt.uncertain)
+    if undecided != Undecided():
+        aside = aside.put(queue[0].ref, undecided)
+    known = aside.get(ref, Undecided())
+    return replace(
+        attempt,
+        queue=(*first, *others),
+        retry=known.retry,
+        uncertain=known.uncertain,
+        set_aside=aside.drop(ref),
+    )
+
+
+def sendable(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose next write may be decided now, in order.
+
+    After a signal the Deployments that go back need not wait for each other. Configuration comes
+    before them, and what is deleted after them, one by one.
+    """
+    if not attempt.queue:
+        return ()
+    if attempt.leg is Leg.FORWARD or attempt.signal_number is None:
+        return () if attempt.asks else (attempt.queue[0].ref,)
+    busy = {
+        effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read | Write)
+    }
+    return tuple(ref for ref in dict.fromkeys(_first_in_line(attempt.queue)) if ref not in busy)
+
+
+def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
+    yield queue[0].ref
+    if not _is_restored_deployment(queue[0]):
+        return
+    for write in queue[1:]:
+        if not _is_restored_deployment(write):
+            return
+        yield write.ref
+
+
+def _is_restored_deployment(write: PlannedWrite) -> bool:
+    is_deployment = (write.ref.api_version, write.ref.kind) == _DEPLOYMENT
+    return is_deployment and write.verb is not Verb.DELETE

@@ -1,0 +1,93 @@
+"""A server that is far away: each answer takes its time, and a signal leaves little of it.
+
+`interrupted` fails where the end does not come within 5 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gate.app.played import Handle
+from gate.clock import Clock
+from gate.sandbox.serving.request import Answer, Request
+from tests.bed.expectations import images
+from tests.bed.interrupting import interrupted
+from tests.bed.scene import Scene, web
+from tests.cluster.kubelet.api import JSON
+from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
+
+pytestmark = pytest.mark.sandbox_only("every answer of the server is late")
+
+NAMES = tuple(f"web-{number:02}" for number in range(12))
+ROUND_TRIP_SECONDS = 0.4
+SILENT_SECONDS = 60.0
+
+
+class Distance:
+    """Stands between the gate and its server: an answer takes `seconds`."""
+
+    def __init__(self) -> None:
+        """Be near by: `clock` is set once there is one."""
+        self.clock: Clock | None = None
+        self.seconds = ROUND_TRIP_SECONDS
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Pass a request on, late."""
+        if self.clock is not None:
+            self.clock.wait(self.seconds)
+        return handle(request)
+
+
+@contextmanager
+def far_away(folder: Path) -> Iterator[tuple[Scene, Distance]]:
+    """Open a scene with twelve Deployments that serve, far from the gate."""
+    distance = Distance()
+    with sandbox_bed(folder) as bed:
+        scene = scene_through(bed, distance)
+        scene.serve(*(web(name=name, replicas=1) for name in NAMES))
+        assert isinstance(bed.users, PlayedUsers)
+        distance.clock = bed.users.played.clock
+        yield scene, distance
+
+
+def next_versions() -> list[JSON]:
+    """Return the next version of each Deployment, which takes a minute to become ready."""
+    return [web(2, name=name, replicas=1, behaviour="ready=60") for name in NAMES]
+
+
+ALL_APPLIED = f"applied +deployment/{NAMES[-1]} changed"
+
+
+@pytest.mark.contract("B29", "B151", "B153", "B165")
+@pytest.mark.parametrize("policy", ["rollback", "keep"])
+def test_many_deployments_end_in_time(tmp_path: Path, policy: str) -> None:
+    """All are returned, or left, and every lock is given back, within 5 s of the signal."""
+    with far_away(tmp_path) as (scene, _):
+        with scene.applying(*next_versions(), flags=["--on-interrupt", policy]) as running:
+            running.wait_for_line(ALL_APPLIED)
+            interrupted(running, "")
+        version = 1 if policy == "rollback" else 2
+        runs = [images(scene.objects.get("deployments", name)) for name in NAMES]
+        held = [
+            lease["metadata"]["name"]
+            for lease in scene.objects.list_all("leases")
+            if lease["spec"].get("holderIdentity")
+        ]
+    assert runs == [[f"shop/{name}:{version}"] for name in NAMES]
+    assert not held
+
+
+@pytest.mark.contract("B153", "B552")
+def test_a_server_that_falls_silent_costs_no_more_than_the_bounds(tmp_path: Path) -> None:
+    """No answer comes after the signal: the end is not later for the locks, which expire."""
+    with far_away(tmp_path) as (scene, distance):
+        flags = ["--on-interrupt", "rollback"]
+        with scene.applying(*next_versions(), flags=flags) as running:
+            running.wait_for_line(ALL_APPLIED)
+            distance.seconds = SILENT_SECONDS
+            result = interrupted(running, "")
+    assert result.document["rollback"]["verified"] is False

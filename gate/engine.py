@@ -13,11 +13,13 @@ from typing import Protocol
 from gate.clock import Clock
 from gate.core.attempt import Attempt
 from gate.core.effects import Announce, Asking, Effect
-from gate.core.events import Answer, AttemptEvent, Woke
+from gate.core.events import Answer, AttemptEvent, ContactFailed, LeaseLost, Woke
 from gate.core.plan import Plan
 from gate.core.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
+SUSPENDED_SECONDS = HEARTBEAT_SECONDS + 5.0
+"""A wait that lasted longer was no wait: the process, or its machine, was stopped meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +50,31 @@ class Engine:
     """Runs one attempt to its end.
 
     `dispatch` takes an effect that is answered through `inbox` later; it must not block.
+    `look_at_locks` is called after the process was suspended: it returns within a few seconds, and
+    `LeaseLost` is in the inbox then where a lock is somebody else's.
     """
 
     def __init__(
-        self, clock: Clock, inbox: Inbox, dispatch: Callable[[Asking], None], listener: Listener
+        self,
+        clock: Clock,
+        inbox: Inbox,
+        dispatch: Callable[[Asking], None],
+        listener: Listener,
+        look_at_locks: Callable[[], None] = lambda: None,
     ) -> None:
         """Take the ways in and out."""
         self._clock = clock
         self._inbox = inbox
         self._dispatch = dispatch
         self._listener = listener
+        self._look_at_locks = look_at_locks
         self._said_at = clock.now()
+        self._awake_at = clock.now()
 
     def run(self, plan: Plan) -> Attempt:
         """Return the attempt in its end state; raises what broke a worker."""
-        attempt, effects = begin(plan, self._clock.now())
+        self._awake_at = self._clock.now()
+        attempt, effects = begin(plan, self._awake_at)
         self._listener.moved(attempt)
         self._perform(effects)
         while not attempt.ended:
@@ -88,10 +100,29 @@ class Engine:
         due_at = wake_at(attempt)
         nap = min(due_at, self._said_at + HEARTBEAT_SECONDS) - now
         message = self._clock.receive(self._inbox, max(0.0, nap))
+        suspended_seconds = self._clock.now() - self._awake_at
+        if suspended_seconds > SUSPENDED_SECONDS:
+            message = self._after_suspension(message, suspended_seconds)
+        self._awake_at = self._clock.now()
         if message is not None:
             return message
         now = self._clock.now()
         return Woke(now) if now >= due_at else None
+
+    def _after_suspension(self, message: Message | None, seconds: float) -> Message:
+        """Return what is to be heard first: whose the locks are, before any clock that ran on.
+
+        What has happened meanwhile nobody has seen, as if the server had been away.
+        """
+        self._look_at_locks()
+        unseen = ContactFailed(self._clock.now(), f"the gate was suspended for {seconds:.0f} s")
+        waiting: list[Message] = [unseen] if message is None else [unseen, message]
+        while not self._inbox.empty():
+            waiting.append(self._inbox.get_nowait())
+        waiting.sort(key=lambda one: not isinstance(one, LeaseLost))
+        for one in waiting[1:]:
+            self._inbox.put(one)
+        return waiting[0]
 
     def _perform(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:

@@ -150,6 +150,7 @@ class Group:
         self._turns = turns
         self._within = within
         self._ended = False
+        self._suspended_until = -math.inf
         self._threads: list[tuple[threading.Thread, threading.Event]] = []
         self._groups: list[Group] = []
 
@@ -192,7 +193,14 @@ class Group:
         end for what nobody can bring about.
         """
         due_at = self._turns.now + max(0.0, seconds)
-        return self._turns.wait_until(ready, due_at, lambda: self.ended)
+        is_ready = self._turns.wait_until(ready, due_at, lambda: self.ended)
+        while self._turns.now < self._suspended_until:
+            self._turns.wait_until(_never, self._suspended_until, lambda: self.ended)
+        return is_ready
+
+    def suspend(self, seconds: float) -> None:
+        """Let none of its threads go on for so long, as SIGSTOP does to a process."""
+        self._suspended_until = self._turns.now + seconds
 
     # -- threads -------------------------------------------------------------------------------
 

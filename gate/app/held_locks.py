@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.clock import Clock
@@ -23,11 +25,20 @@ Warn = Callable[[str], None]
 Write = Callable[[Held], Held]
 
 
+@dataclass(frozen=True, slots=True)
+class LookAtLocks:
+    """Asks whose the locks are now; `done` is set afterwards, `LeaseLost` is in the inbox then."""
+
+    done: threading.Event
+
+
 class Lost(Exception):
-    """Somebody else holds a lock of ours."""
+    """Somebody else holds a lock of ours, or held it meanwhile."""
 
     def __init__(self, holder: Holder) -> None:
-        super().__init__(str(holder))
+        """Take the holder; one that has given it back has left no name, but its run's page."""
+        known = holder.identity or "another gate, which has given it back"
+        super().__init__(str(replace(holder, identity=known)))
 
 
 class HeldLocks:
@@ -95,13 +106,19 @@ class HeldLocks:
         self.write(lock, write)
 
     def _seen_again(self, lock: Lock) -> Held | None:
-        """Read a lock, and take it again where nobody has it; None where others write just now."""
+        """Read a lock, and take it again where nobody has it; None where others write just now.
+
+        One that somebody else has taken and given back since is lost all the same: they have gone
+        on from what we left, and what we know of it is no longer true.
+        """
         held, now = self._leases.read(lock), self._clock.wall()
         if held is None:
             return self._leases.create(lock, self.holder, now)
         if held.holder.identity == self.holder.identity:
             return held
-        if not held.is_free:
+        mine = self._held[lock]
+        taken_since = held.uid != mine.uid or held.transitions != mine.transitions
+        if not held.is_free or taken_since:
             raise Lost(held.holder)
         try:
             return self._leases.claim(held, self.holder, now)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Final
 
-from gate.app.held_locks import HeldLocks, Lost
+from gate.app.held_locks import HeldLocks, LookAtLocks, Lost
 from gate.app.histories import Histories, masked
 from gate.app.lock_taking import LEAVE_SECONDS
 from gate.app.secrets_beside import SecretsBeside
@@ -85,7 +85,7 @@ class Keeper:
         self._found = held
         self._warn = warn
         self.mask: Callable[[str], str] = str
-        self._queue: SimpleQueue[_Task | _Leave] = SimpleQueue()
+        self._queue: SimpleQueue[_Task | LookAtLocks | _Leave] = SimpleQueue()
         self._inbox: Inbox | None = None
         self._lost: str = ""
         self._left = False
@@ -127,7 +127,7 @@ class Keeper:
 
     def lane(
         self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False
-    ) -> Callable[[Effect], None]:
+    ) -> Callable[[Effect | LookAtLocks], None]:
         """Return what takes the effects of an attempt, and answers them into its inbox.
 
         Its record stands in the first lock unless told; with `stays` the locks are held on after
@@ -136,7 +136,10 @@ class Keeper:
         self._inbox = inbox
         place = record_in or self.locks[0]
 
-        def ask(effect: Effect) -> None:
+        def ask(effect: Effect | LookAtLocks) -> None:
+            if isinstance(effect, LookAtLocks):
+                self._queue.put(effect)
+                return
             self._is_closing |= isinstance(effect, Release) and not stays
             self._queue.put(_Task(effect, inbox, place, stays))
 
@@ -170,10 +173,13 @@ class Keeper:
                 if self._inbox is not None:
                     self._inbox.put(Broken(error))
 
-    def _perform(self, task: _Task | _Leave | None) -> None:
+    def _perform(self, task: _Task | LookAtLocks | _Leave | None) -> None:
         match task:
             case None:
                 self._renew()
+            case LookAtLocks(done):
+                self._renew()
+                done.set()
             case _Leave(done):
                 self._give_back()
                 done.set()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gate.app.console import Console
+from gate.app.held_locks import LookAtLocks
 from gate.app.lanes import Lanes
 from gate.app.measuring import Measured, performer
 from gate.app.session import Session
 from gate.app.watching import Watching
+from gate.clock import Clock
 from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
 from gate.core.effects import Announce, Asking, Release, SaveRecord, Write
@@ -24,7 +28,11 @@ from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.signals import Delivery
 
-Lease = Callable[[SaveRecord | Release], None]
+LOOK_SECONDS = 5.0
+"""How long a look at the locks is waited for; a request about them takes no longer."""
+
+
+Lease = Callable[[SaveRecord | Release | LookAtLocks], None]
 """Takes what is asked of the locks; the answer comes through the inbox."""
 
 
@@ -81,7 +89,8 @@ def run(
         if isinstance(effect, Release) and ready.watching is not None:
             ready.watching.stop()  # it is decided, and what is seen from now on delays the end
 
-    engine = Engine(clock, inbox, dispatch, console if moved is None else _Steps(console, moved))
+    listener = console if moved is None else _Steps(console, moved)
+    engine = Engine(clock, inbox, dispatch, listener, partial(_look_at_locks, clock, ready.lease))
     with suppress(RuntimeError):  # no thread can be made: they only save time
         clock.start(client.keep_ready, "connections")
     try:
@@ -94,6 +103,14 @@ def run(
         raise
     finally:
         lanes.stop()
+
+
+def _look_at_locks(clock: Clock, lease: Lease | None) -> None:
+    """Have the locks looked at, if there are any, and wait for that."""
+    if lease is not None:
+        done = threading.Event()
+        lease(LookAtLocks(done))
+        clock.wait(LOOK_SECONDS, done)
 
 
 @dataclass(frozen=True, slots=True)

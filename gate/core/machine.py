@@ -18,7 +18,8 @@ INSPECTING, in CLOSING, which gives the lock back, nor in ENDED.
 RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback. A
 write that is refused closes or turns the way out; on the way back it is a cause among others.
 Where two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
-INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones.
+INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones. A lock that is known to be
+somebody else's is DEPARTED also where the budget has ended.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
     if attempt.signal_number is not None:
         return _interrupted(attempt, steps_back=steps_back)
     if attempt.now >= attempt.gives_up_at:
-        return Trigger.LOST
+        return Trigger.LOST if attempt.lock_lost is None else Trigger.DEPARTED
     if attempt.awaits(Write):
         return None
     if attempt.contact.refusal is not None:

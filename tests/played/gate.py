@@ -83,6 +83,10 @@ class PlayedRun:
         """Send a signal to the command."""
         self._running.send(number)
 
+    def suspend(self, seconds: float) -> None:
+        """Stop the command for so long, as SIGSTOP does."""
+        self._running.signals.group.suspend(seconds)
+
     def kill(self) -> None:
         """End the command as a vanished machine would; the cluster lives on."""
         self._running.kill()

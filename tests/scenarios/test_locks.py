@@ -154,6 +154,30 @@ def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
     assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
 
 
+@pytest.mark.contract("B524")
+@pytest.mark.parametrize("still_holds", [True, False])
+def test_a_gate_that_was_suspended_looks_at_its_lock_first(
+    scene: Scene, program: PlayedGate, still_holds: bool
+) -> None:
+    """All its budgets have ended when it goes on, and another gate has taken over: 8, not 9."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour="never-ready"))
+    behaviour = "ready=150" if still_holds else "ready=1"
+    over = scene.manifest(web(3, behaviour=behaviour, progress_deadline_seconds=300))
+    flags = ("--timeout", "40s", "--output", "json")
+    with program.start("apply", "-f", path, *flags) as first:
+        first.wait_for_line(UNDER_WAY)
+        first.suspend(200.0)
+        with program.start("apply", "-f", over, "--lock-wait", "2m") as second:
+            result = first.wait(300.0)
+            taken = second.wait(300.0)
+    assert_ended(result, 8, "superseded", "Locked")
+    said = "another gate, which has given it back" if not still_holds else "the lock was taken by"
+    assert said in result.document["message"]
+    assert taken.exit_code == 0
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
+
+
 @pytest.mark.long
 @pytest.mark.contract("B524")
 @pytest.mark.parametrize("how", ["released", "deleted"])

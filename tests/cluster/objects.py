@@ -103,9 +103,10 @@ class Objects:
         body: JSON | Sequence[JSON],
         content_type: str = MERGE_PATCH,
         subresource: str = "",
+        query: str = "",
     ) -> JSON:
-        """Patch an object and return what the server made of it."""
-        path = self.path(resource, name) + (f"/{subresource}" if subresource else "")
+        """Patch an object and return what the server made of it; `query` begins with "?"."""
+        path = self.path(resource, name) + (f"/{subresource}" if subresource else "") + query
         content = body if isinstance(body, dict) else [*body]
         return self._api.json("PATCH", path, content, content_type)
 

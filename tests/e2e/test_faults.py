@@ -35,33 +35,29 @@ def test_a_server_that_is_away_for_a_while_changes_no_verdict(
     assert_runs(scene.objects, image)
 
 
-@pytest.mark.fault(2)
-@pytest.mark.contract("B116", "B117", "B164")
-def test_a_server_that_is_away_for_longer_than_the_deadline_changes_no_verdict(
-    scene: Scene, plane: ControlPlane
+@pytest.mark.parametrize(
+    ("process", "line"),
+    [
+        pytest.param(
+            "api_server",
+            "applied +deployment/web changed",
+            marks=[pytest.mark.fault(2), pytest.mark.contract("B116", "B117", "B164")],
+        ),
+        pytest.param(
+            "controller_manager",
+            "following replicaset.*shop/web:2",
+            marks=[pytest.mark.fault(21), pytest.mark.contract("B109", "B116")],
+        ),
+    ],
+)
+def test_a_pause_for_longer_than_the_deadline_changes_no_verdict(
+    scene: Scene, plane: ControlPlane, process: str, line: str
 ) -> None:
     """Held still for 25 s with a deadline of 15 s: a good version is not rolled back for that."""
     scene.serve(web())
     with scene.applying(web(2, behaviour="ready=3", progress_deadline_seconds=15)) as running:
-        running.wait_for_line("applied +deployment/web changed")
-        with plane.api_server.suspended():
-            time.sleep(LONG_AWAY_SECONDS)
-        result = running.wait()
-    assert_verified(result)
-    assert result.duration_seconds > LONG_AWAY_SECONDS
-    assert_runs(scene.objects, "shop/web:2")
-
-
-@pytest.mark.fault(21)
-@pytest.mark.contract("B109", "B116")
-def test_controllers_that_pause_for_longer_than_the_deadline_change_no_verdict(
-    scene: Scene, plane: ControlPlane
-) -> None:
-    """The controller manager is held still for 25 s with a deadline of 15 s."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=3", progress_deadline_seconds=15)) as running:
-        running.wait_for_line("following replicaset.*shop/web:2")
-        with plane.controller_manager.suspended():
+        running.wait_for_line(line)
+        with getattr(plane, process).suspended():
             time.sleep(LONG_AWAY_SECONDS)
         result = running.wait()
     assert_verified(result)

@@ -57,11 +57,9 @@ class Stage:
         subresource: str = "",
     ) -> JSON:
         """Patch an object as the field manager `somebody`."""
-        query = "&force=true" if content_type == APPLY_PATCH else ""
-        path = self.objects.path(resource, name) + (f"/{subresource}" if subresource else "")
-        content = body if isinstance(body, dict) else [*body]
-        url = f"{path}?fieldManager={MANAGER}{query}"
-        return self.api.json("PATCH", url, content, content_type)
+        force = "&force=true" if content_type == APPLY_PATCH else ""
+        query = f"?fieldManager={MANAGER}{force}"
+        return self.objects.patch(resource, name, body, content_type, subresource, query)
 
     def patch_web(self, patch: JSON) -> JSON:
         """Merge a patch into the Deployment `web`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -126,19 +127,20 @@ def test_a_rollback_says_what_others_made_of_what_it_restored(
     assert [said in line for line in differences(attempt)] == ([True] if said else [])
 
 
+def altered(player: Player, effect: Write, mode: str) -> AttemptEvent:
+    """Answer a write of the ConfigMap with another mode than was sent, as a webhook may."""
+    answer = player.answer(effect)
+    assert isinstance(answer, Written)
+    player.server.stored[SETTINGS].parts["rollout-gate", "Apply"]["data.mode"] = mode
+    return replace(answer, live=player.server.read(SETTINGS))
+
+
 @pytest.mark.contract("B143")
 def test_a_restoration_that_the_server_alters_is_5() -> None:
     """What was sent never stood: the cause names the object and the field."""
-
-    def altered(player: Player, effect: Write) -> AttemptEvent:
-        answer = player.answer(effect)
-        assert isinstance(answer, Written)
-        player.server.stored[SETTINGS].parts["rollout-gate", "Apply"]["data.mode"] = "pinned"
-        return replace(answer, live=player.server.read(SETTINGS))
-
     player = crashing()
     player.run_to(State.RECORDING, Leg.BACK)
-    player.bend(Write, altered)
+    player.bend(Write, partial(altered, mode="pinned"))
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
     assert attempt.findings[SETTINGS] == Finding(FindingKind.NOT_AS_SENT, (), ("data.mode",))
@@ -151,15 +153,8 @@ def test_a_restoration_that_the_server_alters_is_5() -> None:
 @pytest.mark.contract("B49")
 def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
     """Defaults and webhooks have their say there: the answer is what is compared."""
-
-    def defaulted(player: Player, effect: Write) -> AttemptEvent:
-        answer = player.answer(effect)
-        assert isinstance(answer, Written)
-        player.server.stored[SETTINGS].parts["rollout-gate", "Apply"]["data.mode"] = "B"
-        return replace(answer, live=player.server.read(SETTINGS))
-
     player = rolling_out()
-    player.bend(Write, defaulted)
+    player.bend(Write, partial(altered, mode="B"))
     attempt = player.run()
     assert ends(attempt)[0] == 0
     assert attempt.findings[SETTINGS] == AS_WRITTEN

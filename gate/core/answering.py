@@ -36,7 +36,7 @@ from gate.core.plan import PlannedWrite
 from gate.core.remedy import forced_fields
 from gate.core.snapshot import older
 from gate.core.write_order import with_at_head
-from gate.core.writing import given_up, is_theirs, stepped_back
+from gate.core.writing import refused_for_good
 from gate.core.written import surely_written, went_back, went_out
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
@@ -142,13 +142,13 @@ def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
 def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Give up on a write, for good.
 
-    Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
-    theirs, whether ours was done before or never.
+    A Deployment beside which something was written already is read first: the refusal may come
+    from a change of somebody else, which decides what is said of it.
     """
-    ref = attempt.queue[0].ref
-    if attempt.uncertain and is_theirs(attempt, ref):
-        return stepped_back(attempt, ref)
-    return given_up(attempt, rejection)
+    followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
+    if followed and any(written.changed for written in attempt.written.values()):
+        return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+    return refused_for_good(attempt, rejection)
 
 
 def _without_conflicts(
@@ -185,6 +185,8 @@ def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attemp
             return _decidable(attempt, effect), (nothing,)
         case _ if effect.ref in attempt.departures:
             return attempt, ()
+        case _ if attempt.leg is Leg.FORWARD and attempt.retry and attempt.retry.refused:
+            return refused_for_good(attempt, attempt.retry.refused), ()
         case _:
             later = attempt.now + RETRY_SECONDS
             return replace(attempt, unread=True, unreadable=True, not_before=later), ()

@@ -40,16 +40,25 @@ def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
-    for ending in endings.values():
+    deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    for ending in deciding:
         if ending.outcome in _OF_THE_WHOLE:
             return ending
     if trigger is Trigger.INTERRUPTED:
         return _interrupted(attempt, None)
-    outcome = worst(ending.outcome for ending in endings.values())
-    found = next(ending for ending in endings.values() if ending.outcome is outcome)
-    if attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED:
+    outcome = worst(ending.outcome for ending in deciding)
+    found = next((ending for ending in deciding if ending.outcome is outcome), None)
+    if found is None or (attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED):
         found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
     return _with_refusals(attempt, found)
+
+
+def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
+    """Tell whether a Deployment has nothing to go back to: never written, or created and left.
+
+    It does not decide whether what was there before is back.
+    """
+    return attempt.leg is Leg.BACK and ending.outcome in (Outcome.REFUSED, Outcome.INCONCLUSIVE)
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gate.core.attempt import Attempt, Ending, Purpose, Rejection
 from gate.core.causes import Cause
 from gate.core.fact import Absent, Known
+from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
@@ -37,7 +38,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 def _superseded(attempt: Attempt, ref: Ref) -> Ending:
     """End what is somebody else's by now, while the rest of the attempt went back."""
-    reason, did = (Reason.SUPERSEDED, "changed")
+    there_before = attempt.plan.before(ref) is not None
+    reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
     if ref not in attempt.live:
         reason, did = (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before it was written")
@@ -59,14 +61,56 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if written is None and _is_gone(attempt, ref):
         text = CleanText("somebody else deleted it before it was written")
         return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
-    if written is None or (ref in attempt.deleted and attempt.plan.policy.prune_created):
+    if written is None:
+        return _never_written(failure)
+    if ref in attempt.deleted and attempt.plan.policy.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if written.created and takes_back_part(attempt):
+        return _created(attempt, ref, failure)
     stood = attempt.followed_before.get(ref)
     ruled = stood.ruling(attempt.leg_at) if stood is not None else None
     stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
+
+
+def takes_back_part(attempt: Attempt) -> bool:
+    """Tell whether an incomplete apply is taken back, rather than a version that failed.
+
+    A gate that died did not record why; its record names what it was to write and did not. Once
+    on its way back, only what it was to create tells: all else is as before either way.
+    """
+    why, resumed = attempt.why_back, attempt.plan.resumed
+    if attempt.failures or why is None:
+        return False
+    if why.reason is Reason.APPLY_REJECTED:
+        return True
+    if why.reason is not Reason.INTERRUPTED or resumed is None:
+        return False
+    went_out = resumed.record.leg is Leg.FORWARD
+    return any(
+        kept.changes and kept.ref not in attempt.written and (went_out or not kept.uid)
+        for kept in resumed.record.objects
+    )
+
+
+def _never_written(failure: Ending) -> Ending:
+    """End what was never written and is not followed: it is as it was, or does not exist."""
+    return replace(failure, outcome=Outcome.REFUSED)
+
+
+def _created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """End a Deployment that this attempt created, of an apply whose other parts went back.
+
+    It stays as other created objects do, and nobody knows whether it works. Deleted, it is as it
+    was before. Where nothing went back, all that was written stands.
+    """
+    if ref in attempt.deleted:
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if not attempt.restored:
+        return failure
+    return replace(failure, outcome=Outcome.INCONCLUSIVE)
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
@@ -91,7 +135,8 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     if stayed or isinstance(attempt.plan.target(ref).baseline, Known):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if live is None:
-        return failure
+        took_back = takes_back_part(attempt) and (attempt.restored or attempt.deleted)
+        return _never_written(failure) if took_back else failure
     message = CleanText("somebody else made it anew since the gate ended")
     return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
 

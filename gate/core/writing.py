@@ -51,6 +51,13 @@ def _at_head(attempt: Attempt) -> Step:
         return attempt.with_effect(read), (read,)
     if attempt.leg is Leg.BACK:
         return _next_back(attempt, head, retry)
+    return _next_out(attempt, head, retry)
+
+
+# -- on the way out --------------------------------------------------------------------------------
+
+
+def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     if head.ref in attempt.departures:
         return attempt.past_head(), ()
     if retry is not None and retry.uncertain:
@@ -60,13 +67,12 @@ def _at_head(attempt: Attempt) -> Step:
         unsafe = head.force or _is_gone(attempt, head.ref)
         if unsafe and is_theirs(attempt, head.ref):
             return stepped_back(attempt, head.ref), ()
+    if retry is not None and retry.refused is not None:
+        return refused_for_good(attempt, retry.refused), ()
     obstacle = _obstacle(attempt, head, retry)
     if obstacle is not None:
         return given_up(attempt, obstacle), ()
     return _send(attempt, head)
-
-
-# -- on the way out --------------------------------------------------------------------------------
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -108,6 +114,17 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
         departures=attempt.departures.put(ref, departure),
         departed_at=attempt.now,
     )
+
+
+def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """End the way out with a write that the server refused, by what is live of its object.
+
+    Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    theirs, whether ours was done before or never.
+    """
+    if attempt.uncertain and is_theirs(attempt, rejection.ref):
+        return stepped_back(attempt, rejection.ref)
+    return given_up(attempt, rejection)
 
 
 def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:

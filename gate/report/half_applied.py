@@ -30,6 +30,11 @@ def is_unwritten(deployment: DeploymentResult) -> bool:
     return not (deployment["changed"] or deployment["new"]["replicaset"])
 
 
+def stays_as_created(deployment: DeploymentResult) -> bool:
+    """Tell whether an apply created a Deployment, was cut off, and left it when it went back."""
+    return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW
+
+
 def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
     """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
     superseded = deployment["outcome"] == Outcome.SUPERSEDED

@@ -5,7 +5,12 @@ from __future__ import annotations
 from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
-from gate.report.half_applied import how_it_ended, is_left_alone, is_unwritten
+from gate.report.half_applied import (
+    how_it_ended,
+    is_left_alone,
+    is_unwritten,
+    stays_as_created,
+)
 from gate.report.refusal import NOTHING, NOTHING_NEW
 from gate.report.result import DeploymentResult, Result, Version
 from gate.report.style import Style, Symbol, Tone
@@ -84,6 +89,10 @@ def _of_deployments(result: Result) -> str:
 
 
 def _taken_back(result: Result) -> str:
+    created = [called(one) for one in result["deployments"] if stays_as_created(one)]
+    if created:
+        verb = "stays" if len(created) == 1 else "stay"
+        return f"what was there before went back; {_named(created)}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
     first, *others = result["deployments"]
@@ -98,16 +107,18 @@ def _left(deployments: list[DeploymentResult]) -> str:
     unwritten = [called(deployment) for deployment in deployments if is_unwritten(deployment)]
     if not unwritten:
         return "what was written stands"
-    names = ", ".join(unwritten[:_MOST_NAMED])
-    names += f" and {len(unwritten) - _MOST_NAMED} more" if len(unwritten) > _MOST_NAMED else ""
-    return f"what was written stands, without {names}"
+    return f"what was written stands, without {_named(unwritten)}"
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
     alike = [d for d in deployments if d["outcome"] == result["outcome"]]
     told = [d for d in alike if d["evidence"]] or alike
-    names = ", ".join(called(deployment) for deployment in told[:_MOST_NAMED])
-    names += f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+    names = _named([called(deployment) for deployment in told])
     share = f"{len(alike)} of {len(deployments)} Deployments"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:

@@ -119,6 +119,8 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
 def _listed(deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
     words = ", ".join(runs["images"]) if runs is not None else deployment["running"]
+    if deployment["running"] == "other":
+        words = _other(deployment)
     name = style.shown(called(deployment))
     return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
 

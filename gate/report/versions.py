@@ -130,9 +130,9 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _seen(attempt, ref)
         case Outcome.SUPERSEDED:
             return "other"
-        case Outcome.REFUSED:
+        case Outcome.REFUSED if attempt.leg is Leg.FORWARD:
             return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
-        case Outcome.ROLLED_BACK:
+        case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
             return _seen(attempt, ref)

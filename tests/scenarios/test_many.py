@@ -8,7 +8,7 @@ import pytest
 
 from tests.bed.expectations import assert_runs, assert_verified, images
 from tests.bed.policies import IN_EARNEST, Policies
-from tests.bed.scene import Scene, service, settings, web
+from tests.bed.scene import Scene, quota, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -99,6 +99,45 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
     assert_runs(scene.objects, "shop/web:1", revision=1)
+
+
+@pytest.mark.contract("B32", "B39")
+def test_new_deployments_beside_what_goes_back(scene: Scene) -> None:
+    """A quota denies the second of two new ones in earnest: what was there before is back, 4."""
+    scene.serve(web(), settings("one"))
+    scene.objects.create("resourcequotas", quota({"count/deployments.apps": "2"}))
+    scene.objects.wait_for("resourcequotas", "full", lambda one: "used" in one.get("status", {}))
+    result = scene.apply(settings("two"), web(2), web(name="fresh"), web(name="late"))
+    assert whole(result) == (4, "rolled-back", "ApplyRejected"), str(result)
+    ends = {name: outcome for name, (outcome, _) in outcomes(result).items()}
+    assert ends == {"web": "rolled-back", "fresh": "inconclusive", "late": "refused"}
+    running = {one["name"]: one["running"] for one in result.document["deployments"]}
+    assert running["late"] == "other"
+    assert "exceeded quota" in result.document["message"]
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert_runs(scene.objects, "shop/web:1")
+    assert not scene.objects.find("deployments", "late")
+    assert scene.objects.find("deployments", "fresh")
+
+
+@pytest.mark.contract("B32", "B27")
+def test_a_deployment_that_somebody_creates_meanwhile_is_left_to_them(scene: Scene) -> None:
+    """It comes while the ConfigMaps before it are written: they go back, and it is theirs, 8."""
+    assert scene.apply(settings("one")).exit_code == 0
+    many = [renamed(settings("more"), f"more-{number:02}") for number in range(60)]
+    with scene.applying(settings("two"), *many, web(2)) as running:
+        scene.objects.wait_for("configmaps", "settings", lambda one: one["data"] == {"mode": "two"})
+        scene.objects.create("deployments", web(3))
+        result = running.wait()
+    assert whole(result) == (8, "superseded", "Superseded"), str(result)
+    assert outcomes(result) == {"web": ("superseded", "Superseded")}
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
+
+
+def renamed(body: JSON, name: str) -> JSON:
+    """Return an object under another name."""
+    return {**body, "metadata": {**body["metadata"], "name": name}}
 
 
 @pytest.mark.contract("B226")

@@ -23,9 +23,9 @@ from gate.core.machine import Leg, State
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite
-from gate.core.policy import OnFailure, Policy
+from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest, nested
+from tests.unit.core.leaves import config, manifest, nested, ref_of
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 
@@ -368,6 +368,68 @@ def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
     assert player.attempt.endings[api].outcome is Outcome.VERIFIED
     assert player.attempt.endings[api].reason is Reason.NO_CHANGE
     assert server.stored[web].image == "shop/web:v1"
+
+
+NEW_ONES = (manifest("v1", "api"), manifest("v1", "zone"))
+
+
+@pytest.mark.contract("B32", "B39")
+@pytest.mark.parametrize(
+    ("policy", "api"),
+    [
+        (Policy(), Outcome.INCONCLUSIVE),
+        (Policy(prune_created=True), Outcome.ROLLED_BACK),
+        (Policy(on_first_failure=OnFirstFailure.DELETE), Outcome.ROLLED_BACK),
+        (Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO), Outcome.INCONCLUSIVE),
+    ],
+    ids=["left", "pruned", "deleted", "scaled-to-zero"],
+)
+def test_new_deployments_do_not_decide_whether_what_was_before_is_back(
+    policy: Policy, api: Outcome
+) -> None:
+    """The old one goes back: 4. One that was created stays or goes, one was never written."""
+    server = serving(config("a"))
+    bodies = (config("b"), manifest("v2"), *NEW_ONES)
+    player = Player(server, planned(server, *bodies, policy=policy))
+    player.bend(Write, lambda p, e: p.answer(e), times=3)
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    outcomes = {ref.name: one.outcome for ref, one in player.attempt.endings.items()}
+    assert outcomes == {"web": Outcome.ROLLED_BACK, "api": api, "zone": Outcome.REFUSED}
+    stays = api is Outcome.INCONCLUSIVE
+    assert (ref_of(NEW_ONES[0]) in server.stored) is stays
+
+
+@pytest.mark.contract("B39", "B136")
+def test_what_is_created_alone_and_stays_is_no_rollback() -> None:
+    """Nothing was there before that could go back: 6, and what was written stands."""
+    server = Server()
+    player = Player(server, planned(server, *NEW_ONES))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
+
+
+@pytest.mark.contract("B32", "B27")
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_deployment_that_somebody_created_meanwhile_is_theirs(readable: bool) -> None:
+    """Its refusal is looked into before anything is said; what cannot be read was refused: 4."""
+    server = Server()
+    server.put(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+
+    def created(player: Player, effect: Write) -> AttemptEvent:
+        player.server.put(manifest("v3"), "kubectl-client-side-apply")
+        return rejected(player, effect, Reason.CONFLICT)
+
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, created)
+    if not readable:
+        player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")))
+    end = (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    unknown = (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert ends(player.run()) == (end if readable else unknown)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
 @pytest.mark.contract("B32", "B162")

@@ -329,6 +329,43 @@ def died_half_way(server: Server, policy: Policy) -> Record:
     return player.record
 
 
+@pytest.mark.contract("B32", "B39", "B530")
+@pytest.mark.parametrize("prune_created", [False, True])
+def test_an_apply_with_new_deployments_that_was_cut_off_goes_back(prune_created: bool) -> None:
+    """What was there before is back: 4, whoever finishes it; what was created may stay."""
+    server = Server()
+    for body in (config("a"), manifest("v1")):
+        server.put(body)
+    bodies = (config("b"), manifest("v2"), manifest("v1", "api"), manifest("v1", "zone"))
+    policy = Policy(prune_created=prune_created)
+    player = Dying(server, plan_of(server, *bodies, policy=policy))
+    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
+    assert player.record is not None
+    assert_taken_back_beside_new(copy.deepcopy(server), player.record)
+    for answers in range(1, 1000):
+        left = copy.deepcopy(server)
+        finishing = Dying(left, resumed_plan(left, player.record))
+        if not finishing.die_after(answers):
+            break
+        assert_taken_back_beside_new(left, finishing.record or player.record)
+    assert answers > len(bodies)
+
+
+def assert_taken_back_beside_new(server: Server, record: Record) -> None:
+    """Finish a record, and assert that what was there before is back: 4, and one never was."""
+    last = finished(server, record).attempt
+    outcomes = {ref.name: one.outcome for ref, one in last.endings.items()}
+    assert ends(last)[:2] == (4, Outcome.ROLLED_BACK), outcomes
+    assert outcomes["zone"] is Outcome.REFUSED
+
+
+def resumed_plan(server: Server, record: Record) -> Plan:
+    """Return the plan that finishes a record; there is something to finish."""
+    plan = resumed(server, record)
+    assert plan is not None
+    return plan
+
+
 def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
     """Complete is not yet verified: the bake window that was asked for sees it crash."""
     server = serving()

@@ -85,6 +85,7 @@ def told(player: Player) -> Result:
 
 
 HALF = "the apply was rejected half-way; what was written"
+BEFORE = "the apply was rejected half-way; what was there before"
 UNDONE = (
     "runs shop/web:v1 (replicaset/web-1, revision 1 before); "
     "undone revision 2, shop/web:v2 (replicaset/web-2)"
@@ -122,6 +123,20 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         lambda: cut_off(Server(), *ONE),
         6,
         f"{HALF} stands, without deployment/web",
+        "web other",
+        "runs nothing: it was not written; wanted shop/web:v2",
+    ),
+    "rejected-beside-created": (
+        lambda: cut_off(serving("web"), *TWO, manifest("v1", "zone"), after=3),
+        4,
+        f"{BEFORE} went back; deployment/api, created by it, stays",
+        "web baseline, api new, zone other",
+        UNDONE,
+    ),
+    "rejected-new": (
+        lambda: cut_off(serving(), *ONE),
+        4,
+        f"{HALF} went back",
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
     ),

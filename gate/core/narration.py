@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core import checking
-from gate.core.attempt import Attempt, Undecided
+from gate.core.attempt import Attempt, Retry, Undecided
 from gate.core.check_run import ConclusionKind
 from gate.core.differences import differences
 from gate.core.done import counted
@@ -175,8 +175,13 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
         yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
     retry = after.retry
     if retry is not None and after.state is State.WRITING and _is_news(before, after.queue[0].ref):
-        why = "its answer was lost" if retry.uncertain else "it changed since it was read"
-        yield "retry", f"{after.queue[0].ref}: {why}; reading again"
+        yield "retry", f"{after.queue[0].ref}: {_why_again(retry)}; reading again"
+
+
+def _why_again(retry: Retry) -> str:
+    if retry.refused is not None:
+        return "the server refused it"
+    return "its answer was lost" if retry.uncertain else "it changed since it was read"
 
 
 def _is_news(before: Attempt, ref: Ref) -> bool:

@@ -13,10 +13,12 @@ from gate.core.events import (
     Interrupted,
     Observed,
     WriteConflicted,
+    WriteRejected,
     WriteUncertain,
 )
 from gate.core.machine import State
 from gate.core.objects import CleanText
+from gate.core.outcome import Reason
 from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
@@ -146,6 +148,21 @@ def test_writes_that_are_decided_again_are_told_with_their_reason() -> None:
         "configmap/settings: it changed since it was read; reading again",
         "configmap/settings: its answer was lost; reading again",
     ]
+
+
+def test_a_refusal_that_is_looked_into_is_told_as_what_it_is() -> None:
+    """Nobody has changed the Deployment: the server refused it."""
+    server = Server()
+    for body in (config("a"), manifest("v1")):
+        server.put(body)
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(
+        Write,
+        lambda p, e: WriteRejected(p.attempt.now, e.effect_id, Reason.REJECTED, CleanText("no")),
+    )
+    player.run()
+    assert lines(player, "retry") == ["deployment/web: the server refused it; reading again"]
 
 
 WAYS = [

@@ -41,14 +41,15 @@ def refuse_paused(lives: Iterable[LiveObject], *, hint: str = _RESUME) -> None:
 
 
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
-    """Refuse Deployments that are being deleted: their controller rolls nothing out any more.
+    """Refuse objects that are being deleted: what is applied to them goes with them.
 
     `metadata.deletionTimestamp` is never taken back; the object goes with its last finalizer.
     """
     for live in lives:
-        if live.deployment is None or not live.deployment.deleting:
+        metadata = live.body.thaw()["metadata"]
+        if not metadata.get("deletionTimestamp"):
             continue
-        finalizers = live.body.thaw()["metadata"].get("finalizers") or ()
+        finalizers = metadata.get("finalizers") or ()
         waits = f"; it waits for {', '.join(finalizers)}" if finalizers else ""
         words = ("kubectl", "wait", "--for=delete", str(live.ref))
         wait = cluster.command(*words, namespace=live.ref.namespace)

@@ -102,8 +102,9 @@ def guard(
     paused_by_us: Collection[Ref] = (),
 ) -> None:
     """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
-    lives = [item.live for item in items if item.is_deployment and item.live is not None]
-    refuse_deleting(lives, session.connection.cluster)
+    there = [item.live for item in items if item.live is not None]
+    refuse_deleting(there, session.connection.cluster)
+    lives = [live for live in there if live.deployment is not None]
     if not settings.allow_managed:
         refuse_managed(lives, session.connection.cluster)
     if not settings.resume:

@@ -98,7 +98,8 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     new = [item.ref for item in items if item.live is None]
     arrival.check_access(session, name, needed(session.resources, refs, creates=new))
     deployments = [item.live for item in items if item.is_deployment and item.live is not None]
-    refuse_deleting(deployments, session.connection.cluster)
+    there = [item.live for item in items if item.live is not None]
+    refuse_deleting(there, session.connection.cluster)
     if not settings.allow_managed:
         refuse_managed(deployments, session.connection.cluster)
     for live in deployments:

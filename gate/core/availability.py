@@ -38,10 +38,15 @@ class Availability:
     grace_seconds: float
 
     @classmethod
-    def of(cls, tracks: Iterable[PodTrack]) -> Availability:
-        """Look at the pods of a version."""
+    def of(cls, tracks: Iterable[PodTrack], deadline_seconds: float) -> Availability:
+        """Look at the pods of a version.
+
+        A start longer than the progress deadline is none: a pod that nobody saw start lost its
+        readiness later, and tells of when it came back.
+        """
         known = tuple(tracks)
-        starts = [track.start_seconds for track in known if track.start_seconds is not None]
+        told = (track.start_seconds or 0.0 for track in known)
+        starts = [seconds for seconds in told if seconds <= deadline_seconds]
         served = [track for track in known if track.has_served]
         lost = sorted(track.unready_since for track in served if not track.pod.ready)
         grace = max(LEAST_SECONDS, STARTS * max(starts, default=0.0))

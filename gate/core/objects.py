@@ -206,6 +206,8 @@ class Pod:
 
     `node_silent` is whether its node is not heard of: the node lifecycle controller has made it
     not ready, and left what the kubelet had said of its containers (`MarkPodsNotReady`).
+    `start_seconds` is how long a ready pod took from `status.startTime` to its latest readiness,
+    both by its kubelet's clock; None where it does not tell.
     """
 
     name: str
@@ -220,6 +222,7 @@ class Pod:
     unschedulable: CleanText
     containers: tuple[ContainerStatus, ...]
     node_silent: bool = False
+    start_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

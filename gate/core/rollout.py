@@ -280,9 +280,10 @@ class Rollout:
         return None if availability is None else availability.lost(self.blindness.clock(now))
 
     def _availability(self) -> Availability | None:
-        if not (self.settled and self.deadline_decides):
+        live = self.snapshot.live
+        if live is None or not (self.settled and self.deadline_decides):
             return None
-        return Availability.of(self.new_pods())
+        return Availability.of(self.new_pods(), live.progress_deadline_seconds)
 
     def _late(self, live: Deployment, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first; a rollback has but its total."""

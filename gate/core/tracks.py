@@ -45,8 +45,8 @@ class ContainerTrack:
 class PodTrack:
     """A pod and its history since we look.
 
-    `start_seconds` is how long it took to get ready, None before it was, 0 where nobody saw it
-    start; `unready_since` is since when its kubelet says that it is not ready.
+    `start_seconds` is how long it took to get ready, None before it was; where nobody saw it start,
+    what the pod itself says counts, else 0. `unready_since` is since when its kubelet says that it is not ready.
     """
 
     pod: Pod
@@ -78,7 +78,7 @@ class PodTrack:
             )
             for name, kept in self.containers.items()
         )
-        start_seconds = 0.0 if self.pod.ready else None
+        start_seconds = _start_seconds(self.pod, 0.0) if self.pod.ready else None
         return PodTrack(self.pod, self.seen_at, containers, start_seconds=start_seconds)
 
     def with_pull_message(self, message: str) -> PodTrack:
@@ -118,9 +118,14 @@ def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
     losses = track.readiness_losses + _readiness_lost(track.pod, pod)
     start_seconds = track.start_seconds
     if start_seconds is None and pod.ready:
-        start_seconds = at - track.seen_at
+        start_seconds = _start_seconds(pod, at - track.seen_at)
     since = at if _is_lost(pod) and not _is_lost(track.pod) else track.unready_since
     return PodTrack(pod, track.seen_at, containers, losses, start_seconds, since)
+
+
+def _start_seconds(pod: Pod, seen_seconds: float) -> float:
+    """Return how long a pod took to get ready: what was seen of it, or what it says, if more."""
+    return max(seen_seconds, pod.start_seconds or 0.0)
 
 
 def _is_lost(pod: Pod) -> bool:

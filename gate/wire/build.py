@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Final
 
 from msgspec.json import Decoder
@@ -133,6 +134,7 @@ def pod(found: shapes.Pod) -> core.Pod:
         unschedulable=unschedulable,
         containers=(*inits, *mains),
         node_silent=node_silent,
+        start_seconds=_start_seconds(status) if ready else None,
     )
 
 
@@ -145,6 +147,22 @@ def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.Clean
         elif condition.type == "PodScheduled" and condition.status == "False":
             unschedulable = _line(condition.message or condition.reason or "Unschedulable")
     return ready, unschedulable
+
+
+def _start_seconds(status: shapes.PodStatus) -> float | None:
+    """Return the seconds from a pod's start to its readiness, None where they cannot be told.
+
+    The kubelet writes both times, so that no two clocks are compared (`syncPod`,
+    `updateLastTransitionTime`).
+    """
+    ready = next((one for one in status.conditions or () if one.type == "Ready"), None)
+    try:
+        began_at = datetime.fromisoformat(status.start_time or "")
+        ready_at = datetime.fromisoformat((ready.last_transition_time if ready else None) or "")
+        seconds = (ready_at - began_at).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return seconds if seconds >= 0 else None
 
 
 def _is_node_silent(found: Iterable[shapes.Condition]) -> bool:

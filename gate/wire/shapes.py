@@ -65,6 +65,7 @@ class Condition(_Shape):
     status: str | None = None
     reason: str | None = None
     message: str | None = None
+    last_transition_time: str | None = None
 
 
 class RollingUpdate(_Shape):
@@ -172,6 +173,7 @@ class PodStatus(_Shape):
 
     phase: str | None = None
     reason: str | None = None
+    start_time: str | None = None
     conditions: list[Condition] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
     container_statuses: list[ContainerStatus] | None = None

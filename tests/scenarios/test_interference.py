@@ -13,7 +13,7 @@ from tests.bed.expectations import (
     images,
 )
 from tests.bed.history import version_of
-from tests.bed.scene import Scene, template_annotation, web
+from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 
@@ -165,6 +165,28 @@ def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> 
     result = scene.apply(web())
     scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
     assert_refused(result, "Rejected", namespace, "deleted")
+
+
+@pytest.mark.contract("B9")
+@pytest.mark.parametrize(("resource", "name"), [("configmaps", "settings"), ("services", "web")])
+def test_an_object_of_another_kind_that_goes_away_is_refused(
+    scene: Scene, resource: str, name: str
+) -> None:
+    """A ConfigMap or Service that waits for a finalizer goes, and what is applied to it too."""
+    objects = (settings("one"), service(), web())
+    scene.serve(*objects)
+    scene.objects.patch(resource, name, {"metadata": {"finalizers": ["rollout-gate.test/hold"]}})
+    scene.objects.delete(resource, name)
+    result = scene.apply(settings("two"), service(8080), web(2))
+    live = scene.objects.get(resource, name)
+    scene.objects.patch(resource, name, {"metadata": {"finalizers": None}})
+    assert_refused(
+        result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
+    )
+    assert "kubectl wait --for=delete" in result.stderr
+    assert live["metadata"]["deletionTimestamp"]
+    assert live.get("data") in (None, {"mode": "one"})
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
 @pytest.mark.contract("B9")

@@ -14,6 +14,7 @@ from gate.core.policy import Policy
 from gate.core.rollout import Rollout, VerdictKind
 from gate.core.share import Share
 from tests.unit.core.world import (
+    BOUND_SECONDS,
     Scene,
     after,
     container,
@@ -84,6 +85,24 @@ def test_a_version_that_starts_slowly_may_come_back_slowly() -> None:
     rollout = after(begun, 41.0, *BAKED.pods, BAKED.web, *BAKED.sets)
     assert rollout.verdict(41.0).kind is COMPLETE
     assert fails_at(lost(rollout, 100.0, 0, 1, 2, 3), 160.0)
+
+
+@pytest.mark.contract("B84")
+@pytest.mark.parametrize(
+    ("start_seconds", "grace_seconds"),
+    [
+        (None, LEAST_SECONDS),
+        (4.0, LEAST_SECONDS),
+        (40.0, 60.0),
+        (BOUND_SECONDS + 1.0, LEAST_SECONDS),
+    ],
+)
+def test_a_start_that_nobody_saw_is_told_by_the_pod_itself(
+    start_seconds: float | None, grace_seconds: float
+) -> None:
+    """Pods that were ready when they were seen first; none takes longer than a deadline."""
+    scene = replace(BAKED, pods=tuple(pods(4, start_seconds=start_seconds)))
+    assert fails_at(lost(scene.seen(), 100.0, 0, 1, 2, 3), 100.0 + grace_seconds)
 
 
 @pytest.mark.contract("B84")

@@ -577,3 +577,29 @@ def test_a_pod_tells_of_a_node_that_is_not_heard_of(
     metadata = {"name": "web-1", "namespace": "shop", "uid": "u", "resourceVersion": "1"}
     body = {"kind": "Pod", "metadata": metadata, "status": {"conditions": conditions}}
     assert decode.pod(json.dumps(body).encode()).node_silent is silent
+
+
+@pytest.mark.contract("B84", "B114")
+@pytest.mark.parametrize(
+    ("started", "turned", "status", "seconds"),
+    [
+        ("2026-01-01T00:00:05Z", "2026-01-01T00:00:45Z", "True", 40.0),
+        ("2026-01-01T00:00:05Z", "2026-01-01T00:00:45Z", "False", None),
+        ("2026-01-01T00:00:45Z", "2026-01-01T00:00:05Z", "True", None),
+        ("soon", "2026-01-01T00:00:05Z", "True", None),
+        ("2026-01-01T00:00:05", "2026-01-01T00:00:45Z", "True", None),
+        (None, None, "True", None),
+    ],
+)
+def test_a_ready_pod_tells_how_long_its_start_took(
+    started: str | None, turned: str | None, status: str, seconds: float | None
+) -> None:
+    """By the two times that its kubelet wrote; what makes no sense is not told."""
+    condition = {"type": "Ready", "status": status, "lastTransitionTime": turned}
+    metadata = {"name": "web-1", "namespace": "shop", "uid": "u", "resourceVersion": "1"}
+    body = {
+        "kind": "Pod",
+        "metadata": metadata,
+        "status": {"startTime": started, "conditions": [condition]},
+    }
+    assert decode.pod(json.dumps(body).encode()).start_seconds == seconds

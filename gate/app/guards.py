@@ -86,9 +86,10 @@ def refuse_scaled(prepared: Iterable[Prepared]) -> None:
             continue
         live, wanted, applied = numbers.live, numbers.wanted, numbers.applied
         last = "" if applied is None else f", and {applied} were applied last"
+        # A 0 has no owner after `kubectl scale`, and ours where a run without the lock applied it.
+        who = "somebody has scaled it" if live else "somebody, or a run without the lock, scaled it"
         raise RefusedError(
-            f"{item.ref} has {live} replicas, the manifest asks for {wanted}{last}:"
-            " somebody has scaled it",
+            f"{item.ref} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
             reason=Reason.CONFLICT,
             hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
         )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from gate.app.applying import Prepared
+from gate.core import ownership
+from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
@@ -48,13 +50,26 @@ def replicas_of(
 ) -> Replicas | None:
     """Return the numbers of a Deployment that exists; what the server will reject names none.
 
-    `applied` is the manifest's number that was applied last, None where nobody remembers.
+    `applied` is the manifest's number that the lock remembers, None where nobody does.
     """
     live = before.value.deployment if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None
+    if isinstance(before, Known) and _is_our_number(before.value, live.replicas):
+        applied = live.replicas
     return Replicas(live.replicas, wanted, applied, is_autoscaled, policy)
+
+
+def _is_our_number(before: LiveObject, replicas: int) -> bool:
+    """Tell whether a gate applied the live number, whatever the lock remembers: see `--no-lock`.
+
+    Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may be what nobody
+    owned (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
+    """
+    managed_fields = before.managed.thaw()["managedFields"]
+    owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
+    return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}
 
 
 def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:

@@ -169,6 +169,8 @@ def _taken_over(attempt: Attempt, ref: Ref) -> bool:
 def _departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
     departure = attempt.departures[ref]
+    if departure.reason is Reason.DELETED:
+        return _deleted(attempt, ref, departure)
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
@@ -181,6 +183,14 @@ def _departed(attempt: Attempt, ref: Ref) -> Ending:
     message = CleanText(f"the failed version came back after the rollback: {who} applies it")
     causes = failure_behind(attempt, ref).causes
     return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
+
+
+def _deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
+    """Tell a Deployment that is gone from one that was made again since it was deleted."""
+    rollout = attempt.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    found = rollout.applied.departed(live) if rollout is not None and live is not None else None
+    return departure if found is None else replace(departure, message=found.message)
 
 
 def _writer(read: LiveObject | None, live: Deployment | None) -> str:

@@ -115,12 +115,16 @@ def _with_departures(
 
 
 def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
-    """Read whose change it is, unless that was read just now: watches do not tell."""
+    """Read whose change it is, unless that was read just now: watches do not tell.
+
+    Nor do they tell at once that what was deleted has been made again.
+    """
     unknown = []
     for ref, ending in gone.items():
         read, live = attempt.live.get(ref), attempt.rollouts[ref].snapshot.live
         fresh = read is not None and live is not None and read.deployment == live
-        if ending.reason is Reason.SUPERSEDED and not fresh:
+        is_gone = ending.reason is Reason.DELETED and live is None
+        if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
     if attempt.state not in _READS_ON:
         return attempt, ()

@@ -46,7 +46,8 @@ class PodTrack:
     """A pod and its history since we look.
 
     `start_seconds` is how long it took to get ready, None before it was; where nobody saw it start,
-    what the pod itself says counts, else 0. `unready_since` is since when its kubelet says that it is not ready.
+    what the pod itself says counts, else 0. `unready_since` is since when its kubelet says that it
+    is not ready.
     """
 
     pod: Pod

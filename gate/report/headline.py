@@ -186,10 +186,21 @@ def _superseded(result: Result, deployment: DeploymentResult) -> str:
             return f"somebody else deleted {name}, which was not made anew"
         return f"somebody else changed {name}, which was left alone"
     if is_deleted:
-        return f"{name} was deleted by somebody else; nothing was written after that"
+        and_made = " and made again" if is_made_again(result, deployment) else ""
+        return f"{name} was deleted{and_made} by somebody else; nothing was written after that"
     if deployment["reason"] == Reason.LOCKED:
         return f"somebody else took the lock of {name}; nothing was written after that"
     return f"somebody else changed {name}; nothing was written after that"
+
+
+def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that was deleted and created again, by the last look at it."""
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return any(
+        at_end["state"] == "recreated"
+        for one in result["objects"]
+        if (at_end := one["at_end"]) and (one["kind"], one["namespace"], one["name"]) == place
+    )
 
 
 def _verified(deployment: DeploymentResult) -> str:

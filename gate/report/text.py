@@ -14,7 +14,7 @@ from gate.duration import format_seconds
 from gate.report.advice import next_steps, worst_deployment
 from gate.report.checks import check_lines
 from gate.report.half_applied import how_it_ended, is_unwritten
-from gate.report.headline import called, headline, version_words
+from gate.report.headline import called, headline, is_made_again, version_words
 from gate.report.result import (
     Action,
     DeploymentResult,
@@ -153,7 +153,7 @@ def _details(block: _Block, result: Result, deployment: DeploymentResult) -> Non
         block.row("about", f"{called(deployment)}, namespace {deployment['namespace']}", 1)
     for line in _why(result, deployment)[: None if alone else 1]:
         block.row("why", line)
-    _runs(block, deployment)
+    _runs(block, result, deployment)
 
 
 def _why(result: Result, deployment: DeploymentResult) -> list[str]:
@@ -191,7 +191,7 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
     return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
 
 
-def _runs(block: _Block, deployment: DeploymentResult) -> None:
+def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
     match deployment["running"]:
         case "new" if deployment["reason"] == Reason.VACUOUS:
@@ -206,7 +206,7 @@ def _runs(block: _Block, deployment: DeploymentResult) -> None:
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, deployment)
         case "other":
-            block.row("runs", _other(deployment))
+            block.row("runs", _other(result, deployment))
             _both(block, deployment)
         case _:
             block.row("runs", "not known")
@@ -239,10 +239,10 @@ def _served(deployment: DeploymentResult, baseline: Version) -> str:
     return f"{', '.join(baseline['images'])} (replicaset/{baseline['replicaset']}{before})"
 
 
-def _other(deployment: DeploymentResult) -> str:
+def _other(result: Result, deployment: DeploymentResult) -> str:
     if deployment["outcome"] != Outcome.SUPERSEDED:
         return "nothing: it was not written" if is_unwritten(deployment) else "no pod of it"
-    gone = deployment["reason"] == Reason.DELETED
+    gone = deployment["reason"] == Reason.DELETED and not is_made_again(result, deployment)
     return "nothing: it was deleted" if gone else "what somebody else applied"
 
 

@@ -67,6 +67,12 @@ def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bo
             scene.objects.create("deployments", web(2, behaviour="never-ready"))
         result = running.wait()
     assert_ended(result, 8, "superseded", "Deleted")
+    made_again = " and created again" if comes_back else ""
+    assert result.document["message"] == f"the Deployment was deleted{made_again}"
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    assert ("nothing: it was deleted" in shown) is not comes_back
+    assert ("was deleted and made again by somebody else" in shown) is comes_back
     live = scene.objects.find("deployments", "web")
     assert (live is not None) is comes_back
     assert live is None or live["metadata"]["generation"] == 1

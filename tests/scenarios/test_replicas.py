@@ -52,6 +52,24 @@ def test_what_somebody_scaled_by_hand_is_not_scaled_back(
     assert_runs(scene.objects, "shop/web:1", replicas=replicas)
 
 
+@pytest.mark.contract("B72", "B74")
+def test_a_number_that_a_run_without_the_lock_applied_is_nobody_elses(scene: Scene) -> None:
+    """Two runs under the lock, and one between them that left no trace there."""
+    verified(scene, web())
+    verified(scene, web(2, replicas=3), flags=("--no-lock",))
+    verified(scene, web(3, replicas=4))
+    assert_runs(scene.objects, "shop/web:3", replicas=4)
+
+
+@pytest.mark.contract("B72", "B74")
+def test_what_is_not_known_of_a_0_is_not_said(scene: Scene) -> None:
+    """A run without the lock may have applied it, which nothing tells from `kubectl scale`."""
+    verified(scene, web())
+    assert scene.apply(web(2, replicas=0), flags=["--no-lock"]).exit_code == 0
+    result = scene.apply(web(3))
+    assert_refused(result, "Conflict", "somebody, or a run without the lock, scaled it")
+
+
 @pytest.mark.contract("B72")
 @pytest.mark.parametrize("replicas", [0, 5])
 def test_the_number_that_runs_can_be_kept(scene: Scene, replicas: int) -> None:

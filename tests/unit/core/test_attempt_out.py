@@ -16,9 +16,11 @@ from gate.core.events import (
     Collected,
     ContactLost,
     ContactRestored,
+    Kind,
     LeaseLost,
     ReadBack,
     Recorded,
+    Vanished,
     WriteRejected,
 )
 from gate.core.fact import Unknown
@@ -342,6 +344,21 @@ def test_deleted_in_mid_flight_is_8_and_not_made_again(again: bool) -> None:
         player.server.put(manifest("v2"), "kubectl")
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert player.written() == [("apply", "deployment/web")]
+
+
+@pytest.mark.contract("B127")
+def test_what_is_made_again_after_its_deletion_was_heard_of_is_not_called_gone() -> None:
+    """The deletion comes first, and its successor within milliseconds: a read tells."""
+    player = rolled_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    uid = player.server.stored[player.web].uid
+    player.server.remove(player.web)
+    player.server.put(manifest("v2"), "kubectl")
+    player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert player.attempt.ending is not None
+    assert player.attempt.ending.message == "the Deployment was deleted and created again"
     assert player.written() == [("apply", "deployment/web")]
 
 

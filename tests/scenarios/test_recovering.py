@@ -20,6 +20,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks, on_another_machine
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
@@ -334,6 +335,23 @@ def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) ->
     assert recovered(scene).exit_code == 4
     assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
     assert not scene.objects.find("secrets", LEASE)
+
+
+@pytest.mark.contract("B713")
+def test_what_an_open_record_holds_and_what_is_left_of_it(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Environment values while the attempt is open, bodies of Secrets never; afterwards neither."""
+    scene.serve(web(), secret("one"))
+    killed(scene, program, web(2, behaviour=SLOW), secret("two"))
+    annotations = lease(scene)["metadata"]["annotations"]
+    record = unpacked(annotations[RECORD], json.dumps)
+    assert CANARY in record
+    assert not any(value in record for value in ("b25l", "dHdv"))
+    assert recovered(scene).exit_code == 4
+    after = lease(scene)["metadata"]["annotations"]
+    assert RECORD not in after
+    assert CANARY not in unpacked(after["rollout-gate/history"], json.dumps)
 
 
 @pytest.mark.long

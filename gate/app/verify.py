@@ -43,7 +43,7 @@ def arrived(
 
 
 def role(session: Session, settings: Settings) -> str:
-    """Return the Role that `verify` needs in a namespace: to read, and to hold its lock."""
+    """Return the Role that `verify` needs in a namespace: to read, and to hold the lock of `--lock`."""
     namespace = session.namespace
     wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
     return role_yaml(arrival.role_name(_ABOUT), wanted, Access(session.client).subject())
@@ -62,7 +62,8 @@ def verify(
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
     targets = tuple(watching.target(ref) for ref in refs)
-    console.note("following", f"{', '.join(map(str, refs))}: nothing is written")
+    beside = "" if lease is None else " but the lock"
+    console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
     for target in targets:
         for event, line in standing(target.ref, target.snapshot):
             console.note(event, line)

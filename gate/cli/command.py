@@ -32,9 +32,10 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write one section for each group that has options."""
-        mine = _flags_of(self.name or "")
+        name = self.name or ""
+        mine = _flags_of(name)
         for group in Group:
-            rows = [row(item) for item in mine if item.option.group is group]
+            rows = [row(item, name) for item in mine if item.option.group is group]
             if rows:
                 with formatter.section(group):
                     formatter.write_dl(rows)
@@ -81,10 +82,11 @@ def _surroundings(call: Call) -> AbstractContextManager[World]:
     return on_terminals(call.world or outside())
 
 
-def row(item: Setting) -> tuple[str, str]:
-    """Return an option as help shows it: how it is given, and what it does."""
+def row(item: Setting, command: str) -> tuple[str, str]:
+    """Return an option as a command's help shows it: how it is given, and what it does."""
     names = ", ".join(filter(None, (item.option.short, item.flag)))
-    default = f" [default: {item.shown_default}]" if item.shown_default else ""
+    shown = item.shown_default_in(command)
+    default = f" [default: {shown}]" if shown else ""
     several = "; repeatable" if item.repeated else ""
     return f"{names} {item.metavar}".rstrip(), f"{item.option.help}{several}{default}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from gate.config.parsing import parse_texts
 from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
 from gate.config.taking import BadValueError, Fault, inside
 from gate.config.together import Conflict, conflicts
+from gate.core.asking import COMMAND_VARIABLES
 from gate.errors import UsageErrors
 from gate.manifests.source import shown
 
@@ -75,32 +76,41 @@ def load(
         raise SettingsError(wrong)
     wanted = {item.name for item in taken_by(command)}
     winners = {name: entry for layer in layers for name, entry in layer.items() if name in wanted}
-    settings = Settings.model_validate({name: entry.value for name, entry in winners.items()})
+    values = {
+        item.name: item.default_in(command) for item in taken_by(command) if item.option.off_in
+    }
+    values |= {name: entry.value for name, entry in winners.items()}
+    settings = Settings.model_validate(values)
     if wrong := [_conflict(each, winners) for each in conflicts(settings, environ)]:
         raise SettingsError(wrong)
     return settings
 
 
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a line for each variable that looks like a misspelt option.
+    """Return a line for each of our variables that no option has, with the one that may be meant.
 
     They are no errors: where a Service is named `rollout-gate`, the kubelet sets
     `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
     """
     options = [item.variable for item in declared().values() if item.option.in_environment]
-    said = (*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES)
-    known = [name.removeprefix(VARIABLE_PREFIX) for name in said]
-    names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(environ) if _is_ours(name)]
-    guesses = {name: closest(name, known) for name in names if name not in known}
-    return tuple(
-        f"{VARIABLE_PREFIX}{name} is no option (did you mean {VARIABLE_PREFIX}{guess}?)"
-        for name, guess in guesses.items()
-        if guess
-    )
+    known = {*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES}
+    strangers = sorted(filter(_is_ours, environ.keys() - known - {*COMMAND_VARIABLES}))
+    return tuple(_unknown_variable(name, known) for name in strangers)
 
 
 def _is_ours(variable: str) -> bool:
     return variable.startswith(VARIABLE_PREFIX) and not _SERVICE_LINK.match(variable)
+
+
+def _unknown_variable(variable: str, known: Iterable[str]) -> str:
+    """Return the complaint about a variable, with what stands for it or may be meant."""
+    for item in declared().values():
+        if item.variable == variable:
+            return f"{variable} says nothing: {item.flag} has no variable"
+    names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(known)]
+    guess = closest(variable.removeprefix(VARIABLE_PREFIX), names)
+    suggestion = f" (did you mean {VARIABLE_PREFIX}{guess}?)" if guess else ""
+    return f"{shown(variable)} is no option{suggestion}"
 
 
 def _variables(environ: Mapping[str, str]) -> Layer:

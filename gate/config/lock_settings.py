@@ -8,21 +8,28 @@ from pydantic import BaseModel
 
 from gate.config.kinds import Duration, Text
 from gate.config.option import Group, Option
-from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING
+from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING, VERIFY
 
 
 class LockSettings(BaseModel):
     """Abstract: the part of the settings that is about locks."""
 
     lock: Annotated[
-        bool, Option(Group.LOCK, FOLLOWING, "take a lock, and keep a record for recover")
+        bool,
+        Option(
+            Group.LOCK,
+            FOLLOWING,
+            "take a lock, and keep a record for recover",
+            # It only looks, often with rights to read alone.
+            off_in=VERIFY,
+        ),
     ] = True
     lock_wait: Annotated[
         Duration,
         Option(Group.LOCK, LOCKING, "how long to wait for who holds the lock", default="10m"),
     ] = 600.0
     require_lock: Annotated[
-        bool, Option(Group.LOCK, FOLLOWING, "refuse to go on without the rights for a lock")
+        bool, Option(Group.LOCK, FOLLOWING, "refuse to go on without the rights for the lock")
     ] = False
     keep_verified_secrets: Annotated[
         bool,

@@ -38,7 +38,8 @@ class Option:
     """The part of a declaration that type and default do not say.
 
     `commands` are those that take it. `metavar` is more telling than the type's, `default` than
-    the default's value; both are empty where they are not. `file_key` is what stands for it in a
+    the default's value; both are empty where they are not. `off_in` are the commands in which a
+    switch is off by default although it is on in the others. `file_key` is what stands for it in a
     file that has no key of that name.
     """
 
@@ -48,6 +49,7 @@ class Option:
     metavar: str = ""
     short: str = ""
     default: str = ""
+    off_in: frozenset[str] = frozenset()
     in_file: bool = True
     in_environment: bool = True
     on_command_line: bool = True
@@ -84,12 +86,24 @@ class Setting:
         """The environment variable."""
         return VARIABLE_PREFIX + self.name.rstrip("_").upper()
 
-    @property
-    def shown_default(self) -> str:
-        """The default for people; empty where nothing is set."""
+    def default_in(self, command: str) -> object:
+        """Return the default's value in a command."""
+        return False if command in self.option.off_in else self.default
+
+    def shown_default_in(self, command: str) -> str:
+        """Return the default for people in a command; empty where nothing is set."""
+        if self.default is True:
+            return "on" if self.default_in(command) else "off"
         if self.option.default or not isinstance(self.default, str):
             return self.option.default
         return str(self.default)
+
+    @property
+    def shown_default(self) -> str:
+        """The default for people in all commands; empty where nothing is set."""
+        shown = self.shown_default_in("")
+        off_in = ", ".join(sorted(self.option.off_in))
+        return f"{shown}; off in {off_in}" if off_in else shown
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gate.core import query_values
 from gate.core.checks import Check, Command, During, Http, Metric
 from gate.core.query import Query
 from gate.core.query_values import Subject
 from gate.core.questions import CommandQuestion, MetricQuestion, Questions
+
+COMMAND_VARIABLES: Final = (
+    "ROLLOUT_GATE_NAMESPACE",
+    "ROLLOUT_GATE_DEPLOYMENT",
+    "ROLLOUT_GATE_REPLICASET",
+    "ROLLOUT_GATE_POD_TEMPLATE_HASH",
+    "ROLLOUT_GATE_REVISION",
+    "ROLLOUT_GATE_PHASE",
+)
+"""What tells the program of a command check what it judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +79,12 @@ def _age(selector: Query) -> Query:
 
 
 def _environment(subject: Subject, phase: During) -> tuple[tuple[str, str], ...]:
-    revision = "" if subject.revision is None else str(subject.revision)
-    return (
-        ("ROLLOUT_GATE_NAMESPACE", subject.namespace),
-        ("ROLLOUT_GATE_DEPLOYMENT", subject.deployment),
-        ("ROLLOUT_GATE_REPLICASET", subject.new.replicaset),
-        ("ROLLOUT_GATE_POD_TEMPLATE_HASH", subject.new.pod_template_hash),
-        ("ROLLOUT_GATE_REVISION", revision),
-        ("ROLLOUT_GATE_PHASE", phase.value),
+    values = (
+        subject.namespace,
+        subject.deployment,
+        subject.new.replicaset,
+        subject.new.pod_template_hash,
+        "" if subject.revision is None else str(subject.revision),
+        phase.value,
     )
+    return tuple(zip(COMMAND_VARIABLES, values, strict=True))

@@ -65,6 +65,22 @@ def test_verify_follows_what_kubectl_rolls_out(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B36")
+@pytest.mark.sandbox_only("what is written does not depend on the cluster")
+def test_verify_writes_nothing(scene: Scene, audit: Trail) -> None:
+    """No Lease either, and it says so; `--lock` asks for one, and then that is not said."""
+    scene.serve(web())
+    result = scene.gate("verify", "web")
+    assert result.exit_code == 0, str(result)
+    assert "deployment/web: nothing is written" in result.stderr
+    assert not audit.requests().writes()
+    assert not scene.objects.list_all("leases")
+    result = scene.gate("verify", "web", "--lock")
+    assert result.exit_code == 0, str(result)
+    assert "deployment/web: nothing but the lock is written" in result.stderr
+    assert audit.requests().writes()
+
+
+@pytest.mark.contract("B36")
 def test_verify_fails_and_leaves_what_it_judged(scene: Scene) -> None:
     """A bad version of somebody else's is 6 and stays as it is."""
     scene.kubectl("apply", "-f", scene.manifest(web(behaviour="crash=0.1")), check=True)

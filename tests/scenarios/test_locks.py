@@ -63,7 +63,7 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
     path = scene.manifest(web(3, behaviour=SLOW))
     with program.start("apply", "-f", path, env=ci) as first:
         first.wait_for_line(UNDER_WAY)
-        second = program(command, "web", "--lock-wait", "10s")
+        second = program(command, "web", "--lock", "--lock-wait", "10s")
         assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
         assert "https://github.com/shop/web/actions/runs/7" in second.stderr
         assert re.search(r"Lease runs out at \S+ UTC unless renewed; waiting until", second.stderr)

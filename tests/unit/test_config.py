@@ -176,17 +176,23 @@ def test_a_timeout_that_is_nonsense_names_its_flag(tmp_path: Path, text: str) ->
     assert "\n" not in problem
 
 
-def test_a_misspelt_variable_is_pointed_out_and_a_service_link_is_not() -> None:
-    """The kubelet sets ROLLOUT_GATE_PORT and its like for a Service of our name."""
+@pytest.mark.contract("B185")
+def test_a_variable_that_is_no_option_is_pointed_out_and_a_service_link_is_not() -> None:
+    """The kubelet sets ROLLOUT_GATE_PORT for a Service of our name, a gate runs other gates."""
     environ = {
         "ROLLOUT_GATE_TIMEUOT": "1m",
         "ROLLOUT_GATE_TIMEOUT": "1m",
         "ROLLOUT_GATE_PORT": "tcp://10.0.0.1:80",
         "ROLLOUT_GATE_SERVICE_HOST": "10.0.0.1",
+        "ROLLOUT_GATE_REVISION": "2",
+        "ROLLOUT_GATE_POD_TEMPLATE_HASH": "57c7967766",
         "ROLLOUT_GATE_QQQ": "1",
+        "ROLLOUT_GATE_RBAC": "1",
         "HOME": "/",
     }
     assert unknown_variables(environ) == (
+        "ROLLOUT_GATE_QQQ is no option",
+        "ROLLOUT_GATE_RBAC says nothing: --rbac has no variable",
         "ROLLOUT_GATE_TIMEUOT is no option (did you mean ROLLOUT_GATE_TIMEOUT?)",
     )
 

@@ -52,9 +52,9 @@ def test_what_is_there_is_said_before_anything_changes(gate: Gate, server: ApiSe
 def test_the_role_for_it_reads_and_holds_its_lock(
     gate: Gate, server: ApiServer, lock: bool
 ) -> None:
-    """`verify --rbac` prints it, and judges nothing; without a lock it only reads."""
+    """`verify --rbac` prints it, and judges nothing; without `--lock` it only reads."""
     server.rules = []
-    ended = gate("verify", ("web",), rbac=True, lock=lock)
+    ended = gate("verify", ("web",), rbac=True, **({"lock": True} if lock else {}))
     assert ended.code == 0
     role, _ = yaml.safe_load_all(ended.out)
     assert role["metadata"]["name"] == "rollout-gate-verify"

@@ -228,6 +228,7 @@ def test_an_interrupt_outside_of_an_attempt_is_130(
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
+@pytest.mark.contract("B185")
 def test_a_misspelt_variable_is_a_warning(
     app: App, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

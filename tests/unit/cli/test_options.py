@@ -91,6 +91,19 @@ def test_a_switch_that_a_file_turns_on_is_turned_off_by_its_opposite(
     assert getattr(app.settings, item.name) is False
 
 
+@pytest.mark.contract("B36")
+@pytest.mark.parametrize(("command", "default"), [("apply", True), ("verify", False)])
+def test_a_lock_is_taken_by_who_writes(command: str, default: bool, app: App) -> None:
+    """The default is the command's own, in what it does and in its help."""
+    (lock,) = (item for item in SETTINGS if item.name == "lock")
+    line = [command, *ARGUMENTS[command]]
+    for given, expected in (([], default), (["--lock"], True), (["--no-lock"], False)):
+        assert run([*line, *given]) == 0
+        assert app.calls[-1][1].lock is expected
+    assert row(lock, command)[1].endswith(f"[default: {'on' if default else 'off'}]")
+    assert lock.shown_default == "on; off in verify"
+
+
 @by_name([item for item in SETTINGS if item.repeated])
 def test_a_repeatable_flag_takes_several_values(item: Setting, app: App, tmp_path: Path) -> None:
     """Both values arrive, in their order."""
@@ -117,7 +130,7 @@ def test_an_option_names_commands_that_exist(item: Setting) -> None:
 @by_name(SETTINGS)
 def test_an_option_is_short_to_read(item: Setting) -> None:
     """Help is one phrase without full stop."""
-    name, text = row(item)
+    name, text = row(item, next(iter(item.option.commands)))
     assert name.startswith("-") or not item.option.on_command_line
     assert len(text) < 100
     assert not item.option.help.endswith(".")

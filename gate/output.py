@@ -7,6 +7,7 @@ thread lives only while there is something to send.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import io
 import os
@@ -36,12 +37,16 @@ class Output(io.TextIOBase):
     """A text stream into a file descriptor that takes all at once and fails nobody.
 
     Text goes to an `Outlet`, which drops the oldest where too much waits. How many lines are
-    missing is said in their place, on the stream itself unless `tell_gaps` says where.
+    missing is said in their place, on the stream itself unless `tell_gaps` says where. Where the
+    system refuses text, on a full disk, `failure` is why, and `lost` what it refused from then on,
+    as far as it fits `MOST_BYTES`. A reader that went away wanted no more: that is no failure.
     """
 
     def __init__(self, descriptor: int, outlet: Outlet, encoding: str = "utf-8") -> None:
         """Write to a descriptor that stays open."""
         self.broken = False
+        self.failure = ""
+        self.lost = b""
         self.queued_bytes = 0
         self.dropped_lines = 0
         self.all_dropped_lines = 0
@@ -71,9 +76,20 @@ class Output(io.TextIOBase):
     def write(self, text: str, /) -> int:
         """Hand text over; returns at once."""
         data = text.encode(self._encoding, "backslashreplace")
-        if data and not self.broken:
+        if data and (self.failure or not self.broken):
             self.outlet.put(self, data)
         return len(text)
+
+    def fail(self, error: OSError) -> None:
+        """Take it that nothing can be written any more."""
+        self.broken = True
+        if error.errno != errno.EPIPE:
+            self.failure = error.strerror or str(error)
+
+    def lose(self, data: bytes) -> None:
+        """Keep what the system refused."""
+        if self.failure:
+            self.lost += data[: MOST_BYTES - len(self.lost)]
 
     def gap(self) -> bytes:
         """Return what is to stand where lines were dropped since the last time, b"" for nothing."""
@@ -239,15 +255,18 @@ class Outlet:
             except BlockingIOError:
                 # The parent made the pipe non-blocking.
                 select.select([], [descriptor], [], PATIENCE_SECONDS)
-            except OSError:
-                output.broken = True
+            except OSError as error:
+                output.fail(error)
             else:
                 rest = rest[sent_bytes:]
                 self._current = _Entry(output, rest)
                 self._sent_bytes += sent_bytes
                 self._moved_at = self._clock.now()
         self._current = None
-        return b"" if output.broken else bytes(rest)
+        if not output.broken:
+            return bytes(rest)
+        output.lose(bytes(rest))
+        return b""
 
 
 def _is_any(_descriptor: int) -> bool:

@@ -43,7 +43,7 @@ def arrived(
 
 
 def role(session: Session, settings: Settings) -> str:
-    """Return the Role that `verify` needs in a namespace: to read, and to hold the lock of `--lock`."""
+    """Return the Role that `verify` needs in a namespace: to read, and to hold its lock if any."""
     namespace = session.namespace
     wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
     return role_yaml(arrival.role_name(_ABOUT), wanted, Access(session.client).subject())

@@ -49,6 +49,19 @@ def concluded(error: BaseException, call: Call) -> int:
     return failure.exit_code
 
 
+def code_without_output(exit_code: int, call: Call) -> int:
+    """Return the exit code of a command whose stdout could not be written.
+
+    What a command may have done to a cluster stands, and its code says it. Where the answer was
+    all there was to have, nothing else may end with 0.
+    """
+    from gate.config.takers import CLUSTER_CHANGING
+
+    if exit_code or CLUSTER_CHANGING.intersection(call.arguments[:1]):
+        return exit_code
+    return EXIT_CODES[Outcome.USAGE]
+
+
 def failure_of(error: BaseException, call: Call) -> Failure:
     """Return what any exception means; one that nobody expected is a bug of ours."""
     if isinstance(error, click.UsageError):

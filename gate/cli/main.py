@@ -113,5 +113,9 @@ def main() -> NoReturn:
     signals.settle()
     since = clock.now() if call.ended_at is None else call.ended_at
     streams.finish(stdout, stderr, clock, since, has_document=call.wants_document)
+    if stdout.failure:
+        from gate.cli.failure import code_without_output
+
+        exit_code = code_without_output(exit_code, call)
     # Taking the interpreter apart takes 0.15 s, which a pipeline would wait for the verdict.
     os._exit(exit_code)

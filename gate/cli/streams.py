@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from gate import signals
 from gate.clock import Clock, SystemClock
-from gate.output import PATIENCE_SECONDS, Outlet, Output
+from gate.output import PATIENCE_SECONDS, Outlet, Output, as_warning
 
 _NAMES: Final = ("stdin", "stdout", "stderr")
 _LAST_WORD_SECONDS: Final = 0.2
@@ -47,17 +47,31 @@ def finish(
     """Wait until stdout and stderr are read, or nobody has read them for 2 s; say what is missing.
 
     These count from `since`, when the command came to its end; after a signal they are all that is
-    waited. What stderr lacks is said on stdout, unless it `has_document`.
+    waited. What stdout could not be given stands on stderr then. What stderr lacks is said on
+    stdout, unless it `has_document`.
     """
     ends_at = _end_after_signal(since, clock)
     for stream in (stdout, stderr):
         stream.outlet.drain(since, ends_at)
     if stdout.outlet is stderr.outlet:
         return
+    if stdout.failure:
+        _say_instead(stderr, stdout)
+        stderr.outlet.drain(clock.now(), ends_at)
     if rest := stdout.outlet.unsent(stdout):
         _say_last(stderr, f"stdout ends before its last {_amount(rest)}: nobody read on", clock)
     if not has_document and (rest := stderr.outlet.unsent(stderr)):
         _say_last(stdout, f"stderr ends before its last {_amount(rest)}: nobody read on", clock)
+
+
+def _say_instead(stderr: Output, stdout: Output) -> None:
+    """Say on stderr what stdout did not take: a verdict must stand somewhere."""
+    lost = stdout.lost.decode(stdout.encoding, "replace")
+    why = f"stdout: {stdout.failure}; it was to hold"
+    if stderr.as_line is as_warning:
+        stderr.write(f"{as_warning(f'{why}:')}{lost}")
+    else:
+        stderr.write(stderr.as_line(f"{why}: {lost}"))
 
 
 def _end_after_signal(since: float, clock: Clock) -> Callable[[], float]:

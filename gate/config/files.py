@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -49,7 +51,12 @@ class Entry:
 
 
 def read(path: str) -> dict[str, Entry]:
-    """Return the entries of a file by key; UsageError for what is no one mapping of options."""
+    """Return the entries of a file by key; UsageError for what is no one mapping of options.
+
+    The null device holds none: `--config /dev/null` is how to go without the working directory's.
+    """
+    if pathlib.Path(path).resolve() == pathlib.Path(os.devnull):
+        return {}
     try:
         (file, content), *more = read_all([path], stdin=None, budget=Budget(_LIMITS))
         if more:

@@ -1,7 +1,9 @@
-"""What is wrong with options together, found before anything is sent: names, addresses, secrets."""
+"""What is wrong with options together, found before anything is sent: names, files, secrets."""
 
 from __future__ import annotations
 
+import pathlib
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,9 +17,11 @@ from gate.core.comparing import LEAST_SAMPLES
 from gate.core.sample_spacing import least_sampling_seconds, sample_spacing_seconds, sample_test
 from gate.duration import format_seconds
 from gate.errors import UsageError
+from gate.manifests.source import shown
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.source import Unanswered
+from gate.wire.files import obstacle
 
 _OF_CHECKS = ("checks", "check", "http_check", "smoke_test")
 _OF_PROMETHEUS = (
@@ -44,6 +48,7 @@ class Conflict:
 
 def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
     """Yield what is wrong; files with secrets are read, to know that they can be."""
+    yield from _outputs(settings)
     yield from _names(settings)
     yield from _samples(settings)
     checks = all_checks(settings)
@@ -51,6 +56,20 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
         yield from _prometheus(settings, environ)
     yield from _services(settings, environ)
     yield from _pushgateway(settings, environ)
+
+
+def _outputs(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each file that nothing can be written to."""
+    files = [("report", report.path) for report in settings.report]
+    files += [
+        ("record", settings.record or ""),
+        ("metrics_textfile", settings.metrics_textfile or ""),
+    ]
+    for option, file in files:
+        if file and (why := obstacle(pathlib.Path(file))):
+            folder = pathlib.Path(file).parent
+            hint = "" if folder.exists() else f"mkdir -p {shlex.quote(str(folder))}"
+            yield Conflict((option,), f"{shown(file)}: {why}", hint)
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:

@@ -43,6 +43,23 @@ def open_new(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, _ANEW | os.O_TRUNC, _MODE), "wb")
 
 
+def obstacle(path: Path) -> str | None:
+    """Return why no file can be put at `path`, as far as looking tells, or None."""
+    try:
+        if path.is_dir():
+            return "is a folder"
+        if is_stream(path) and path.exists():
+            return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
+        folder = path.parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}"
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return f"the folder {folder} cannot be written to"
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def is_stream(path: Path) -> bool:
     """Tell whether `path` is to be written to as it is.
 

@@ -167,7 +167,7 @@ def closed_port() -> Iterator[int]:
 def test_whatever_metrics_meet_is_a_warning(scene: Scene) -> None:
     """A file that cannot be written, a port that is taken, a Pushgateway that refuses."""
     with closed_port() as port, socket.create_server(("127.0.0.1", 0)) as taken:
-        flags = ["--metrics-textfile", "nowhere/gate.prom"]
+        flags = ["--metrics-textfile", "/dev/full"]
         flags += ["--metrics-listen", str(taken.getsockname()[1])]
         flags += ["--pushgateway", f"http://127.0.0.1:{port}"]
         with scene.gate.start(
@@ -178,7 +178,7 @@ def test_whatever_metrics_meet_is_a_warning(scene: Scene) -> None:
     assert_verified(result)
     said = result.stderr
     assert "nothing listens on 127.0.0.1:" in said
-    assert "nowhere/gate.prom could not be written: No such file" in said
+    assert "/dev/full could not be written: No space left" in said
     assert "the metrics were not pushed: " in said
     assert not warned(result, "pushed")
 

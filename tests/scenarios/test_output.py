@@ -12,10 +12,12 @@ from junitparser import JUnitXml
 from tests.bed.expectations import (
     assert_refused,
     assert_rolled_back,
+    assert_usage,
     assert_verified,
 )
 from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, web
+from tests.cluster.audit import Trail
 from tests.unit.ci import runner
 
 JSON_OUTPUT = ("--output", "json")
@@ -103,10 +105,30 @@ def test_what_a_pod_says_is_text_in_every_output(scene: Scene, log: str) -> None
 @pytest.mark.fault(44)
 @pytest.mark.contract("B177")
 def test_a_report_that_cannot_be_written_changes_no_verdict(scene: Scene) -> None:
-    """A report in a folder that does not exist is a warning."""
-    result = scene.apply(web(), flags=["--report", "json=nowhere/report.json"])
+    """A disk that is full at the end is a warning."""
+    result = scene.apply(web(), flags=["--report", "json=/dev/full"])
     assert_verified(result)
-    assert "nowhere/report.json" in result.stderr
+    assert "json=/dev/full could not be written" in result.stderr
+
+
+@pytest.mark.contract("B204")
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--report", "json=nowhere/report.json"),
+        ("--record", "nowhere/run.jsonl"),
+        ("--metrics-textfile", "nowhere/gate.prom"),
+    ],
+    ids=lambda flags: flags[0],
+)
+def test_a_file_that_cannot_be_written_is_refused_first(
+    scene: Scene, audit: Trail, flags: tuple[str, str]
+) -> None:
+    """Nobody learns after a rollout that its report was to stand in a folder that is not there."""
+    result = scene.gate("apply", "-f", scene.manifest(web()), *flags)
+    assert_usage(result, f"{flags[0]}: nowhere/", "there is no folder nowhere")
+    assert "hint: mkdir -p nowhere" in result.stderr
+    assert not audit.requests()
 
 
 @pytest.mark.contract("B183", "B184")

@@ -176,6 +176,15 @@ def test_a_timeout_that_is_nonsense_names_its_flag(tmp_path: Path, text: str) ->
     assert "\n" not in problem
 
 
+@pytest.mark.contract("B184")
+def test_the_null_device_is_a_configuration_without_options(tmp_path: Path) -> None:
+    """It keeps the working directory's file from being read, as a link to it does."""
+    (tmp_path / "rollout-gate.yaml").write_text("timeout: 1m")
+    (tmp_path / "nothing").symlink_to("/dev/null")
+    for path in ("/dev/null", str(tmp_path / "nothing")):
+        assert loaded(tmp_path, config=(path,)).timeout is None
+
+
 @pytest.mark.contract("B185")
 def test_a_variable_that_is_no_option_is_pointed_out_and_a_service_link_is_not() -> None:
     """The kubelet sets ROLLOUT_GATE_PORT for a Service of our name, a gate runs other gates."""

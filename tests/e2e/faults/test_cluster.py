@@ -109,7 +109,7 @@ def test_what_surrounds_the_process_does_not_decide(
     wrapping = SURROUNDINGS[name]
     gate = gate_with(kubeconfig, *wrapping)
     path = scene.manifest(version.manifest)
-    extra = ("--report", "json=report.json") if name == "read-only folder" else ()
+    extra = ("--report", "json=/dev/full") if name == "disk full" else ()
     result = gate("apply", "-f", path, *BUDGETS, *extra, "--output", "json")
     assert result.exit_code == (0 if version.is_good else 4), str(result)
     assert_runs(scene.objects, "shop/web:2" if version.is_good else "shop/web:1")

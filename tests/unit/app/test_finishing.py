@@ -172,10 +172,10 @@ def test_a_report_that_cannot_be_written_changes_nothing(
     gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
 ) -> None:
     """It is a warning; the others are written all the same."""
-    reports = [f"json={tmp_path}/nowhere/a.json", f"json={tmp_path}/b.json"]
+    reports = ["json=/dev/full", f"json={tmp_path}/b.json"]
     ended = gate("apply", file=[manifest(web())], report=reports)
     assert_ended(ended, 0, "verified", "Complete")
-    assert f"the report json={tmp_path}/nowhere/a.json could not be written" in ended.err
+    assert "the report json=/dev/full could not be written: No space left" in ended.err
     assert (tmp_path / "b.json").exists()
 
 

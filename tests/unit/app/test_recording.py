@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +136,10 @@ def test_a_full_disk_changes_nothing(gate: Gate, server: ApiServer, manifest: Ma
 def test_a_file_that_cannot_be_written_is_found_first(
     gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
 ) -> None:
-    """It is a wrong flag: nothing was asked of the server yet."""
-    ended = gate("apply", file=[manifest(web())], record=str(tmp_path))
+    """Also what only opening shows: nothing was asked of the server yet."""
+    with socket.socket(socket.AF_UNIX) as held:
+        held.bind(str(tmp_path / "s"))
+        ended = gate("apply", file=[manifest(web())], record=str(tmp_path / "s"))
     assert (ended.code, ended.document["outcome"]) == (2, "usage")
     assert server.seen == []
 

@@ -63,7 +63,7 @@ STARTING = (
         longer("$GATE version >&-", 0, id="stdout closed"),
         longer("$GATE version 2>&-", 0, id="stderr closed"),
         pytest.param("$GATE version <&- >&- 2>&-", 0, id="all closed"),
-        longer("$GATE version >/dev/full", 0, id="stdout full"),
+        pytest.param("$GATE version >/dev/full", 2, id="stdout full"),
         longer("$GATE zzz 2>/dev/full", 2, id="stderr full"),
         pytest.param("$GATE zzz 2>&-", 2, id="stderr closed, usage error"),
         longer("$GATE status -o json >&-", 2, id="stdout closed, document"),
@@ -78,6 +78,14 @@ def test_a_stream_that_is_closed_or_full_changes_no_code(script: str, code: int)
     else:
         assert done.returncode == code
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.contract("B177")
+def test_what_stdout_refuses_stands_on_stderr() -> None:
+    """With the reason before it; a command that only tells has then failed."""
+    told = shell("$GATE version").stdout
+    done = shell("$GATE version >/dev/full")
+    assert done.stderr == f"warning: stdout: No space left on device; it was to hold:\n{told}"
 
 
 @pytest.mark.long

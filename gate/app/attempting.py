@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from gate.app.apply import arrived, prepare_attempt, read_manifest
+from gate.app.check_subjects import require_answerable
 from gate.app.console import Console
 from gate.app.finishing import Passed, Run, concluded
 from gate.app.locking import locked, looked
@@ -16,6 +17,7 @@ from gate.app.running import run
 from gate.app.session import opened
 from gate.app.world import World
 from gate.config import Settings
+from gate.config.limits import all_checks
 from gate.core.lock import locks_of
 
 
@@ -24,6 +26,7 @@ def apply(world: World, settings: Settings) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
         manifest = read_manifest(settings, world.stdin)
+        require_answerable(settings, all_checks(settings))
         count = len(manifest.deployments)
         tape = stack.enter_context(
             taped(settings, console.clock, count, console.warn, world.secrets)

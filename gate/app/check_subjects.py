@@ -68,19 +68,33 @@ def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
     return ""
 
 
-def require_askable(settings: Settings, checks: Iterable[Check], refs: Sequence[Ref]) -> None:
-    """Refuse what no server has to be asked about; UnfitChecks with every problem at once."""
-    found = [problem for check in checks for problem in _problems(settings, check, refs)]
+def require_answerable(settings: Settings, checks: Iterable[Check]) -> None:
+    """Refuse checks that nothing on this machine can answer, before a cluster is asked for.
+
+    UnfitChecks with every problem at once.
+    """
+    _refuse([problem for check in checks for problem in _unanswerable(settings, check)])
+
+
+def require_askable(checks: Iterable[Check], refs: Sequence[Ref]) -> None:
+    """Refuse checks that are about none, or no single one, of `refs`; UnfitChecks as above."""
+    _refuse([problem for check in checks for problem in _subject_problems(check, refs)])
+
+
+def _refuse(found: Sequence[UsageError]) -> None:
     if found:
         raise UnfitChecks([(problem.message, problem.hint) for problem in found])
 
 
-def _problems(settings: Settings, check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]:
+def _subject_problems(check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]:
     try:
         ref_of(check, refs)
         namespace_of(check, refs, "")
     except UsageError as error:
         yield error
+
+
+def _unanswerable(settings: Settings, check: Check) -> Iterator[UsageError]:
     if isinstance(check.probe, Metric) and not settings.prometheus_url:
         hint = "--prometheus-url URL says which, or the configuration's prometheus: url"
         yield UsageError(f"check {check.name}: there is no Prometheus to ask", hint=hint)

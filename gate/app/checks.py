@@ -16,6 +16,7 @@ from gate.app.check_subjects import (
     named_by,
     namespace_of,
     ref_of,
+    require_answerable,
     require_askable,
 )
 from gate.app.console import Console
@@ -46,8 +47,9 @@ def checks(
         hint = "--check 'errors: QUERY <= 0.5', or checks: in rollout-gate.yaml"
         about = f" of {', '.join(names)}" if names else ""
         raise UsageError(f"there are no checks{about} to ask", hint=hint)
+    require_answerable(settings, wanted)
     refs = _refs(settings, names, wanted, world.stdin)
-    require_askable(settings, wanted, refs)
+    require_askable(wanted, refs)
     if not refs and not _names_a_namespace(settings, wanted):
         sources = measuring.opened(world.answering, settings, world.clock, stack)
         at, namespace = world.clock.now(), settings.namespace or ""

@@ -27,12 +27,15 @@ def apply(world: World, settings: Settings) -> int:
 def preflight(world: World, settings: Settings) -> int:
     """Do everything that precedes the first write; with `--rbac` print the Role instead."""
     from gate.app import apply as applying
+    from gate.app.check_subjects import require_answerable
     from gate.app.locking import looked
     from gate.app.remembering import Claim
     from gate.app.session import opened
+    from gate.config.limits import all_checks
 
     def prepare(console: Console, stack: ExitStack) -> Passed | int:
         manifest = applying.read_manifest(settings, world.stdin)
+        require_answerable(settings, all_checks(settings))
         session = opened(world, settings, stack, console)
         if settings.rbac:
             console.write(applying.role(session, settings, manifest))
@@ -48,15 +51,18 @@ def preflight(world: World, settings: Settings) -> int:
 def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out; with `--rbac` print the Role instead."""
     from gate.app import verify as verifying
+    from gate.app.check_subjects import require_answerable
     from gate.app.locking import locked
     from gate.app.metering import metered
     from gate.app.running import run
     from gate.app.session import opened
+    from gate.config.limits import all_checks
     from gate.core.lock import locks_of
 
     world = metered(world, settings, "verify")
 
     def prepare(console: Console, stack: ExitStack) -> Run | int:
+        require_answerable(settings, all_checks(settings))
         session = opened(world, settings, stack, console)
         if settings.rbac:
             console.write(verifying.role(session, settings))

@@ -94,6 +94,10 @@ class Services:
         """Send the question to the service of its URL; KeyError for one that no check names."""
         return self._by_url[question.url].ask(question)
 
+    def reach(self, question: HttpQuestion) -> str:
+        """Return why the service of a URL cannot be connected to, or ""."""
+        return self._by_url[question.url].reach(question)
+
     def cancel(self) -> None:
         """End what is under way."""
         for service in self._by_url.values():

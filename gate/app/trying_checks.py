@@ -2,7 +2,7 @@
 
 What is wrong with a query refuses the attempt (exit 2), what keeps the server from answering for
 good as well (exit 3); what may be different in a minute is a warning. HTTP and command checks are
-not asked: they may change what they look at.
+not asked: they may change what they look at. Services are connected to, without a request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gate.app.console import Console
 from gate.app.session import Session
 from gate.config import Settings
 from gate.config.limits import all_checks
-from gate.core.checks import Check, Metric, without_comparison
+from gate.core.checks import Check, Http, Metric, without_comparison
 from gate.core.fact import Known
 from gate.core.measurement import Kind
 from gate.core.outcome import Reason
@@ -28,6 +28,7 @@ from gate.core.questions import Questions
 from gate.errors import RefusedError
 from gate.report.asked import AskedCheck, parts
 from gate.report.pointing import pointed, question_text
+from gate.side_by_side import each
 from gate.sources.source import Sources
 
 TRIAL_SECONDS: Final = 30.0
@@ -55,10 +56,11 @@ def try_checks(
     UnfitChecks for what is wrong with the checks, RefusedError where they cannot be asked.
     """
     checks = all_checks(settings)
-    require_askable(settings, checks, [target.ref for target in targets])
+    require_askable(checks, [target.ref for target in targets])
     trials = [_trial(session, check, targets) for check in checks]
     for trial in trials:
         _announce(trial, console)
+    _warn_of_unreachable(sources, session, checks, console)
     queries = [trial for trial in trials if isinstance(trial.check.probe, Metric)]
     jobs = [trial.job for trial in queries]
     asked = ask_all(sources, session.clock, jobs, TRIAL_SECONDS)
@@ -107,6 +109,20 @@ def _announce(trial: _Trial, console: Console) -> None:
     for role, question in parts(questions):
         name = check.name if role == "value" else f"{check.name}, {role}"
         _note(console, name, question_text(question))
+
+
+def _warn_of_unreachable(
+    sources: Sources, session: Session, checks: Sequence[Check], console: Console
+) -> None:
+    """Connect to the services of HTTP checks, without a request: it could change something."""
+    asked = [check for check in checks if isinstance(check.probe, Http)]
+
+    def reach(check: Check) -> str:
+        return sources.reach(check.probe.question) if isinstance(check.probe, Http) else ""
+
+    for check, why in zip(asked, each(session.clock, reach, asked), strict=True):
+        if why:
+            console.warn(f"check {check.name}: {why}")
 
 
 def _note(console: Console, name: str, text: str) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 from typing import Final
 from urllib.parse import urljoin
+
+from requests.utils import get_environ_proxies, select_proxy
 
 from gate.clock import Clock
 from gate.core.json_path import number_at
@@ -52,6 +55,21 @@ class HttpCheck:
             if failed.error.trouble in _ITS_OWN:
                 return Answered(NoReply(failed.error.why))
             return failed.error
+
+    def reach(self, question: HttpQuestion) -> str:
+        """Return why its service cannot be connected to, or ""; nothing is sent to it.
+
+        Behind a proxy nothing can be told without a request.
+        """
+        address = Address.parse(question.url, allow_link_local=self._access.allow_link_local)
+        if select_proxy(address.url, get_environ_proxies(address.url)):
+            return ""
+        seconds = min(question.timeout_seconds, Limits().connect_seconds)
+        try:
+            socket.create_connection((address.host, address.port), seconds).close()
+        except OSError as error:
+            return f"{address} cannot be reached: {error.strerror or 'it does not answer in time'}"
+        return ""
 
     def cancel(self) -> None:
         """End what is under way."""

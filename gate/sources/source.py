@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from gate.core.objects import CleanText
-from gate.core.questions import Answered, Answers, Errored, Question, Questions, Trouble
+from gate.core.questions import (
+    Answered,
+    Answers,
+    Errored,
+    HttpQuestion,
+    Question,
+    Questions,
+    Trouble,
+)
 
 Asked_contra = TypeVar("Asked_contra", contravariant=True)
 
@@ -19,6 +27,14 @@ class Source(Protocol[Asked_contra]):
 
     def cancel(self) -> None:
         """End what is under way: every question, also a later one, is `CANCELLED`."""
+
+
+@runtime_checkable
+class Reachable(Protocol):
+    """A source whose servers can be connected to without asking them anything."""
+
+    def reach(self, question: HttpQuestion) -> str:
+        """Return why its server cannot be connected to, or ""; never raises for what it meets."""
 
 
 class Unanswered(Exception):
@@ -65,6 +81,11 @@ class Sources:
             why = CleanText(f"there is no source for a {type(question).__name__}")
             return Errored(why, Trouble.ADDRESS, hint="name the server with --prometheus-url")
         return source.ask(question)
+
+    def reach(self, question: HttpQuestion) -> str:
+        """Return why the service of a question cannot be connected to now, "" for nothing."""
+        source = self._by_question.get(HttpQuestion)
+        return source.reach(question) if isinstance(source, Reachable) else ""
 
     def cancel(self) -> None:
         """End every question that is under way, and all later ones."""

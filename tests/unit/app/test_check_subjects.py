@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.check_subjects import UnfitChecks, require_askable
+from gate.app.check_subjects import UnfitChecks, require_answerable
 from gate.config import load
 from gate.config.limits import all_checks
-from gate.core.objects import deployment_ref
 
 
 @pytest.mark.contract("B455", "B454")
@@ -21,7 +20,7 @@ def test_every_problem_is_named_at_once(tmp_path: Path) -> None:
     }
     settings = load("apply", given, environ={}, folder=tmp_path)
     with pytest.raises(UnfitChecks) as caught:
-        require_askable(settings, all_checks(settings), [deployment_ref("shop", "web")])
+        require_answerable(settings, all_checks(settings))
     assert caught.value.problems == (
         "check one: there is no Prometheus to ask",
         "check two: there is no Prometheus to ask",

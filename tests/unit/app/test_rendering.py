@@ -79,7 +79,7 @@ def test_a_report_that_cannot_be_written_is_an_error(run: Report, tmp_path: Path
     """It is all that was asked for; and no report of the error takes the place of another."""
     file, good = tmp_path / "r.json", tmp_path / "good.md"
     file.write_text(json_text(told("verified")))
-    words = ["--report", f"markdown={good}", "--report", f"html={tmp_path}/no/r.html"]
+    words = ["--report", f"markdown={good}", "--report", "html=/dev/full"]
     ended = run(file, *words)
     assert ended.code == 2
     assert "could not be written" in ended.err

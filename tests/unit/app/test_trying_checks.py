@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -264,8 +265,12 @@ def test_services_and_commands_are_left_alone(
 ) -> None:
     """What they do to the system is for after the write; what they are is told."""
     mark = tmp_path / "ran"
-    url = "https://shop.example/live"
-    ended = gate("preflight", file=[path], http_check=[url], smoke_test=[f"touch {mark}"])
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        url = f"http://127.0.0.1:{service.getsockname()[1]}/live"
+        ended = gate("preflight", file=[path], http_check=[url], smoke_test=[f"touch {mark}"])
+        came, _ = service.accept()
+        with came:
+            assert came.recv(1) == b"", "it was asked"
     assert ended.code == 0, ended.err
     assert not mark.exists()
     assert sorted(note.partition(": ")[2] for note in notes(ended)) == [
@@ -275,10 +280,22 @@ def test_services_and_commands_are_left_alone(
 
 
 @pytest.mark.contract("B454")
-def test_a_program_that_is_not_there_is_found(gate: Gate, path: str) -> None:
+def test_a_service_that_is_not_there_is_a_warning(gate: Gate, path: str) -> None:
+    """It may be there once the version is; who mistyped its port hears of it."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        port = service.getsockname()[1]
+    ended = gate("preflight", file=[path], http_check=[f"http://127.0.0.1:{port}/live"])
+    assert ended.code == 0, ended.err
+    [warning] = [line for line in ended.document["warnings"] if line.startswith("check ")]
+    assert f"http://127.0.0.1:{port} cannot be reached: Connection refused" in warning
+
+
+@pytest.mark.contract("B454")
+def test_a_program_that_is_not_there_is_found(gate: Gate, server: ApiServer, path: str) -> None:
     """After a rollout is no time to find a typing mistake."""
     ended = gate("preflight", file=[path], smoke_test=["no-such-program --fast"])
     assert ended.code == 2
+    assert server.seen == []
     assert "no program 'no-such-program' is found" in ended.err
 
 
@@ -286,10 +303,13 @@ def test_a_program_that_is_not_there_is_found(gate: Gate, path: str) -> None:
 
 
 @pytest.mark.contract("B455")
-def test_a_query_needs_a_server(gate: Gate, path: str) -> None:
+def test_a_query_needs_a_server(gate: Gate, server: ApiServer, path: str) -> None:
     """A check that nobody can answer is a mistake, and no silence."""
-    ended = gate("preflight", file=[path], check=[CHECK])
-    assert ended.code == 2
+    for command in (("preflight",), ("apply",), ("verify", ("web",))):
+        files = {} if command[0] == "verify" else {"file": [path]}
+        ended = gate(*command, **files, check=[CHECK])
+        assert ended.code == 2
+        assert server.seen == []
     assert "check errors: there is no Prometheus to ask" in ended.err
     assert "--prometheus-url" in ended.err
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import click
 
+from gate.core.objects import SUBDOMAIN
+
 _KINDS: Final = ("deployment", "deploy")
-_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*", re.ASCII)
-"""A DNS subdomain (RFC 1123), as the API server requires of a Deployment's name."""
 
 
 def deployment_name(text: str) -> str:
@@ -18,7 +16,7 @@ def deployment_name(text: str) -> str:
     kind, slash, name = text.rpartition("/")
     if slash and kind not in _KINDS:
         raise click.BadParameter(f"{text} is no Deployment: web, deployment/web or deploy/web")
-    if not _NAME.fullmatch(name):
+    if not SUBDOMAIN.fullmatch(name):
         raise click.BadParameter(f"{text} cannot be the name of a Deployment")
     return name
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict
 
 from gate.config.checks.keys import spelt
-from gate.config.kinds import Limit, Text, Texts
+from gate.config.kinds import Limit, Namespace, Namespaces, Text, Texts
 from gate.config.option import Group, Option
 from gate.config.takers import CONNECTING, GUARDED, RECOVER, REHEARSE, SANDBOX, WRITING
 
@@ -26,12 +26,11 @@ class ClusterSettings(BaseModel):
     )
 
     namespace: Annotated[
-        Text,
+        Namespace,
         Option(
             Group.CLUSTER,
             CONNECTING | REHEARSE,
             "the namespace, instead of the context's",
-            "NAME",
             short="-n",
         ),
     ] = None
@@ -67,8 +66,8 @@ class ClusterSettings(BaseModel):
         ),
     ] = None
     protected_namespace: Annotated[
-        Texts,
-        Option(Group.CLUSTER, WRITING | RECOVER, "refuse to write into this namespace", "NAME"),
+        Namespaces,
+        Option(Group.CLUSTER, WRITING | RECOVER, "refuse to write into this namespace"),
     ] = ()
     allow_exec_plugin: Annotated[
         Texts, Option(Group.CLUSTER, CONNECTING, "run no credential plugin but this one", "NAME")

@@ -28,6 +28,7 @@ from gate.config.taking import (
     taken_if_set_by,
 )
 from gate.core.checks import SHORTEST_INTERVAL_SECONDS
+from gate.core.objects import LABEL
 from gate.core.policy import FailFast
 from gate.core.share import Share
 from gate.errors import UsageError
@@ -46,6 +47,24 @@ Texts = Annotated[
     Form("TEXT", repeated=True),
     taken_by(parsing.parse_texts),
     schema_of_list(minLength=1),
+]
+Namespace = Annotated[
+    str | None,
+    Form("NAME"),
+    taken_if_set_by(parsing.parse_namespace),
+    schema_of("string", pattern=f"^{LABEL.pattern}$"),
+]
+Namespaces = Annotated[
+    tuple[str, ...],
+    Form("NAME", repeated=True),
+    taken_by(parsing.parse_namespaces),
+    schema_of_list(pattern=f"^{LABEL.pattern}$"),
+]
+LockName = Annotated[
+    str | None,
+    Form("NAME"),
+    taken_if_set_by(parsing.parse_lock_name),
+    schema_of("string", minLength=1),
 ]
 
 _DURATIONS: Final = [90, "10m", "1h30m"]

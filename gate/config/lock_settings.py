@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from gate.config.kinds import Duration, Text
+from gate.config.kinds import Duration, LockName
 from gate.config.option import Group, Option
 from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING, VERIFY
 
@@ -40,7 +40,7 @@ class LockSettings(BaseModel):
         ),
     ] = False
     release: Annotated[
-        Text, Option(Group.LOCK, LOCKS, "give this lock back", "NAME", in_file=False)
+        LockName, Option(Group.LOCK, LOCKS, "give this lock back", in_file=False)
     ] = None
     yes: Annotated[
         bool, Option(Group.LOCK, LOCKS, "do not ask before a lock is given back", in_file=False)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Final, Literal, TypeGuard, TypeVar
 
 from gate.config.fail_fast import fail_fast
+from gate.core.objects import LABEL, SUBDOMAIN
 from gate.core.policy import FailFast
 from gate.core.share import Share
 from gate.duration import parse_seconds
@@ -26,6 +27,7 @@ MIN_AVAILABLE: Final = "min-available"
 _REVISION: Final = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 """The Deployment controller parses revisions as int64."""
 
+_NAMESPACE_HINT: Final = "at most 63 of a-z, 0-9 and -, with a letter or digit at both ends"
 _PORT: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 _HIGHEST_PORT: Final = 65_535
 _SLOWEST, _FASTEST = 0.01, 1000.0
@@ -57,6 +59,27 @@ def parse_text(value: object) -> str:
     if not value.strip():
         raise UsageError("is empty")
     return value
+
+
+def parse_namespace(value: object) -> str:
+    """Take the name of a namespace."""
+    name = parse_text(value)
+    if not LABEL.fullmatch(name):
+        raise UsageError(f"not a namespace: {_shown(name)}", hint=_NAMESPACE_HINT)
+    return name
+
+
+def parse_namespaces(value: object) -> tuple[str, ...]:
+    """Take the names of namespaces."""
+    return tuple(map(parse_namespace, parse_texts(value)))
+
+
+def parse_lock_name(value: object) -> str:
+    """Take what a lock is named after: a Deployment, or the lock's own name."""
+    name = parse_text(value)
+    if not SUBDOMAIN.fullmatch(name.removeprefix("deployment/").removeprefix("deploy/")):
+        raise UsageError(f"not a lock: {_shown(name)}", hint="as in web, as locks lists them")
+    return name
 
 
 def parse_texts(value: object) -> tuple[str, ...]:

@@ -17,6 +17,9 @@ CleanText = NewType("CleanText", str)
 NO_DEADLINE_SECONDS = 2147483647
 """progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
 
+LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+"""The name of a namespace: a DNS label (RFC 1123)."""
+
 SUBDOMAIN: Final = re.compile(
     r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
 )

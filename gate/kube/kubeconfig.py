@@ -7,7 +7,6 @@ are those of the file that they stand in (client-go, clientcmd loading rules).
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +15,10 @@ from typing import Any
 
 import yaml
 
+from gate.core.objects import LABEL
 from gate.errors import UsageError
 
 _FILE_BYTES = 4 << 20
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-"""A DNS label (RFC 1123), as the API server requires of a namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ def choose(config: Kubeconfig, context: str) -> Choice:
     if user_name and user is None:
         raise UsageError(f"context {wanted!r} names the user {user_name!r}, which does not exist")
     namespace = found.text("namespace")
-    if namespace and not _LABEL.fullmatch(namespace):
+    if namespace and not LABEL.fullmatch(namespace):
         raise UsageError(f"context {wanted!r} names {namespace!r}, which cannot be a namespace")
     return Choice(wanted, namespace, cluster, user)
 

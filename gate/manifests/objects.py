@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gate.core.objects import LABEL
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
 from gate.manifests.manifest import ManifestObject, value_at
 from gate.manifests.source import ManifestError, Source, shown
@@ -16,8 +17,6 @@ _API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-
 _KIND: Final = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
 """What all kinds allow together (roles have colons); nothing that means more in a URL's path."""
-
-_NAMESPACE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 _KUSTOMIZE_HINT: Final = "that file is for kustomize: kustomize build DIR | rollout-gate ... -f -"
 
@@ -58,7 +57,7 @@ def _object(at: Source, body: dict[str, Any]) -> ManifestObject:
     name = _text(at, body, _NAME, "metadata", "name")
     namespace = None
     if value_at(body, "metadata", "namespace") not in (None, ""):
-        namespace = _text(at, body, _NAMESPACE, "metadata", "namespace")
+        namespace = _text(at, body, LABEL, "metadata", "namespace")
     return ManifestObject(api_version, kind, namespace, name, body, Source(at.file, at.line))
 
 

@@ -30,7 +30,7 @@ class Source(Protocol[Asked_contra]):
 
 
 @runtime_checkable
-class Reachable(Protocol):
+class Reachable(Source[HttpQuestion], Protocol):
     """A source whose servers can be connected to without asking them anything."""
 
     def reach(self, question: HttpQuestion) -> str:

@@ -206,6 +206,29 @@ def test_a_variable_that_is_no_option_is_pointed_out_and_a_service_link_is_not()
     )
 
 
+@pytest.mark.contract("B205")
+@pytest.mark.parametrize("name", ["Bad NS", "shop.web", "-shop", "Shop", "a" * 64, "shop\n"])
+def test_what_is_no_namespace_is_named(name: str, tmp_path: Path) -> None:
+    """No request is needed to know it; one that protects nothing is a mistake as well."""
+    [problem] = refused(tmp_path, namespace=name).problems
+    assert problem.startswith("--namespace: not a namespace: ")
+    (problem, *_) = lines(tmp_path, environ={"ROLLOUT_GATE_NAMESPACE": name.strip() + "!"})
+    assert problem.startswith("ROLLOUT_GATE_NAMESPACE: not a namespace: ")
+    [problem] = refused(tmp_path, protected_namespace=("kube-system", name)).problems
+    assert problem.startswith("--protected-namespace: not a namespace: ")
+
+
+@pytest.mark.contract("B205")
+@pytest.mark.parametrize(("name", "good"), [("web", True), ("deploy/web", True), ("Bad NS", False)])
+def test_what_no_lock_is_named_after_is_named(name: str, good: bool, tmp_path: Path) -> None:
+    """A Deployment, or a lock's own name."""
+    if good:
+        assert load("locks", {"release": name}, environ={}, folder=tmp_path).release == name
+        return
+    with pytest.raises(SettingsError, match="--release: not a lock: 'Bad NS'"):
+        load("locks", {"release": name}, environ={}, folder=tmp_path)
+
+
 @pytest.mark.contract("B187")
 def test_the_published_schema_is_this_one() -> None:
     """`rollout-gate schema config > docs/config.schema.json` changes nothing."""

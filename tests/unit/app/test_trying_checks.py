@@ -305,13 +305,15 @@ def test_a_program_that_is_not_there_is_found(gate: Gate, server: ApiServer, pat
 @pytest.mark.contract("B455")
 def test_a_query_needs_a_server(gate: Gate, server: ApiServer, path: str) -> None:
     """A check that nobody can answer is a mistake, and no silence."""
-    for command in (("preflight",), ("apply",), ("verify", ("web",))):
-        files = {} if command[0] == "verify" else {"file": [path]}
-        ended = gate(*command, **files, check=[CHECK])
+    for ended in (
+        gate("preflight", file=[path], check=[CHECK]),
+        gate("apply", file=[path], check=[CHECK]),
+        gate("verify", ("web",), check=[CHECK]),
+    ):
         assert ended.code == 2
+        assert "check errors: there is no Prometheus to ask" in ended.err
+        assert "--prometheus-url" in ended.err
         assert server.seen == []
-    assert "check errors: there is no Prometheus to ask" in ended.err
-    assert "--prometheus-url" in ended.err
 
 
 @pytest.mark.contract("B455")

@@ -17,7 +17,7 @@ def test_three_forms_name_a_deployment(text: str) -> None:
     assert deployment_name(text) == "web"
 
 
-@pytest.mark.contract("B180")
+@pytest.mark.contract("B180", "B205")
 @pytest.mark.parametrize(
     "text",
     [

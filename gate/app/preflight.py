@@ -168,7 +168,7 @@ def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
         if item.imposes_replicas and all(one.path == _REPLICAS for one in error.conflicts):
             return writer.dry_run(_trial(item, force=True))
         managers = {conflict.manager for conflict in error.conflicts}
-        if item.taken is None or not taken_over(managers, _named(item)):
+        if item.taken is None or not taken_over(managers, managers_taken_over(item)):
             raise conflict_refusal(item, _foreign(error.conflicts, item)) from error
         return _completed(item, writer.dry_run(_trial(item, force=True)))
 
@@ -187,7 +187,7 @@ def _completed(item: Prepared, trial: LiveObject) -> LiveObject:
     return replace(trial, body=Body.of(body), deployment=deployment)
 
 
-def _named(item: Prepared) -> set[str]:
+def managers_taken_over(item: Prepared) -> set[str]:
     """Return the managers whose entries the take-over removes."""
     if item.live is None or item.taken is None:
         return set()
@@ -196,7 +196,7 @@ def _named(item: Prepared) -> set[str]:
 
 
 def _foreign(conflicts: tuple[FieldConflict, ...], item: Prepared) -> tuple[FieldConflict, ...]:
-    named = _named(item)
+    named = managers_taken_over(item)
     return tuple(one for one in conflicts if not taken_over({one.manager}, named))
 
 

@@ -16,6 +16,7 @@ from gate.app.remembering import Claim, Memory
 from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.target_age import within_age
+from gate.app.undo_return import check_return
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
@@ -106,6 +107,10 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
         if live.deployment is not None and live.deployment.paused:
             console.warn(f"{live.ref} is paused: it is resumed for the undo")
     trials = preflight.rehearse_on_server(session, items, console.warn)
+    for item in items:
+        if item.ref == found.ref:
+            shown = _shown(choice.version, choice.replica_set)
+            check_return(item, trials.get(item.ref), choice, shown, console.warn, found.command)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     watching = Watching(session, {live.ref: selector_of(live) for live in deployments})
     watching.start()

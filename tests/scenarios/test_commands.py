@@ -264,6 +264,37 @@ def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:4", replicas=3)
 
 
+@pytest.mark.contract("B712")
+@pytest.mark.parametrize("flags", [(), ("--deployment-only",), ("--to-revision", "1")])
+def test_an_undo_that_would_change_nothing_is_refused(scene: Scene, flags: tuple[str, ...]) -> None:
+    """Somebody added a field to the template, which an apply of ours leaves: it is named, 3."""
+    scene.serve(web())
+    scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
+    scene.objects.wait_complete("web", 2)
+    result = scene.gate("undo", "web", *flags, *JSON_OUTPUT)
+    assert_refused(result, "Conflict", "reloaded-at")
+    assert "--take-over reloader" in result.stderr
+    live = assert_runs(scene.objects, "shop/web:1", revision=2)
+    assert live["spec"]["template"]["metadata"]["annotations"] == {"reloaded-at": "noon"}
+    taken = scene.gate("undo", "web", *flags, "--take-over", "reloader", *JSON_OUTPUT)
+    assert_verified(taken)
+    live = assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert "annotations" not in live["spec"]["template"]["metadata"]
+
+
+@pytest.mark.contract("B712")
+def test_an_undo_names_what_others_have_beside_the_version(scene: Scene) -> None:
+    """The image returns; the annotation that somebody added stays, and that is said."""
+    scene.serve(web())
+    scene.serve(web(2))
+    scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
+    scene.objects.wait_complete("web", 3)
+    result = scene.gate("undo", "web", "--to-revision", "1", *JSON_OUTPUT)
+    assert_verified(result)
+    assert "reloaded-at (reloader)" in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=4)
+
+
 @pytest.mark.contract("B191")
 def test_an_undo_that_fails_goes_back(scene: Scene) -> None:
     """An undo to a version that crashes is rolled back like any other rollout."""

@@ -107,7 +107,7 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
     if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
         return
     ranked = sorted(result["deployments"], key=lambda d: d["outcome"] != result["outcome"])
-    rows = [_listed(deployment, style) for deployment in ranked[:_MOST_LISTED]]
+    rows = [_listed(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
@@ -116,11 +116,11 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
         block.row("ended", f"and {len(ranked) - len(rows)} more")
 
 
-def _listed(deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
+def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
     words = ", ".join(runs["images"]) if runs is not None else deployment["running"]
     if deployment["running"] == "other":
-        words = _other(deployment)
+        words = _other(result, deployment)
     name = style.shown(called(deployment))
     return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
 

@@ -71,6 +71,27 @@ def _image(pod: JSON) -> str:
     return str(pod["spec"]["containers"][0]["image"])
 
 
+@pytest.mark.contract("B30", "B127")
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_the_list_of_several_says_what_became_of_a_deleted_one(
+    scene: Scene, comes_back: bool
+) -> None:
+    """Gone, or made again by somebody: the text says which, beside the one that is verified."""
+    scene.serve(web(), web(name="api"))
+    second = web(2, name="api", behaviour="never-ready")
+    with scene.applying(web(2, behaviour="ready=3"), second) as running:
+        running.wait_for_line("applied +deployment/api changed")
+        scene.objects.delete("deployments", "api")
+        if comes_back:
+            scene.objects.create("deployments", web(3, name="api"))
+        result = running.wait()
+    assert whole(result) == (8, "superseded", "Deleted"), str(result)
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    runs = "runs what somebody else applied" if comes_back else "runs nothing: it was deleted"
+    assert runs in shown
+
+
 @pytest.mark.long
 @pytest.mark.contract("B30")
 def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:

@@ -264,7 +264,7 @@ def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:4", replicas=3)
 
 
-@pytest.mark.contract("B712")
+@pytest.mark.contract("B714")
 @pytest.mark.parametrize("flags", [(), ("--deployment-only",), ("--to-revision", "1")])
 def test_an_undo_that_would_change_nothing_is_refused(scene: Scene, flags: tuple[str, ...]) -> None:
     """Somebody added a field to the template, which an apply of ours leaves: it is named, 3."""
@@ -282,7 +282,7 @@ def test_an_undo_that_would_change_nothing_is_refused(scene: Scene, flags: tuple
     assert "annotations" not in live["spec"]["template"]["metadata"]
 
 
-@pytest.mark.contract("B712")
+@pytest.mark.contract("B714")
 def test_an_undo_names_what_others_have_beside_the_version(scene: Scene) -> None:
     """The image returns; the annotation that somebody added stays, and that is said."""
     scene.serve(web())

@@ -81,7 +81,7 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{target.ref}: {why} a failure returns to the last verified {version}"
             if not returns:
                 return f"{target.ref}: {version} serves; a failure does not return to it"
-            return f"{target.ref}: a failure returns to {version}"
+            return f"{target.ref}: a failure returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
             return f"{target.ref}: what serves cannot be told ({why}): no way back"
         case _:
@@ -89,6 +89,11 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
             why = _why_not_to_what_ran(plan, target.ref)
             return f"{target.ref}: {why} a failure has nowhere to return to"
+
+
+def _scaled_to_zero(target: Target) -> str:
+    live = target.snapshot.live
+    return ", scaled to 0" if live is not None and live.replicas == 0 else ""
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

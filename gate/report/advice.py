@@ -129,7 +129,7 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    if worst["baseline"] is None and worst["running"] != "other":
+    if worst["baseline"] is None and worst["running"] not in ("none", "other"):
         yield _step(result, worst, "nothing served before to return to; what there is:", "history")
     else:
         yield from _undo(result, worst, "to return to what served before:")
@@ -264,7 +264,7 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Lead to the numbers; what went back is no version that could be asked about any more."""
     if worst["outcome"] == Outcome.REFUSED:
         return
-    gone = worst["running"] == "baseline"
+    gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
     yield _step(result, worst, f"{text} (with this run's check flags):", "checks", "--explain")
     if worst["outcome"] == Outcome.INCONCLUSIVE:

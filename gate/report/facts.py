@@ -30,6 +30,7 @@ _RUNS: Final[Mapping[Running, str]] = {
     "new": "the new version",
     "baseline": "the version before",
     "mixed": "pods of more than one version",
+    "none": "no pod: scaled to 0",
     "other": "none of these versions",
     "unknown": "not known",
 }

@@ -97,6 +97,8 @@ def _taken_back(result: Result) -> str:
         return "what was written went back, but not all of it"
     first, *others = result["deployments"]
     baseline = first["baseline"]
+    if first["running"] == "none" and not others:
+        return f"what was written went back; {called(first)} is scaled to 0, and nothing serves"
     if others or baseline is None or first["running"] != "baseline":
         return "what was written went back"
     return f"what was written went back, and {called(first)} runs {version_words(baseline)}"
@@ -122,9 +124,9 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
     share = f"{len(alike)} of {len(deployments)} Deployments"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
-            return f"{names} failed; {share} went back, verified"
+            return f"{names} failed; {share} went back{_how_verified(alike)}"
         case Outcome.ROLLBACK_FAILED if not alike:
-            return "the Deployments serve again, but not all was restored: it needs a person"
+            return "the Deployments went back, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return f"the rollback of {names} is not verified: it needs a person"
         case Outcome.FAILED:
@@ -133,6 +135,16 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
             return f"somebody else changed {names}; nothing was written to it after that"
         case _:
             return f"{share} ended so: {names}"
+
+
+def _how_verified(returned: list[DeploymentResult]) -> str:
+    """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
+    empty = [called(deployment) for deployment in returned if deployment["running"] == "none"]
+    if not empty:
+        return ", verified"
+    names = ", ".join(empty[:_MOST_NAMED])
+    names += f" and {len(empty) - _MOST_NAMED} more" if len(empty) > _MOST_NAMED else ""
+    return f"; scaled to 0, so that nothing serves: {names}"
 
 
 def _of_bare_objects(result: Result) -> str:
@@ -168,6 +180,8 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             return _verified(deployment)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
+            if deployment["running"] == "none":
+                return f"{name} failed; {back} is back, scaled to 0; nothing serves"
             return f"{name} failed; {back} serves again, verified"
         case Outcome.ROLLBACK_FAILED:
             return f"{name} failed, and its rollback is not verified: it needs a person"
@@ -225,6 +239,8 @@ def _failed(deployment: DeploymentResult) -> str:
             return f"the new version of {name} is bad, and runs beside the old one"
         case "baseline":
             return f"the new version of {name} has no pods; the old ones still serve"
+        case "none":
+            return f"the new version of {name} was bad; it is scaled to 0, and nothing serves"
         case "other":
             return f"the new version of {name} was bad; nothing of it runs"
         case _:

@@ -11,6 +11,7 @@ from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import lost_fields
+from gate.report.versions import is_scaled_to_zero
 
 
 def remarks(attempt: Attempt) -> list[str]:
@@ -28,8 +29,11 @@ def remarks(attempt: Attempt) -> list[str]:
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:
     for ref, ending in attempt.endings.items():
+        empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
             yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+        elif empty:
+            yield f"{ref} went back to 0 replicas: nothing serves, and nothing was shown to work"
 
 
 def _cut_window(attempt: Attempt) -> Iterator[str]:

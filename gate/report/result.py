@@ -34,7 +34,7 @@ Standing = Literal[
     "recreated",
     "unread",
 ]
-Running = Literal["new", "baseline", "mixed", "other", "unknown"]
+Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 Leg = Literal["forward", "back"]
 Measured = Literal["pass", "fail", "no-data", "error"]
@@ -121,8 +121,9 @@ class DeploymentResult(TypedDict):
     running: Annotated[
         Running,
         Meta(
-            description="Whose pods there are, as last seen. `other`: somebody else's version, or"
-            " no pod at all. `mixed`: of several versions, or a change of them is under way."
+            description="Whose pods there are, as last seen. `none`: the Deployment is scaled to"
+            " 0. `other`: somebody else's version, or no pod for another reason. `mixed`: of"
+            " several versions, or a change of them is under way."
         ),
     ]
     evidence: list[EvidenceResult]
@@ -208,7 +209,13 @@ class RollbackResult(TypedDict):
 
     reason: Reason
     written_at: Annotated[Time, Meta(description='Its first write, RFC 3339; "" for no write.')]
-    verified: bool
+    verified: Annotated[
+        bool,
+        Meta(
+            description="Whether what went back met the conditions of a complete rollout. Where"
+            " `running` is `none`, no pod shows that it works."
+        ),
+    ]
     duration_seconds: Annotated[Seconds, Meta(description="From the decision to the end.")]
 
 

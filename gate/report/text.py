@@ -6,8 +6,8 @@ Reads the result document alone: `report` renders an old one just so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import Final, get_args
 
 from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
@@ -21,6 +21,8 @@ from gate.report.result import (
     EvidenceResult,
     ObjectResult,
     Result,
+    RollbackResult,
+    Running,
     Version,
 )
 from gate.report.style import Style, Symbol, Tone, columns, padded
@@ -118,11 +120,21 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
 
 def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
-    words = ", ".join(runs["images"]) if runs is not None else deployment["running"]
+    words = ", ".join(runs["images"]) if runs is not None else _RUNNING[deployment["running"]]
     if deployment["running"] == "other":
         words = _other(result, deployment)
     name = style.shown(called(deployment))
     return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
+
+
+_RUNNING: Final[Mapping[Running, str]] = {
+    "new": "the new version",
+    "baseline": "what ran before",
+    "mixed": "mixed",
+    "none": "no pod",
+    "other": "other",
+    "unknown": "unknown",
+}
 
 
 def _running_version(deployment: DeploymentResult) -> Version | None:
@@ -194,8 +206,8 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
 def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
     match deployment["running"]:
-        case "new" if deployment["reason"] == Reason.VACUOUS:
-            block.row("runs", "no pod, as asked for")
+        case "none":
+            _scaled_to_zero(block, deployment)
         case "new":
             block.row("runs", _version(new))
         case "baseline" if baseline is not None:
@@ -211,6 +223,19 @@ def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
         case _:
             block.row("runs", "not known")
             _both(block, deployment)
+
+
+def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
+    if deployment["reason"] == Reason.VACUOUS:
+        block.row("runs", "no pod, as asked for")
+        return
+    baseline = deployment["baseline"]
+    if deployment["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
+        block.row("runs", f"no pod: scaled to 0, with {_served(deployment, baseline)}")
+        _row_of_new(block, deployment, "failed")
+        return
+    block.row("runs", "no pod: scaled to 0")
+    _both(block, deployment)
 
 
 def _both(block: _Block, deployment: DeploymentResult) -> None:
@@ -258,8 +283,7 @@ def _changes(block: _Block, result: Result) -> None:
         written = (
             f"written at {rollback['written_at']}" if rollback["written_at"] else "not written"
         )
-        end = "verified" if rollback["verified"] else "not verified"
-        block.row("rollback", f"{written}, {end} after {took}")
+        block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [_named(item) for item in result["objects"] if item["action"] == action]
         if names:
@@ -271,6 +295,15 @@ def _changes(block: _Block, result: Result) -> None:
         block.row("warning", warning)
     if len(result["warnings"]) > _MOST_WARNINGS:
         block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
+
+
+def _rollback_end(result: Result, rollback: RollbackResult) -> str:
+    """Say how a way back ended; where every Deployment is scaled to 0, nothing was shown."""
+    if not rollback["verified"]:
+        return "not verified"
+    returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    empty = bool(returned) and all(one["running"] == "none" for one in returned)
+    return "complete without a pod" if empty else "verified"
 
 
 _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")

@@ -133,15 +133,21 @@ def running(attempt: Attempt, ref: Ref) -> Running:
         case Outcome.REFUSED if attempt.leg is Leg.FORWARD:
             return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
-            return "baseline"
+            return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
             return _seen(attempt, ref)
         case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
-            return "new"
+            return "none" if is_scaled_to_zero(attempt, ref) else "new"
         case Outcome.INTERRUPTED:
             return _interrupted(attempt, ref)
         case _:
             return _seen(attempt, ref)
+
+
+def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment has `spec.replicas` 0, so that none of its versions serves."""
+    snapshot = latest_snapshot(attempt, ref)
+    return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
 
 
 def _asks_for_all(policy: Policy) -> bool:
@@ -170,11 +176,15 @@ def taken_down(attempt: Attempt, ref: Ref) -> bool:
 def _seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
     gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
-    if gone or taken_down(attempt, ref):
+    if gone or ref in attempt.deleted:
         return "other"
+    if taken_down(attempt, ref):
+        return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"
     with_pods = [rs for rs in snapshot.owned() if rs.status_replicas > 0]
+    if not with_pods and snapshot.live.replicas == 0:
+        return "none"
     kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
     if len(kinds) > 1:
         return "mixed"

@@ -27,14 +27,16 @@ def assert_ended(
     return deployment
 
 
-def assert_verified(result: Result, reason: str = "Complete") -> JSON:
+def assert_verified(result: Result, reason: str = "Complete", *, running: str = "new") -> JSON:
     """Assert that the new version runs, verified; return the document of its first Deployment."""
-    return assert_ended(result, 0, "verified", reason, running="new")
+    return assert_ended(result, 0, "verified", reason, running=running)
 
 
-def assert_rolled_back(result: Result, reason: str, *, cause: str = "") -> JSON:
+def assert_rolled_back(
+    result: Result, reason: str, *, cause: str = "", running: str = "baseline"
+) -> JSON:
     """Assert that the baseline runs again, verified; the first cause is `reason` or `cause`."""
-    return assert_ended(result, 4, "rolled-back", reason, running="baseline", cause=cause or reason)
+    return assert_ended(result, 4, "rolled-back", reason, running=running, cause=cause or reason)
 
 
 def assert_refused(result: Result, reason: str, *words: str) -> None:

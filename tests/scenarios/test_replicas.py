@@ -207,7 +207,7 @@ def test_a_rollback_gives_back_the_nought_that_nobody_owned(scene: Scene) -> Non
     scaled(scene, 0)
     crashing = web(2, behaviour=CRASH, replicas=3)
     result = scene.apply(crashing, flags=["--replicas", "apply"])
-    assert_rolled_back(result, "CrashLoop")
+    assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:1", replicas=0)
     assert_refused(scene.apply(web(3, replicas=3)), "Conflict", "has 0 replicas")
 

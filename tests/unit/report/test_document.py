@@ -79,7 +79,7 @@ def test_every_document_keeps_to_the_schema(name: str) -> None:
     [
         ("verified", "verified", 0, "Complete", "new"),
         ("unchanged", "verified", 0, "NoChange", "new"),
-        ("vacuous", "verified", 0, "Vacuous", "new"),
+        ("vacuous", "verified", 0, "Vacuous", "none"),
         ("rolled-back", "rolled-back", 4, "CrashLoop", "baseline"),
         ("image-pull", "rolled-back", 4, "ImagePull", "baseline"),
         ("first-failed", "failed", 6, "CrashLoop", "new"),
@@ -91,7 +91,7 @@ def test_every_document_keeps_to_the_schema(name: str) -> None:
         ("observed", "observed", 0, "CrashLoop", "mixed"),
         ("kept", "failed", 6, "CrashLoop", "mixed"),
         ("paused", "failed", 6, "CrashLoop", "mixed"),
-        ("scaled-to-zero", "failed", 6, "CrashLoop", "other"),
+        ("scaled-to-zero", "failed", 6, "CrashLoop", "none"),
         ("deleted", "failed", 6, "CrashLoop", "other"),
     ],
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from gate.app import arrival
+from gate.app import arrival, returned_set
 from gate.app.console import Console
 from gate.app.guards import refuse_deleting, refuse_managed, refuse_paused
 from gate.app.live import Live, read_live, selector_of
@@ -18,18 +19,22 @@ from gate.app.target_age import within_age
 from gate.app.undo import locks_of_sets, undo
 from gate.app.watching import Watching
 from gate.config import Settings, policy
+from gate.core.applied_fields import applied_digest
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, deployment_ref
-from gate.core.plan import Plan, PlannedObject, PlannedWrite
-from gate.core.version_history import RESTARTED_AT
+from gate.core.obstacles import obstacle
+from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.version_history import RESTARTED_AT, History
 from gate.errors import RefusedError
 from gate.kube.access import needed
 from gate.kube.failures import FieldManagerConflict, Forbidden
+from gate.kube.reads import Reader
 from gate.kube.writes import Writer
+from gate.side_by_side import each
 
 RESTART_MANAGER = "rollout-gate-restart"
 """Another manager than the applies': the next apply would remove the annotation and roll again."""
@@ -61,7 +66,7 @@ def restart(
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
     planned = PlannedObject(ref, Known(live.object))
     draft = Plan("restart", (), (planned,), (write,), policy(settings))
-    return _followed(session, settings, live, draft, claim, console.warn)
+    return _followed(session, settings, live, draft, claim, console)
 
 
 def resume(
@@ -78,7 +83,7 @@ def resume(
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)
     draft = Plan("resume", (), (planned,), writes, policy(settings))
-    return _followed(session, settings, live, draft, claim, console.warn)
+    return _followed(session, settings, live, draft, claim, console)
 
 
 def pause(
@@ -119,16 +124,36 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
 
 
 def _followed(
-    session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim, warn: Warn
+    session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim, console: Console
 ) -> Ready:
     """Watch the Deployment, and put it as the target into the plan."""
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
-    plan = replace(draft, targets=(watching.target(ref),))
-    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), warn)
+    target = watching.target(ref)
+    members = _members(session, live, target, claim.memory.history(ref))
+    plan = replace(draft, targets=(target,), objects=(*members, *draft.objects))
+    plan = returned_set.with_target_set(session, plan, claim.memory)
+    restored = [one for one in plan.target_set.bodies if one != ref]
+    arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    returned_set.describe(plan, console.note, console.warn)
     return Ready(session, plan, watching, claim.lease)
+
+
+def _members(session: Session, live: Live, target: Target, history: History) -> list[PlannedObject]:
+    """Return what may have to go back with a Deployment that returns to a verified set.
+
+    Nothing is read where it returns to what runs.
+    """
+    if obstacle(target, history, {target.ref: applied_digest(live.object)}) is None:
+        return []
+    found = {ref for one in history.versions for ref in one.members if ref.kind != "Deployment"}
+    read = partial(returned_set.read_fact, Reader(session.client, session.resources, session.clock))
+    wanted = sorted(found)
+    facts = zip(wanted, each(session.clock, read, wanted), strict=True)
+    return [PlannedObject(ref, fact) for ref, fact in facts if isinstance(fact, Known)]
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:

@@ -8,13 +8,19 @@ from typing import Any
 
 from gate.app.console import Console
 from gate.app.live import Live, read_live, selector_of, standing
+from gate.app.locking import remembered
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings
+from gate.core.applied_fields import applied_digest
 from gate.core.baseline import baseline_of
 from gate.core.fact import Known
+from gate.core.obstacles import obstacle
 from gate.core.outcome import EXIT_CODES, Outcome
+from gate.core.plan import Target
 from gate.core.rollout import Rollout, VerdictKind
+from gate.core.undo_choice import choose_version
+from gate.core.version_history import History
 from gate.report.history import Revision, history_table
 from gate.report.live.attempts import status_view
 from gate.report.tree import status_tree
@@ -131,7 +137,8 @@ def _document(rollout: Rollout, now: float) -> dict[str, Any]:
 
 def history(session: Session, settings: Settings, name: str, console: Console) -> int:
     """Print the revisions, newest first, with what runs and where a failure would return to."""
-    rows = _revisions(read_live(session, name))
+    live = read_live(session, name)
+    rows = _revisions(live, remembered(session, live.object.ref))
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
@@ -140,10 +147,14 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     return 0
 
 
-def _revisions(live: Live) -> tuple[Revision, ...]:
+def _revisions(live: Live, memory: History) -> tuple[Revision, ...]:
     baseline = baseline_of(live.snapshot)
+    target = Target(live.object.ref, live.snapshot, baseline)
+    digests = {live.object.ref: applied_digest(live.object)}
+    stays = isinstance(baseline, Known) and obstacle(target, memory, digests) is None
+    returns_to = baseline.value.replica_set if stays and isinstance(baseline, Known) else ""
+    chosen = None if stays else choose_version(live.snapshot, memory, digests).replica_set
     current = live.snapshot.current()
-    returns_to = baseline.value.replica_set if isinstance(baseline, Known) else ""
     owned = sorted(live.snapshot.owned(), key=lambda rs: rs.revision or 0, reverse=True)
     return tuple(
         Revision(
@@ -155,6 +166,7 @@ def _revisions(live: Live) -> tuple[Revision, ...]:
             pods=rs.status_replicas,
             running=current is not None and rs.uid == current.uid,
             returned_to=rs.name == returns_to,
+            undo_returns=chosen is not None and rs.uid == chosen.uid,
         )
         for rs in owned
     )

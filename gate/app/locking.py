@@ -148,6 +148,19 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 # -- looking ---------------------------------------------------------------------------------------
 
 
+def remembered(session: Session, ref: Ref) -> History:
+    """Return what the lock of a Deployment remembers, nothing where it cannot be read."""
+    lock = lock_of(ref.namespace, ref.name)
+    try:
+        return history_of(Leases(lock_client(session)).read(lock), _unsaid)
+    except ApiError:
+        return History()
+
+
+def _unsaid(_: str) -> None:
+    """Leave a warning out: what is remembered is beside the question here."""
+
+
 def looked(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
 ) -> Histories:

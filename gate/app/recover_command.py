@@ -12,6 +12,7 @@ from gate import signals
 from gate.app import arrival
 from gate.app.finishing import Passed, Run
 from gate.app.keeping import Keeper
+from gate.app.live import read_object
 from gate.app.lock_taking import Locked, record_place
 from gate.app.locking import lock_client, locked
 from gate.app.recover import ENDS_ALL, Recovery
@@ -20,6 +21,7 @@ from gate.app.world import World
 from gate.core.attempt import Attempt
 from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import Lock, lock_of
+from gate.core.objects import deployment_ref
 from gate.core.outcome import worst
 from gate.errors import RefusedError
 from gate.kube.lease import Held, Leases
@@ -31,13 +33,18 @@ NOTHING_LEFT: Final = Passed("nothing is left to be finished")
 
 
 def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
-    """Prepare to finish the attempts on some Deployments, or all of the namespace."""
+    """Prepare to finish the attempts on some Deployments, or all of the namespace.
+
+    RefusedError for a name that neither a lock nor a Deployment has.
+    """
     arrival.announce(session, recovery.console)
     arrival.check_cluster(session, recovery.settings, recovery.console, [session.namespace])
     leases = Leases(lock_client(session))
     if names:
-        locks = [lock_of(session.namespace, name) for name in names]
-        seen = [held for held in map(leases.read, locks) if held is not None]
+        found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
+        for name in (name for name, held in found.items() if held is None):
+            read_object(session, deployment_ref(session.namespace, name))
+        seen = [held for held in found.values() if held is not None]
         places = _record_places(leases, seen)
     else:
         seen = list(leases.all(session.namespace))

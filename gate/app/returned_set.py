@@ -75,10 +75,12 @@ def _baseline_line(plan: Plan, target: Target) -> str:
             images = ", ".join(baseline.template.images())
             version = f"revision {baseline.revision} ({images})"
             if target.ref in plan.target_set.bodies:
+                is_verified = target.ref not in plan.target_set.unverified
+                there = f"the last verified {version}" if is_verified else f"the older {version}"
                 if not returns:
-                    return f"{target.ref}: a failure does not return to the last verified {version}"
+                    return f"{target.ref}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
-                return f"{target.ref}: {why} a failure returns to the last verified {version}"
+                return f"{target.ref}: {why} a failure returns to {there}"
             if not returns:
                 return f"{target.ref}: {version} serves; a failure does not return to it"
             return f"{target.ref}: a failure returns to {version}{_scaled_to_zero(target)}"

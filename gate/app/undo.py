@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gate.app import arrival, preflight, remembering, returned_set
-from gate.app.applying import Prepared, prepare, taken_fields
+from gate.app.applying import Prepared, prepare
 from gate.app.console import Console
 from gate.app.guards import refuse_deleting, refuse_managed
 from gate.app.live import Live, read_live, selector_of
@@ -20,7 +20,7 @@ from gate.app.undo_return import check_return
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
-from gate.core import fields, ownership
+from gate.core import fields
 from gate.core.applied_fields import applied_digest
 from gate.core.body import Body
 from gate.core.configuration_names import configuration_names
@@ -30,6 +30,7 @@ from gate.core.fact import Absent, Fact, Known
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
+from gate.core.returned_template import body_with_template
 from gate.core.undo_choice import Choice, choose_version, version_of
 from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
 from gate.errors import RefusedError
@@ -367,24 +368,10 @@ def _body_of_template(
 
 
 def _with_template(found: _Undo, template: Template) -> dict[str, Any]:
-    """Return what the gate applies now, with the template of another revision.
-
-    An apply of the template alone would reset replicas and deadline to their defaults.
-    """
+    """Return what the gate applies now, with the template of another revision."""
     live = found.live.object
-    managed = live.managed.thaw()["managedFields"]
-    taken = taken_fields(managed, _take_over(found, live)) or managed
-    body = ownership.restoration(live.body.thaw(), taken, taken, forced=False)
-    return {**body, "spec": {**body.get("spec", {}), "template": _without_null(template)}}
+    return body_with_template(live, template, _take_over(found, live))
 
 
 def _take_over(found: _Undo, live: LiveObject) -> Collection[str]:
     return (*found.settings.take_over, *_restarters(live))
-
-
-def _without_null(template: Template) -> dict[str, Any]:
-    """Return a template without the null that servers before 1.34 write into it."""
-    body = template.body.thaw()
-    metadata = body.get("metadata") or {}
-    kept = {key: value for key, value in metadata.items() if value is not None}
-    return {**body, "metadata": kept}

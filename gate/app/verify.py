@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from gate.app import arrival
 from gate.app.console import Console
 from gate.app.live import read_object, selector_of
-from gate.app.locking import permissions
+from gate.app.locking import permissions, remembered
 from gate.app.running import Lease, Ready
 from gate.app.session import Session
 from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
-from gate.core.events import Kind
+from gate.core.applied_fields import applied_digest
+from gate.core.events import Kind, LiveObject
 from gate.core.narration import standing
 from gate.core.objects import Deployment, Ref, deployment_ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.plan import Plan
+from gate.core.plan import Plan, Target
+from gate.core.undo_choice import version_before
 from gate.errors import GateError, RefusedError
 from gate.kube.access import Access, following, role_yaml
 from gate.kube.lists import list_all
@@ -57,11 +60,12 @@ def verify(
     lease: Lease | None = None,
 ) -> Ready:
     """Prepare to follow Deployments as they are to their verdict."""
-    watching = Watching(session, {ref: selector_of(read_object(session, ref)) for ref in refs})
+    lives = [read_object(session, ref) for ref in refs]
+    watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
-    targets = tuple(watching.target(ref) for ref in refs)
+    targets = tuple(_target(session, watching, live) for live in lives)
     beside = "" if lease is None else " but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
     for target in targets:
@@ -70,6 +74,14 @@ def verify(
     plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
     try_checks(session, settings, session.sources, targets, console)
     return Ready(session, plan, watching, lease)
+
+
+def _target(session: Session, watching: Watching, live: LiveObject) -> Target:
+    """Return what is followed, with what a person would return to: `verify` itself never does."""
+    target = watching.target(live.ref)
+    history = remembered(session, live.ref)
+    before = version_before(target, history, {live.ref: applied_digest(live)})
+    return replace(target, baseline=before)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

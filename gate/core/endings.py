@@ -14,7 +14,12 @@ from gate.core.events import LiveObject
 from gate.core.machine import Leg, Trigger
 from gate.core.objects import CleanText, Deployment, Ref
 from gate.core.outcome import Outcome, Reason, worst
-from gate.core.rollback_ending import failure_behind, refusal_cause, rollback_ending
+from gate.core.rollback_ending import (
+    beside_failure,
+    failure_behind,
+    refusal_cause,
+    rollback_ending,
+)
 from gate.core.rollout import Rollout
 from gate.core.verdict import Verdict, VerdictKind
 
@@ -47,7 +52,9 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     if trigger is Trigger.INTERRUPTED:
         return _interrupted(attempt, None)
     outcome = worst(ending.outcome for ending in deciding)
-    found = next((ending for ending in deciding if ending.outcome is outcome), None)
+    alike = [ending for ending in deciding if ending.outcome is outcome]
+    own = (ending for ending in alike if ending.reason is not Reason.SIBLING_FAILED)
+    found = next(own, next(iter(alike), None))
     if found is None or (attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED):
         found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
     return _with_refusals(attempt, found)
@@ -71,8 +78,23 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
         against = checking.against_all(attempt)
         if against is not None:
             return Ending(Outcome.FAILED, against.reason, against.message)
-        return _unless_in_doubt(attempt, None, Reason.COMPLETE, CleanText("applied"))
+        return _applied(attempt)
     return replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
+
+
+def _applied(attempt: Attempt) -> Ending:
+    """End writes that no rollout follows: applied, and verified only where a check decided."""
+    changed = any(written.changed for written in attempt.written.values())
+    reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
+    if attempt.plan.command == "pause":
+        names = ", ".join(map(str, attempt.written))
+        text = f"{names} is paused" if changed else f"{names} was paused already"
+        return Ending(Outcome.APPLIED, reason, CleanText(text))
+    text = "applied" if changed else "nothing to change"
+    if any(check.decides for check in attempt.plan.policy.checks):
+        return _unless_in_doubt(attempt, None, reason, CleanText(text))
+    text = f"{text}; not judged, since there is no Deployment to follow"
+    return Ending(Outcome.APPLIED, reason, CleanText(text))
 
 
 def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
@@ -243,6 +265,5 @@ def _beside_failure(attempt: Attempt, verdict: Verdict) -> Ending:
     for ref, rollout in attempt.rollouts.items():
         ruled = _verdict(attempt, ref, rollout)
         if ruled.kind is VerdictKind.FAILED:
-            text = CleanText(f"{ref} failed: {ruled.message}")
-            return Ending(Outcome.FAILED, ruled.reason, text, verdict.causes)
+            return beside_failure(ref, ruled)
     return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)

@@ -10,6 +10,7 @@ class Outcome(enum.StrEnum):
     """What runs in the cluster at the end; contract section 2."""
 
     VERIFIED = "verified"
+    APPLIED = "applied"
     INTERNAL_ERROR = "internal-error"
     USAGE = "usage"
     REFUSED = "refused"
@@ -25,6 +26,7 @@ class Outcome(enum.StrEnum):
 
 EXIT_CODES: dict[Outcome, int] = {
     Outcome.VERIFIED: 0,
+    Outcome.APPLIED: 0,
     Outcome.OBSERVED: 0,
     Outcome.INTERNAL_ERROR: 1,
     Outcome.USAGE: 2,
@@ -75,6 +77,7 @@ class Reason(enum.StrEnum):
     POD_CREATE_DENIED = "PodCreateDenied"
     REPLICA_SET_CREATE_ERROR = "ReplicaSetCreateError"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
+    SIBLING_FAILED = "SiblingFailed"
     CHECK_FAILED = "CheckFailed"
     CHECK_INCONCLUSIVE = "CheckInconclusive"
     CHECK_ERROR = "CheckError"

@@ -155,11 +155,14 @@ def _has_target(plan: Plan, ref: Ref) -> bool:
 def returned_set(plan: Plan, written: Mapping[Ref, WrittenObject]) -> TargetSet:
     """Return the set that a rollback returns to.
 
-    Where no Deployment was changed, it takes back what little was written: all is as before then,
-    whatever ran.
+    Where an apply broke off before it changed a Deployment, it takes back what little was
+    written: all is as before then, whatever ran.
     """
-    changed = (written[one.ref].changed for one in plan.targets if one.ref in written)
-    return plan.target_set if any(changed) else TargetSet()
+    found = [written.get(one.ref) for one in plan.targets]
+    if any(one is not None and one.changed for one in found):
+        return plan.target_set
+    is_whole = bool(found) and all(one is not None for one in found)
+    return plan.target_set if is_whole else TargetSet()
 
 
 def with_unwritten_members(
@@ -173,7 +176,11 @@ def with_unwritten_members(
     members = returned_set(plan, written).bodies
     left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
     found = {ref: WrittenObject(before, before) for ref, before in left if before is not None}
-    return FrozenMap({**written, **found}) if found else written
+    if not found:
+        return written
+    whole = {**written, **found}
+    order = [one.ref for one in plan.objects if one.ref in whole]
+    return FrozenMap((ref, whole[ref]) for ref in dict.fromkeys([*order, *whole]))
 
 
 def _restorations(

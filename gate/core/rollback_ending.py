@@ -11,7 +11,7 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
-from gate.core.verdict import VerdictKind
+from gate.core.verdict import Verdict, VerdictKind
 from gate.core.writing import became_theirs
 
 
@@ -159,10 +159,17 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
     if ref is not None and ref in attempt.failures:
         return attempt.failures[ref]
     for other, failure in attempt.failures.items():
-        return replace(failure, message=CleanText(f"{other} failed: {failure.message}"))
+        return failure if ref is None else beside_failure(other, failure)
     if attempt.why_back is not None:
         return attempt.why_back
     return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
+
+
+def beside_failure(other: Ref, failure: Ending | Verdict) -> Ending:
+    """End a Deployment against which nothing was found, for the failure of another one."""
+    text = CleanText(f"{other} failed: {failure.reason}: {failure.message}")
+    cause = Cause(Reason.SIBLING_FAILED, text)
+    return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))
 
 
 def refusal_cause(rejection: Rejection) -> Cause:

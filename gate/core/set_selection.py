@@ -22,7 +22,9 @@ from gate.core.objects import CleanText, Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import left_unverified, obstacle
 from gate.core.plan import PlannedObject, Target
 from gate.core.remedy import spec_changed
+from gate.core.returned_template import body_with_template
 from gate.core.target_set import TargetSet
+from gate.core.undo_choice import choose_version, serving_choice
 from gate.core.version_history import History, JudgedVersion, template_digest
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
@@ -134,6 +136,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         targets.append(replace(target, baseline=baseline))
         bodies.update({target.ref: body} if body is not None else {})
     missing: dict[Ref, CleanText] = {}
+    unverified = tuple(ref for ref in bodies if ref not in returns)
     for ref, digest, history in _configuration(candidates, returns):
         remembered = candidates.body(candidates.history(history), digest)
         if remembered is not None:
@@ -148,6 +151,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         FrozenMap(missing),
         FrozenMap(_obstacles(candidates)),
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
+        unverified=unverified,
     )
     return Selection(tuple(targets), target_set)
 
@@ -164,11 +168,22 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the changed Deployments that are not to return to what runs, each with why."""
     digests = candidates.before()
     for target in candidates.targets:
-        if not _is_changed(candidates.object(target.ref)):
+        if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
         why = obstacle(target, candidates.history(target.ref), digests)
         if why is not None:
             yield target.ref, why
+
+
+def _is_bad(candidates: Candidates, target: Target) -> bool:
+    """Tell whether what runs of a Deployment is a version that failed."""
+    before = candidates.before()
+    left = left_unverified(target, candidates.history(target.ref), before)
+    if left is None or not left.failed:
+        return False
+    live = target.snapshot.live
+    runs = template_digest(live.template) if live is not None else ""
+    return left.template == runs
 
 
 def _is_changed(planned: PlannedObject) -> bool:
@@ -210,7 +225,9 @@ def _version(
     if version is None:
         left = left_unverified(target, history, before)
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
-        return (Absent() if known_bad else target.baseline), None
+        if isinstance(target.baseline, Known) and not known_bad:
+            return target.baseline, None
+        return _older_that_serves(candidates, target, live, left)
     digest = version.members.get(target.ref)
     owned = version.replica_set_in(target.snapshot.owned())
     if digest is None or before[target.ref] == digest:
@@ -224,6 +241,34 @@ def _version(
     if body is None:
         return Absent(), None
     return _baseline(version, owned, source or _template_of(body, version)), body
+
+
+def _older_that_serves(
+    candidates: Candidates, target: Target, live: LiveObject, left: JudgedVersion | None
+) -> tuple[Fact[Baseline], Body | None]:
+    """Return the ReplicaSet that `undo` would choose, if it serves beside what nobody verified.
+
+    Not where an attempt left other objects of a version that failed: its pods would come back
+    with a configuration that they never ran with.
+    """
+    before, history = candidates.before(), candidates.history(target.ref)
+    others = left.members.items() if left is not None else ()
+    mixed = any(
+        ref.kind != "Deployment" and digest and before.get(ref, digest) == digest
+        for ref, digest in others
+    )
+    found = serving_choice(choose_version(target.snapshot, history, before))
+    if mixed or found is None or _is_proposed(candidates.object(target.ref), found):
+        return Absent() if isinstance(target.baseline, Known) else target.baseline, None
+    baseline = Baseline(found.name, found.revision, found.template, found.pod_template_hash)
+    return Known(baseline), Body.of(body_with_template(live, found.template))
+
+
+def _is_proposed(planned: PlannedObject, replica_set: ReplicaSet) -> bool:
+    """Tell whether a ReplicaSet is of the version that is about to be applied."""
+    trial = planned.trial.deployment if planned.trial is not None else None
+    same = template_digest(replica_set.template)
+    return trial is not None and template_digest(trial.template) == same
 
 
 def _runs_another(target: Target, version: JudgedVersion) -> bool:

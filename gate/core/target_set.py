@@ -19,13 +19,15 @@ class TargetSet:
     instead, `missing` says of which objects of the set no body can be had, and why: such a
     rollback leaves a mixture and is a failed one. `obstacles` says of which Deployments what ran
     before is nothing to return to, and why. `confidential` are the objects whose body came from a
-    Secret: it may be written down in a Secret alone.
+    Secret: it may be written down in a Secret alone. `unverified` are the Deployments
+    that return to an older ReplicaSet that still serves, since no gate verified a version.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
     missing: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     obstacles: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     confidential: tuple[Ref, ...] = ()
+    unverified: tuple[Ref, ...] = ()
 
     @property
     def is_as_before(self) -> bool:

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.core.objects import Ref, ReplicaSet
+from gate.core.baseline import Baseline
+from gate.core.body import Body
+from gate.core.fact import Absent, Fact, Known
+from gate.core.objects import Container, Ref, ReplicaSet, Template
+from gate.core.obstacles import obstacle
+from gate.core.plan import Target
 from gate.core.snapshot import Snapshot
 from gate.core.version_history import History, JudgedVersion, template_digest
 
@@ -45,6 +50,33 @@ def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, s
             return Choice(None, rs, tuple(skipped))
         skipped.append(f"{_named(rs)}: {why}")
     return Choice(None, None, tuple(skipped))
+
+
+def serving_choice(choice: Choice) -> ReplicaSet | None:
+    """Return the older ReplicaSet of a choice that no gate verified, if it still serves."""
+    replica_set = choice.replica_set
+    if choice.version is not None or replica_set is None or not replica_set.available_replicas:
+        return None
+    return replica_set
+
+
+def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
+    """Return what serves alone and was not left unverified; else what `undo` chooses.
+
+    Of what no gate verified a ReplicaSet without available pods does not count: nothing says
+    that it ever served. `digests` are those of `choose_version`.
+    """
+    if obstacle(target, history, digests) is None:
+        return target.baseline
+    choice = choose_version(target.snapshot, history, digests)
+    found = choice.replica_set if choice.version is not None else serving_choice(choice)
+    if found is not None:
+        return Known(Baseline(found.name, found.revision, found.template, found.pod_template_hash))
+    if choice.version is None:
+        return Absent()
+    names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
+    gone = Template(Body.of({}), tuple(names))
+    return Known(Baseline(choice.version.replica_set, None, gone))
 
 
 def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:

@@ -25,6 +25,7 @@ _NO_FAILURES: Final = (
     Reason.FORBIDDEN,
     Reason.CHECK_INCONCLUSIVE,
     Reason.CHECK_ERROR,
+    Reason.SIBLING_FAILED,
 )
 """Why an attempt ended that says nothing of its version."""
 

@@ -130,14 +130,20 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["baseline"] is None and worst["running"] not in ("none", "other"):
-        yield _step(result, worst, "nothing served before to return to; what there is:", "history")
+        text = "no version is known that served before; what there is:"
+        yield _step(result, worst, text, "history")
     else:
         yield from _undo(result, worst, "to return to what served before:")
 
 
 def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
     baseline = worst["baseline"]
-    if baseline is not None and baseline["revision"] is not None:
+    if baseline is None:
+        return
+    is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
+    if baseline["revision"] is None or is_itself:
+        yield _step(result, worst, text, "undo")
+    else:
         yield _step(result, worst, text, "undo", "--to-revision", str(baseline["revision"]))
 
 
@@ -196,6 +202,10 @@ _STANDING: dict[str, tuple[str, str]] = {
     ),
     Reason.SET_INCOMPLETE: (
         "restore by hand what could not be returned; it is named among the causes",
+        "",
+    ),
+    Reason.SIBLING_FAILED: (
+        "nothing was found against it: mend the Deployment that failed, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gate.core.attempt import Attempt, Ending
-from gate.core.causes import Cause
 from gate.core.differences import differences
 from gate.core.effects import Announce
 from gate.core.fact import Known
@@ -120,7 +119,7 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
         "uid": found,
         "outcome": ending.outcome,
         "reason": ending.reason.value,
-        "causes": _causes(attempt, ref, ending),
+        "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
         "changed": written is not None and written.changed,
@@ -130,11 +129,9 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
     }
 
 
-def _causes(attempt: Attempt, ref: Ref, ending: Ending) -> list[CauseResult]:
+def _causes(ending: Ending) -> list[CauseResult]:
     """Return what was wrong with this Deployment; of one drawn in, whose failure it was."""
     causes = ending.causes
-    if causes and is_drawn_in(attempt, ref):
-        causes = (Cause(ending.reason, ending.message),)
     return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
 
 

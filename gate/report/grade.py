@@ -24,6 +24,7 @@ class Grade(enum.StrEnum):
 
 GRADES: Final[Mapping[Outcome, Grade]] = {
     Outcome.VERIFIED: Grade.GOOD,
+    Outcome.APPLIED: Grade.GOOD,
     Outcome.OBSERVED: Grade.GOOD,
     Outcome.USAGE: Grade.BAD,
     Outcome.REFUSED: Grade.BAD,

@@ -35,6 +35,12 @@ def stays_as_created(deployment: DeploymentResult) -> bool:
     return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW
 
 
+def is_unchanged_neighbour(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that the run found and left as it was from those that it changed."""
+    changed = any(item["action"] != "unchanged" for item in result["objects"])
+    return changed and not deployment["changed"] and not is_unwritten(deployment)
+
+
 def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
     """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
     superseded = deployment["outcome"] == Outcome.SUPERSEDED

@@ -8,6 +8,7 @@ from gate.core.signal_names import signal_name
 from gate.report.half_applied import (
     how_it_ended,
     is_left_alone,
+    is_unchanged_neighbour,
     is_unwritten,
     stays_as_created,
 )
@@ -20,6 +21,7 @@ RECOVERED = "recovered"
 _MOST_NAMED = 3
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
+    Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.OBSERVED: (Symbol.UNSURE, Tone.UNSURE),
     Outcome.INCONCLUSIVE: (Symbol.UNSURE, Tone.UNSURE),
     Outcome.SUPERSEDED: (Symbol.UNSURE, Tone.UNSURE),
@@ -124,17 +126,26 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
     share = f"{len(alike)} of {len(deployments)} Deployments"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
-            return f"{names} failed; {share} went back{_how_verified(alike)}"
+            return f"{_why_back(result, names)}; {share} went back{_how_verified(alike)}"
         case Outcome.ROLLBACK_FAILED if not alike:
             return "the Deployments went back, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return f"the rollback of {names} is not verified: it needs a person"
         case Outcome.FAILED:
+            if all(is_unchanged_neighbour(result, deployment) for deployment in told):
+                return f"{names} failed, and this run had not changed it: it stands as it was"
             return f"the new version of {names} is bad and was not taken back"
         case Outcome.SUPERSEDED:
             return f"somebody else changed {names}; nothing was written to it after that"
         case _:
             return f"{share} ended so: {names}"
+
+
+def _why_back(result: Result, names: str) -> str:
+    """Say what led back: the end of a gate is no failure of a version."""
+    if result["reason"] == Reason.INTERRUPTED:
+        return f"the gate ended before {names} was complete"
+    return f"{names} failed"
 
 
 def _how_verified(returned: list[DeploymentResult]) -> str:
@@ -150,9 +161,7 @@ def _how_verified(returned: list[DeploymentResult]) -> str:
 def _of_bare_objects(result: Result) -> str:
     match result["outcome"]:
         case Outcome.VERIFIED:
-            if any(written["kind"] == "Deployment" for written in result["objects"]):
-                return "written, without a rollout to be followed"
-            return "applied; there is no Deployment to judge"
+            return f"{result['message']}, and its checks pass; there is no Deployment to judge"
         case Outcome.ROLLED_BACK if _is_as_before(result):
             return "what was applied is as it was before"
         case Outcome.ROLLED_BACK:
@@ -180,9 +189,10 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             return _verified(deployment)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
+            why = _why_back(result, name)
             if deployment["running"] == "none":
-                return f"{name} failed; {back} is back, scaled to 0; nothing serves"
-            return f"{name} failed; {back} serves again, verified"
+                return f"{why}; {back} is back, scaled to 0; nothing serves"
+            return f"{why}; {back} serves again, verified"
         case Outcome.ROLLBACK_FAILED:
             return f"{name} failed, and its rollback is not verified: it needs a person"
         case Outcome.INCONCLUSIVE:
@@ -190,7 +200,7 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
         case Outcome.SUPERSEDED:
             return _superseded(result, deployment)
         case _:
-            return _failed(deployment)
+            return _failed(result, deployment)
 
 
 def _superseded(result: Result, deployment: DeploymentResult) -> str:
@@ -228,8 +238,10 @@ def _verified(deployment: DeploymentResult) -> str:
             return f"{name} runs {new}"
 
 
-def _failed(deployment: DeploymentResult) -> str:
+def _failed(result: Result, deployment: DeploymentResult) -> str:
     name = called(deployment)
+    if is_unchanged_neighbour(result, deployment):
+        return f"{name} failed, and this run had not changed it: it stands as it was"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     match deployment["running"]:

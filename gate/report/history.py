@@ -18,6 +18,8 @@ _LEAST_COLUMNS = 12
 _WIDE = 100
 _RETURNS = "<- a failure would return here"
 _RETURNS_SHORT = "<- returned to"
+_UNDO = "<- undo would return here"
+_UNDO_SHORT = "<- undo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Revision:
 
     `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
     of the live template's, `returned_to` of the one that a failure of the next apply would go
-    back to.
+    back to since it serves now. Where there is none, `undo_returns` is true of the one that
+    `undo` chooses.
     """
 
     number: int | None
@@ -37,6 +40,7 @@ class Revision:
     pods: int
     running: bool
     returned_to: bool
+    undo_returns: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the JSON object that `history --output json` prints of it."""
@@ -49,6 +53,7 @@ class Revision:
             "pods": self.pods,
             "running": self.running,
             "returned_to": self.returned_to,
+            "undo_returns": self.undo_returns,
         }
 
 
@@ -61,8 +66,7 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    returns = _RETURNS if style.width >= _WIDE else _RETURNS_SHORT
-    marks = [_mark(revision, returns) for revision in ordered]
+    marks = [_mark(revision, wide=style.width >= _WIDE) for revision in ordered]
     rows = [_HEADINGS, *(_cells(revision, now) for revision in ordered)]
     widths = _widths(rows, max(map(columns, marks)), style)
     lines = [_line(row, widths, style) for row in rows]
@@ -85,9 +89,12 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, returns: str) -> str:
+def _mark(revision: Revision, *, wide: bool) -> str:
     parts = ["running"] if revision.running else []
-    parts += [returns] if revision.returned_to else []
+    if revision.returned_to:
+        parts.append(_RETURNS if wide else _RETURNS_SHORT)
+    elif revision.undo_returns:
+        parts.append(_UNDO if wide else _UNDO_SHORT)
     return " ".join(parts)
 
 

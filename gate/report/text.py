@@ -80,7 +80,7 @@ def verdict_text(result: Result, style: Style) -> str:
     detailed = _detailed(result)
     for deployment in detailed:
         _details(above, result, deployment)
-    if not detailed:
+    if not detailed and result["outcome"] != Outcome.APPLIED:
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
@@ -244,13 +244,17 @@ def _both(block: _Block, deployment: DeploymentResult) -> None:
         block.row("before", _version(deployment["baseline"]))
 
 
+_NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
+"""Why a version went back that nobody found to be bad."""
+
+
 def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None:
     """Name the new version: one that was never written neither was applied nor failed."""
     new = deployment["new"]
     if is_unwritten(deployment):
         if new["images"]:
             block.row("wanted", _version(new))
-    elif label == "failed" and deployment["reason"] == Reason.APPLY_REJECTED:
+    elif label == "failed" and deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
         block.row("undone", _version(new))
     else:
         block.row(label, _version(new))
@@ -280,9 +284,9 @@ def _changes(block: _Block, result: Result) -> None:
     rollback = result["rollback"]
     if rollback is not None:
         took = format_seconds(rollback["duration_seconds"])
-        written = (
-            f"written at {rollback['written_at']}" if rollback["written_at"] else "not written"
-        )
+        written = f"written at {rollback['written_at']}"
+        if not rollback["written_at"]:
+            written = "written by another run" if rollback["verified"] else "not written"
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [_named(item) for item in result["objects"] if item["action"] == action]

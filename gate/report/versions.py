@@ -21,7 +21,10 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     """Return the rollout of the new version, also after the way back; None before its write."""
     if _is_as_found(attempt, ref):
         return None
-    return attempt.followed_before.get(ref) or attempt.rollouts.get(ref)
+    before = attempt.followed_before.get(ref)
+    # What a way back follows that another gate began is what serves again, not what failed.
+    is_return = attempt.leg is Leg.BACK and ref in attempt.restored
+    return before if before is not None or is_return else attempt.rollouts.get(ref)
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
@@ -81,6 +84,8 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
 def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version that was rolled out; of one that was not, what the manifest asks for."""
     rollout = judged_rollout(attempt, ref)
+    if rollout is None and (ref in attempt.written or ref in attempt.restored):
+        return _tried_before(attempt, ref)
     if rollout is None:
         images = _planned_images(attempt, ref)
         return {"revision": None, "replicaset": "", "images": images, "image_ids": []}
@@ -90,6 +95,25 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
         "replicaset": replica_set.name if replica_set is not None else "",
         "images": list(rollout.applied.template.images()),
         "image_ids": _image_ids(rollout.snapshot, replica_set),
+    }
+
+
+def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
+    """Return the version that a gate had rolled out that died on its way back from it."""
+    trial = attempt.plan.trial(ref)
+    deployment = trial.deployment if trial is not None else None
+    if deployment is None:
+        images = _planned_images(attempt, ref)
+        return {"revision": None, "replicaset": "", "images": images, "image_ids": []}
+    snapshot = latest_snapshot(attempt, ref)
+    owned = snapshot.owned() if snapshot is not None else ()
+    same = (one for one in owned if one.template.body == deployment.template.body)
+    replica_set = next(same, None)
+    return {
+        "revision": replica_set.revision if replica_set is not None else None,
+        "replicaset": replica_set.name if replica_set is not None else "",
+        "images": list(deployment.template.images()),
+        "image_ids": [],
     }
 
 

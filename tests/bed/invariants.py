@@ -81,12 +81,14 @@ class Run:
     def targets(self) -> set[Key]:
         """What the command names: the manifest's objects, or a Deployment by its name.
 
-        `undo` restores what its Deployment was verified with, which its document names.
+        `undo` restores what its Deployment was verified with, which its document names; so does
+        the way back of `resume` and `restart`.
         """
         named = {key_of(item, self.namespace) for item in self.manifest}
         if self.document and self.command == "recover":
             return {_key_told(item) for item in self.document["objects"]}
-        if self.document and self.command == "undo" and self.document["objects"]:
+        restores = self.command in ("undo", "resume", "restart")
+        if self.document and restores and self.document["objects"]:
             return {_key_told(item) for item in self.document["objects"]}
         if self.manifest or self.command not in WRITING_COMMANDS:
             return named

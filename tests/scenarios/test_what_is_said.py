@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
-from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified, warned
-from tests.bed.scene import Scene, web
+from tests.bed.expectations import (
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import SLOW, UNDER_WAY, program
+
+__all__ = ["program"]
 
 CRASH = "crash=0.1"
 KEEP = ("--on-failure", "keep")
@@ -57,3 +69,216 @@ def test_of_several_that_went_back_it_names_those_at_nought(scene: Scene) -> Non
     said = " ".join(result.stdout.split())
     assert "deployment/worker failed; 2 of 2 Deployments went back; scaled to 0, so that" in said
     assert "nothing serves: deployment/web" in said
+
+
+# Where a failure, and `undo`, return to
+
+
+def run(scene: Scene, *words: str) -> Result:
+    """Run a command as a person does, whose verdict is text."""
+    return scene.gate(*words)
+
+
+def applied(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
+    """Apply objects as a person does."""
+    return run(scene, "apply", "-f", str(scene.manifest(*bodies)), *flags)
+
+
+def marked(scene: Scene) -> dict[str, str]:
+    """Return the marks of `history`, by image."""
+    rows = run(scene, "history", "web").stdout.splitlines()[1:]
+    return {row.split()[3]: row.partition(" -  ")[2].strip() for row in rows}
+
+
+@pytest.mark.contract("B721", "B190")
+@pytest.mark.parametrize("flags", [KEEP, ("--on-failure", "pause")])
+@pytest.mark.parametrize("verified", [True, False])
+def test_beside_a_bad_version_the_way_back_is_known(
+    scene: Scene, flags: tuple[str, ...], *, verified: bool
+) -> None:
+    """`history` marks it, `verify` advises it, and the advised command goes there."""
+    if verified:
+        assert_verified(scene.apply(web()))
+    else:
+        scene.serve(web())
+    assert applied(scene, web(2, behaviour=CRASH), flags=flags).exit_code == 6
+    assert marked(scene) == {"shop/web:1": "<- undo would return here", "shop/web:2": "running"}
+    if flags != KEEP:
+        scene.objects.patch("deployments", "web", {"spec": {"paused": False}})
+    result = run(scene, "verify", "web")
+    assert result.exit_code == 6, str(result)
+    assert "nothing served before" not in result.stdout
+    (undo,) = (words for words in advised(result) if words[0] == "undo")
+    assert scene.gate(*undo).exit_code == 0
+    assert_runs(scene.objects, "shop/web:1")
+    assert marked(scene)["shop/web:1"] == "running <- a failure would return here"
+
+
+@pytest.mark.contract("B721")
+def test_of_a_first_version_that_fails_nothing_is_claimed(scene: Scene) -> None:
+    """No older ReplicaSet, no verified set: there is no way back to advise."""
+    scene.kubectl("apply", "-f", scene.manifest(web(behaviour=CRASH)), check=True)
+    result = run(scene, "verify", "web")
+    assert result.exit_code == 6, str(result)
+    assert "no version is known that served before" in result.stdout
+    assert marked(scene) == {"shop/web:1": "running"}
+
+
+@pytest.mark.contract("B722", "B195")
+@pytest.mark.parametrize("verified", [True, False])
+def test_resume_of_a_bad_version_returns_to_what_serves(scene: Scene, *, verified: bool) -> None:
+    """What `--on-failure pause` left goes back to the verified set, or to what still serves."""
+    if verified:
+        assert_verified(scene.apply(settings("one"), web()))
+    else:
+        scene.serve(web())
+    bad = [settings("nine"), web(2, behaviour=CRASH)] if verified else [web(2, behaviour=CRASH)]
+    assert applied(scene, *bad, flags=("--on-failure", "pause")).exit_code == 6
+    result = scene.gate("resume", "web", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert_runs(scene.objects, "shop/web:1")
+    there = "the last verified" if verified else "the older"
+    assert f"a failure returns to {there} revision 1 (shop/web:1)" in result.stderr
+    if verified:
+        assert scene.objects.get("configmaps", "settings")["data"]["mode"] == "one"
+
+
+@pytest.mark.contract("B722")
+@pytest.mark.parametrize("verified", [True, False])
+def test_a_bad_version_that_is_applied_again_goes_back(scene: Scene, *, verified: bool) -> None:
+    """It changes nothing, and still fails: the set that was verified, or what serves, returns."""
+    if verified:
+        assert_verified(scene.apply(web()))
+    else:
+        scene.serve(web())
+    bad = web(2, behaviour=CRASH)
+    assert applied(scene, bad, flags=KEEP).exit_code == 6
+    result = scene.apply(bad)
+    assert result.exit_code == 4, str(result)
+    assert "nowhere to return to" not in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B722")
+def test_a_restart_of_a_bad_version_goes_back(scene: Scene) -> None:
+    """A restart mends nothing: the verified set returns with its configuration."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bad = (settings("nine"), web(2, behaviour=CRASH))
+    assert applied(scene, *bad, flags=KEEP).exit_code == 6
+    result = scene.gate("restart", "web", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert_runs(scene.objects, "shop/web:1")
+    assert scene.objects.get("configmaps", "settings")["data"]["mode"] == "one"
+
+
+@pytest.mark.contract("B722")
+def test_old_pods_do_not_come_back_with_the_configuration_of_a_failure(scene: Scene) -> None:
+    """No gate verified them, and what they ran with is gone: that is left to a person."""
+    scene.serve(settings("one"), web())
+    bad = (settings("nine"), web(2, behaviour=CRASH))
+    assert applied(scene, *bad, flags=KEEP).exit_code == 6
+    result = scene.apply(web(3, behaviour=CRASH), settings("nine"))
+    assert result.exit_code == 6, str(result)
+    assert "nowhere to return to" in result.stderr
+
+
+# What was not judged
+
+
+@pytest.mark.contract("B724", "B57")
+def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
+    """Configuration alone, and a pause: applied, with exit 0, each in its own words."""
+    assert_verified(scene.apply(web()))
+    first, again = applied(scene, settings()), applied(scene, settings())
+    pause, twice = run(scene, "pause", "web"), run(scene, "pause", "web")
+    for result, words in (
+        (first, "applied; not judged, since there is no Deployment to follow"),
+        (again, "nothing to change; not judged"),
+        (pause, "deployment/web is paused"),
+        (twice, "deployment/web was paused already"),
+    ):
+        assert result.exit_code == 0, str(result)
+        assert f"APPLIED (exit 0): {words}" in " ".join(result.stdout.split()), str(result)
+        assert "verified" not in result.stdout.lower(), str(result)
+    assert scene.apply(settings("two")).document["outcome"] == "applied"
+
+
+# Whose fault it was
+
+
+@pytest.mark.contract("B723", "B19")
+def test_an_innocent_deployment_is_not_given_the_culprits_reason(scene: Scene) -> None:
+    """It went back since another one failed, which its reason and its cause say."""
+    scene.serve(web(), web(name="worker"))
+    result = scene.apply(web(2), web(2, name="worker", behaviour=CRASH))
+    assert (result.exit_code, result.document["reason"]) == (4, "CrashLoop")
+    innocent, culprit = result.document["deployments"]
+    assert (innocent["name"], innocent["reason"]) == ("web", "SiblingFailed")
+    (cause,) = innocent["causes"]
+    assert cause["reason"] == "SiblingFailed"
+    assert cause["message"].startswith("deployment/worker failed: CrashLoop: ")
+    assert (culprit["name"], culprit["reason"]) == ("worker", "CrashLoop")
+    assert_verified(scene.apply(web(2), web(3, name="worker")))
+    assert "this very template failed" not in scene.apply(web(2), web(3, name="worker")).stderr
+
+
+@pytest.mark.contract("B723")
+def test_a_sick_neighbour_that_was_not_changed_is_no_new_version(scene: Scene) -> None:
+    """It was sick before, and this run left it as it was."""
+    scene.serve(web(), web(name="worker"))
+    scene.apply_as("rollout-gate", web(5, behaviour=CRASH))
+    result = applied(scene, web(5, behaviour=CRASH), web(2, name="worker"))
+    assert result.exit_code == 6, str(result)
+    said = " ".join(result.stdout.split())
+    assert "deployment/web failed, and this run had not changed it" in said
+    assert "the new version of deployment/web" not in said
+
+
+@pytest.mark.contract("B725", "B530")
+@pytest.mark.sandbox_only("a gate that is killed")
+def test_recover_names_no_version_that_nobody_found_to_be_bad(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The gate ended while the version was still starting: that is what led back."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
+        running.wait_for_line(UNDER_WAY, 60.0)
+        running.kill()
+    result = program("recover", "web")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 4, str(result)
+    assert "the gate ended before deployment/web was complete; revision 1, shop/web:1" in said
+    assert "failed" not in result.stdout
+    assert "undone shop/web:2" in said
+
+
+@pytest.mark.contract("B725", "B530")
+@pytest.mark.sandbox_only("a gate that is interrupted")
+def test_recover_of_a_rollback_names_the_version_that_failed(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Ctrl-C came in the rollback: what serves again is not what failed, nor unknown."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=CRASH))) as running:
+        running.wait_for_line(r"s  rollback ", 60.0)
+        running.send(signal.SIGINT)
+        running.wait()
+    result = program("recover", "web", "--report", f"markdown={scene.folder / 'run.md'}")
+    assert result.exit_code == 4, str(result)
+    said = " ".join(result.stdout.split())
+    assert "deployment/web failed; revision 1, shop/web:1 serves again, verified" in said
+    assert "failed revision 2, shop/web:2 (" in said
+    assert "rollback written by another run, verified" in said
+    assert "unknown version" not in said
+    assert "- new: `shop/web:2`" in (scene.folder / "run.md").read_text()
+
+
+@pytest.mark.contract("B726", "B194")
+@pytest.mark.sandbox_only("the invariants look for what the command names")
+def test_recover_of_a_name_that_nobody_has_is_refused(scene: Scene, program: PlayedGate) -> None:
+    """As `status` of it is; of one that exists nothing is left to be finished."""
+    found = {command: program(command, "nobody") for command in ("recover", "status")}
+    for result in found.values():
+        assert_refused(result, "NotFound", "there is no deployment/nobody in namespace shop")
+    scene.serve(web())
+    assert program("recover", "web").exit_code == 0

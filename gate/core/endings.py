@@ -55,6 +55,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     alike = [ending for ending in deciding if ending.outcome is outcome]
     own = (ending for ending in alike if ending.reason is not Reason.SIBLING_FAILED)
     found = next(own, next(iter(alike), None))
+    if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.failures:
+        found = replace(failure_behind(attempt, None), outcome=outcome)
     if found is None or (attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED):
         found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
     return _with_refusals(attempt, found)

@@ -24,7 +24,7 @@ from gate.core.plan import PlannedObject, Target
 from gate.core.remedy import spec_changed
 from gate.core.returned_template import body_with_template
 from gate.core.target_set import TargetSet
-from gate.core.undo_choice import choose_version, serving_choice
+from gate.core.undo_choice import older_version
 from gate.core.version_history import History, JudgedVersion, template_digest
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
@@ -227,7 +227,10 @@ def _version(
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         if isinstance(target.baseline, Known) and not known_bad:
             return target.baseline, None
-        return _older_that_serves(candidates, target, live, left)
+        found = older_version(target, candidates.object(target.ref), history, before, left)
+        if found is None:
+            return Absent() if isinstance(target.baseline, Known) else target.baseline, None
+        return Known(found), Body.of(body_with_template(live, found.template))
     digest = version.members.get(target.ref)
     owned = version.replica_set_in(target.snapshot.owned())
     if digest is None or before[target.ref] == digest:
@@ -241,34 +244,6 @@ def _version(
     if body is None:
         return Absent(), None
     return _baseline(version, owned, source or _template_of(body, version)), body
-
-
-def _older_that_serves(
-    candidates: Candidates, target: Target, live: LiveObject, left: JudgedVersion | None
-) -> tuple[Fact[Baseline], Body | None]:
-    """Return the ReplicaSet that `undo` would choose, if it serves beside what nobody verified.
-
-    Not where an attempt left other objects of a version that failed: its pods would come back
-    with a configuration that they never ran with.
-    """
-    before, history = candidates.before(), candidates.history(target.ref)
-    others = left.members.items() if left is not None else ()
-    mixed = any(
-        ref.kind != "Deployment" and digest and before.get(ref, digest) == digest
-        for ref, digest in others
-    )
-    found = serving_choice(choose_version(target.snapshot, history, before))
-    if mixed or found is None or _is_proposed(candidates.object(target.ref), found):
-        return Absent() if isinstance(target.baseline, Known) else target.baseline, None
-    baseline = Baseline(found.name, found.revision, found.template, found.pod_template_hash)
-    return Known(baseline), Body.of(body_with_template(live, found.template))
-
-
-def _is_proposed(planned: PlannedObject, replica_set: ReplicaSet) -> bool:
-    """Tell whether a ReplicaSet is of the version that is about to be applied."""
-    trial = planned.trial.deployment if planned.trial is not None else None
-    same = template_digest(replica_set.template)
-    return trial is not None and template_digest(trial.template) == same
 
 
 def _runs_another(target: Target, version: JudgedVersion) -> bool:

@@ -14,7 +14,7 @@ from gate.core.body import Body
 from gate.core.fact import Absent, Fact, Known
 from gate.core.objects import Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import obstacle
-from gate.core.plan import Target
+from gate.core.plan import PlannedObject, Target
 from gate.core.snapshot import Snapshot
 from gate.core.version_history import History, JudgedVersion, template_digest
 
@@ -77,6 +77,36 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
     gone = Template(Body.of({}), tuple(names))
     return Known(Baseline(choice.version.replica_set, None, gone))
+
+
+def older_version(
+    target: Target,
+    planned: PlannedObject,
+    history: History,
+    digests: Mapping[Ref, str],
+    left: JudgedVersion | None,
+) -> Baseline | None:
+    """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
+
+    None where it is of the version that is `planned`, and where the attempt that `left` something
+    unverified left other objects: old pods would come back with a configuration that they never
+    ran with.
+    """
+    found = serving_choice(choose_version(target.snapshot, history, digests))
+    trial = planned.trial.deployment if planned.trial is not None else None
+    if found is None or _leaves_configuration(left, digests):
+        return None
+    if trial is not None and template_digest(trial.template) == template_digest(found.template):
+        return None
+    return Baseline(found.name, found.revision, found.template, found.pod_template_hash)
+
+
+def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
+    members = left.members.items() if left is not None else ()
+    return any(
+        ref.kind != "Deployment" and digest and digests.get(ref, digest) == digest
+        for ref, digest in members
+    )
 
 
 def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:

@@ -35,7 +35,7 @@ def test_both_go_back_when_one_fails(scene: Scene) -> None:
     result = scene.apply(web(2), web(2, name="api", behaviour="crash=0.1"))
     assert whole(result) == (4, "rolled-back", "CrashLoop"), str(result)
     back = ("rolled-back", "CrashLoop")
-    assert outcomes(result) == {"web": back, "api": back}
+    assert outcomes(result) == {"web": ("rolled-back", "SiblingFailed"), "api": back}
     assert_runs(scene.objects, "shop/web:1", revision=3)
     assert images(scene.objects.wait_complete("api", 1)) == ["shop/api:1"]
 

@@ -119,7 +119,7 @@ def test_a_manifest_without_a_deployment_is_applied(
     """A switch of a Service is done once it is written; nothing is watched."""
     server.put(service())
     server.put(settings())
-    document = assert_ended(gate("apply", file=[manifest(*objects)]), 0, "verified", "Complete")
+    document = assert_ended(gate("apply", file=[manifest(*objects)]), 0, "applied", "Complete")
     assert document["deployments"] == []
     assert [each["action"] for each in document["objects"]] == ["changed"]
     assert not any("watch" in seen.query for seen in server.seen)

@@ -105,7 +105,7 @@ def test_a_manifest_without_a_deployment_is_complete_at_once() -> None:
     """A Service switch is written and done; nothing is there to be followed."""
     server = Server()
     player = Player(server, planned(server, config("a")))
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert ends(player.run()) == (0, Outcome.APPLIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT
 
 

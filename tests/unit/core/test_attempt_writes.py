@@ -131,7 +131,7 @@ def test_made_by_somebody_else_since_the_preflight_refuses_too(manager: str, ans
         player.bend(Write, lambda p, effect: WriteConflicted(p.attempt.now, effect.effect_id))
     refused = manager == "kubectl" or answer == "conflict"
     end = (3, Outcome.REFUSED, Reason.CONFLICT)
-    assert ends(player.run()) == (end if refused else (0, Outcome.VERIFIED, Reason.COMPLETE))
+    assert ends(player.run()) == (end if refused else (0, Outcome.APPLIED, Reason.COMPLETE))
 
 
 @pytest.mark.contract("B162")
@@ -436,7 +436,7 @@ def test_a_deployment_that_somebody_created_meanwhile_is_theirs(readable: bool) 
 @pytest.mark.parametrize(
     ("done", "end", "mode"),
     [
-        (True, (0, Outcome.VERIFIED, Reason.COMPLETE), "b"),
+        (True, (0, Outcome.APPLIED, Reason.COMPLETE), "b"),
         (False, (3, Outcome.REFUSED, Reason.REJECTED), "a"),
     ],
 )

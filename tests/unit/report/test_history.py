@@ -97,4 +97,5 @@ def test_a_revision_as_json() -> None:
         "pods": 0,
         "running": True,
         "returned_to": False,
+        "undo_returns": False,
     }

@@ -171,9 +171,9 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
         "changes": [],
         "irreversible": "",
     }
-    result = minimal(Outcome.VERIFIED, 0, Reason.COMPLETE, "applied", RUN)
+    result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
-    assert first == ["✓ VERIFIED (exit 0): written, without a rollout to be followed"]
+    assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]
 
 
 def test_indentation_of_a_log_is_kept() -> None:

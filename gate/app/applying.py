@@ -57,9 +57,16 @@ class Prepared:
         What was written through a subresource, as an autoscaler writes replicas, stays its own.
         """
         entries = self.live.managed.thaw()["managedFields"] if self.live is not None else []
-        return any(
-            entry.get("manager") == manager and not entry.get("subresource") for entry in entries
-        )
+        return _owns_object(entries, manager)
+
+    def takes_over(self, manager: str) -> bool:
+        """Tell whether that manager owns fields of the live object, and none after the take-over.
+
+        Fields of subresources aside, which nobody takes over.
+        """
+        if self.taken is None or not self.can_take_over(manager):
+            return False
+        return not _owns_object(self.taken, manager)
 
     @property
     def imposes_replicas(self) -> bool:
@@ -101,6 +108,13 @@ class Prepared:
         claims = {"claims": self.claims} if self.claims is not None else {}
         body = Body.of({"managedFields": self.taken, **claims})
         return (PlannedWrite(self.ref, Verb.TAKE_OVER, body), apply)
+
+
+def _owns_object(managed_fields: ownership.ManagedFields, manager: str) -> bool:
+    """Tell whether a manager has an entry that is not of a subresource."""
+    return any(
+        entry.get("manager") == manager and not entry.get("subresource") for entry in managed_fields
+    )
 
 
 def prepare(
@@ -153,8 +167,8 @@ def _string_data_of_others(
 
     It is sent as it stands then, so that the server names the fields in conflict.
     """
-    mine = (FIELD_MANAGER, *take_over)
-    others = (entry for entry in managed_fields if entry.get("manager") not in mine)
+    left = taken_fields(managed_fields, take_over) or managed_fields
+    others = (entry for entry in left if entry.get("manager") != FIELD_MANAGER)
     return any("f:stringData" in (entry.get("fieldsV1") or {}) for entry in others)
 
 
@@ -171,9 +185,3 @@ def taken_fields(
     What our own manager wrote otherwise than by an apply, as a pause, becomes part of it.
     """
     return ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))
-
-
-def taken_over(managers: Collection[str], take_over: Collection[str]) -> bool:
-    """Tell whether all these managers' fields are taken over before the apply."""
-    mine = {*ownership.CLIENT_SIDE_MANAGERS, FIELD_MANAGER, *take_over}
-    return set(managers) <= mine

@@ -108,15 +108,24 @@ def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> Non
 
 def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> RefusedError:
     """Return the refusal of fields that other managers own, with the flags that settle it."""
-    managers = sorted({conflict.manager for conflict in conflicts})
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
-    if all(map(item.can_take_over, managers)):
-        flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
-        settled = f"make them ours: {flags}"
-    else:
-        settled = "leave them out of the manifest"
     return RefusedError(
         f"{item.ref}: others own fields of the manifest: {fields}",
         reason=Reason.CONFLICT,
-        hint=f"{settled}; or write over them this once: --force-conflicts",
+        hint=f"{_settling(item, conflicts)}; or write over them this once: --force-conflicts",
     )
+
+
+def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> str:
+    """Return how to settle conflicts for good; what no flag takes over is not for the manifest."""
+    taken = [one for one in conflicts if not one.subresource and item.can_take_over(one.manager)]
+    left = [one for one in conflicts if one not in taken]
+    managers = sorted({one.manager for one in taken})
+    ways = []
+    if managers:
+        flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
+        ways.append(f"make them ours: {flags}")
+    if left:
+        them = ", ".join(one.path for one in left) if managers else "them"
+        ways.append(f"leave {them} out of the manifest")
+    return "; ".join(ways)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.app.applying import Prepared, prepare, taken_over
+from gate.app.applying import Prepared, prepare
 from gate.app.guards import (
     conflict_refusal,
     refuse_deleting,
@@ -165,11 +165,9 @@ def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
     try:
         return _completed(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
-        if item.imposes_replicas and all(one.path == _REPLICAS for one in error.conflicts):
-            return writer.dry_run(_trial(item, force=True))
-        managers = {conflict.manager for conflict in error.conflicts}
-        if item.taken is None or not taken_over(managers, managers_taken_over(item)):
-            raise conflict_refusal(item, _foreign(error.conflicts, item)) from error
+        foreign = [one for one in error.conflicts if not _is_settled(item, one)]
+        if foreign:
+            raise conflict_refusal(item, foreign) from error
         return _completed(item, writer.dry_run(_trial(item, force=True)))
 
 
@@ -195,9 +193,11 @@ def managers_taken_over(item: Prepared) -> set[str]:
     return before - {str(entry.get("manager")) for entry in item.taken}
 
 
-def _foreign(conflicts: tuple[FieldConflict, ...], item: Prepared) -> tuple[FieldConflict, ...]:
-    named = managers_taken_over(item)
-    return tuple(one for one in conflicts if not taken_over({one.manager}, named))
+def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
+    """Tell whether the take-over, or `--replicas apply`, settles a conflict before the apply."""
+    if item.imposes_replicas and conflict.path == _REPLICAS:
+        return True
+    return not conflict.subresource and item.takes_over(conflict.manager)
 
 
 def _trial(item: Prepared, *, force: bool) -> Write:

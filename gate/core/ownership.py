@@ -27,7 +27,7 @@ from gate.core.fields import (
 )
 
 __all__ = [
-    "CLIENT_SIDE_MANAGERS",
+    "KUBECTL_APPLIERS",
     "ManagedFields",
     "descend",
     "differing",
@@ -43,10 +43,21 @@ __all__ = [
 
 ManagedFields = Sequence[Mapping[str, Any]]
 
-CLIENT_SIDE_MANAGERS = ("kubectl-client-side-apply", "kubectl-create", "before-first-apply")
-"""The managers under which `kubectl apply` and `kubectl create` write without server-side apply.
+KUBECTL_APPLIERS = frozenset(
+    {
+        ("kubectl-client-side-apply", "Update"),
+        ("kubectl-create", "Update"),
+        ("before-first-apply", "Update"),
+        ("kubectl", "Apply"),
+        ("kubectl-last-applied", "Apply"),
+    }
+)
+"""Manager and operation of what `kubectl apply`, with and without `--server-side`, and `kubectl
+create` write.
 
 `before-first-apply` is the API server's name for the owner of what had no managed fields.
+`kubectl-last-applied` owns the last-applied annotation of what `kubectl apply --server-side` has
+taken over from `kubectl apply`.
 """
 
 
@@ -131,8 +142,8 @@ def take_over(
 ) -> list[dict[str, Any]] | None:
     """Return the managed fields after `into`/Apply took the fields of others, None for no change.
 
-    Taken are the Update entries of `CLIENT_SIDE_MANAGERS` and all entries of the `named`
-    managers, subresources excepted. The new entry has the apiVersion of the existing entry of
+    Taken are the entries of `KUBECTL_APPLIERS` and all entries of the `named` managers,
+    subresources excepted. The new entry has the apiVersion of the existing entry of
     `into`, else of the newest one taken, and the latest time. Entries of another apiVersion are
     removed without a heir, as `kubectl apply --server-side` does: their paths speak of another
     schema. Their values stay, owned by nobody.
@@ -144,19 +155,32 @@ def take_over(
     first = own or max(taken, key=_time)
     heirs = [entry for entry in taken if entry is not first]
     entry = {**first, "manager": into, "operation": "Apply", "fieldsType": "FieldsV1"}
+    owned = _as_stored(_fields(first))
     for other in heirs:
         if other.get("apiVersion") == first.get("apiVersion"):
-            entry["fieldsV1"] = union(_fields(entry), _fields(other)) or {}
+            owned = union(owned, _as_stored(_fields(other)))
+    entry["fieldsV1"] = owned or {}
     entry["time"] = max(map(_time, (first, *heirs)))
     kept = [dict(e) for e in managed_fields if e is not own and e not in taken]
     return [entry, *kept]
+
+
+def _as_stored(fields: Fields | None) -> Fields | None:
+    """Return a Secret's `stringData` as the `data` that the server keeps (core/v1 Secret).
+
+    An apply owns the former alone; left so, a key that the next manifest leaves out would stay.
+    """
+    if not fields or "f:stringData" not in fields:
+        return fields
+    rest = {key: inner for key, inner in fields.items() if key != "f:stringData"}
+    return union(rest, {"f:data": fields["f:stringData"]})
 
 
 def _is_taken(entry: Mapping[str, Any], named: Collection[str], into: str) -> bool:
     manager, operation, subresource = _identity(entry)
     if subresource or (manager, operation) == (into, "Apply"):
         return False
-    return manager in named or (operation == "Update" and manager in CLIENT_SIDE_MANAGERS)
+    return manager in named or (manager, operation) in KUBECTL_APPLIERS
 
 
 def _time(entry: Mapping[str, Any]) -> str:

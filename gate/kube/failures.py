@@ -15,10 +15,14 @@ from gate.errors import RefusedError
 
 @dataclass(frozen=True, slots=True)
 class FieldConflict:
-    """A field that another field manager owns."""
+    """A field that another field manager owns.
+
+    `subresource` is the one through which it was written, "" for the object itself.
+    """
 
     manager: str
     path: str
+    subresource: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ _OTHER_UID = ("uid mismatch:", "the UID in the precondition")
 
 def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
     conflicts = tuple(
-        FieldConflict(_manager(cause), clean_line(str(cause.get("field", ""))))
+        _field_conflict(cause)
         for cause in _causes(document)
         if cause.get("reason") == "FieldManagerConflict"
     )
@@ -142,10 +142,15 @@ def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
     return ResourceVersionConflict(message)
 
 
-def _manager(cause: Mapping[str, Any]) -> str:
-    """Read the manager from `conflict with "NAME" using apps/v1`, the only place it stands."""
-    found = re.search(r'conflict with "([^"]*)"', str(cause.get("message", "")))
-    return clean_line(found.group(1)) if found else ""
+_CONFLICT_WITH = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
+"""The only place where the manager stands: apimachinery's `managedfields/internal/conflict.go`."""
+
+
+def _field_conflict(cause: Mapping[str, Any]) -> FieldConflict:
+    found = _CONFLICT_WITH.search(str(cause.get("message", "")))
+    manager, subresource = found.groups("") if found else ("", "")
+    path = clean_line(str(cause.get("field", "")))
+    return FieldConflict(clean_line(manager), path, clean_line(subresource))
 
 
 def _invalid(message: str, document: Mapping[str, Any]) -> ApiError:

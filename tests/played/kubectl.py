@@ -99,7 +99,20 @@ class PlayedKubectl:
             query = f"fieldManager={manager}&fieldValidation=Strict&force=false"
             path = f"{self._objects.path(key.resource, key.name)}?{query}"
             metadata = {"namespace": self._objects.namespace, **body["metadata"]}
-            self._client.json("PATCH", path, {**body, "metadata": metadata}, _APPLY)
+            live = self._client.json("PATCH", path, {**body, "metadata": metadata}, _APPLY)
+            if manager == "kubectl" and LAST_APPLIED in live["metadata"].get("annotations", {}):
+                self._note_last_applied(body)
+
+    def _note_last_applied(self, body: JSON) -> None:
+        """Keep the annotation of what `kubectl apply` began, under a manager for it alone."""
+        key = key_of(body, self._objects.namespace)
+        note = _annotated(body, self._objects.namespace)["metadata"]["annotations"][LAST_APPLIED]
+        of = {"name": key.name, "annotations": {LAST_APPLIED: note}}
+        noted = {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": of}
+        query = "fieldManager=kubectl-last-applied&force=true"
+        self._client.json(
+            "PATCH", f"{self._objects.path(key.resource, key.name)}?{query}", noted, _APPLY
+        )
 
     def _apply(self, bodies: Iterator[JSON]) -> None:
         """Apply as kubectl does without --server-side: by what it had applied before."""

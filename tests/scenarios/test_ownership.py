@@ -66,9 +66,11 @@ def test_a_hot_fix_by_hand_is_not_overwritten(scene: Scene) -> None:
 def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
     """Keys that another manager gave as text are its own, although the server encodes them."""
     path = scene.manifest(secret("theirs"))
-    scene.kubectl("apply", "--server-side", "-f", path, check=True)
+    scene.kubectl("apply", "--server-side", "--field-manager=vault", "-f", path, check=True)
     before = scene.objects.get("secrets", "keys")["data"]
-    assert_refused(scene.apply(secret()), "Conflict", "secret/keys", "kubectl")
+    result = scene.apply(secret())
+    assert_refused(result, "Conflict", "secret/keys", "vault")
+    assert "--take-over vault; or write over them this once: --force-" in result.stderr
     assert scene.objects.get("secrets", "keys")["data"] == before
 
 
@@ -130,6 +132,48 @@ def test_the_first_run_after_kubectl_apply_takes_over(scene: Scene, audit: Trail
     assert len(moved) == 1
     assert moved[0].answer is not None
     assert moved[0].answer["metadata"]["generation"] == 1
+
+
+@pytest.mark.contract("B61", "B62", "B65")
+@pytest.mark.parametrize("began", ["--server-side", longer("client side")])
+def test_what_kubectl_applied_on_the_server_is_taken_over(scene: Scene, began: str) -> None:
+    """No flag is needed over `kubectl apply --server-side`, also where it had followed a plain one.
+
+    Removed fields go, of a Secret's `stringData` too, and a rollback brings them back.
+    """
+    before = (web(env={"PASSWORD": "x", "MODE": "one"}), two_keys())
+    path = scene.manifest(*before)
+    if began == "client side":
+        scene.kubectl("apply", "-f", path, check=True)
+    scene.kubectl("apply", "--server-side", "-f", path, check=True)
+    scene.objects.wait_complete("web")
+    assert_rolled_back(scene.apply(web("bad", behaviour="crash=0.1"), secret()), "CrashLoop")
+    assert variables(assert_runs(scene.objects, "shop/web:1"))["MODE"] == "one"
+    assert set(scene.objects.get("secrets", "keys")["data"]) == {"key", "OLD"}
+    assert_verified(scene.apply(web(2), secret()))
+    live = assert_runs(scene.objects, "shop/web:2")
+    assert "MODE" not in variables(live)
+    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
+    assert set(scene.objects.get("secrets", "keys")["data"]) == {"key"}
+
+
+@pytest.mark.contract("B61", "B191")
+def test_undo_takes_over_what_kubectl_applied_on_the_server(scene: Scene) -> None:
+    """Where no gate has been, too: the template of the revision before, the rest as it is."""
+    for version in (1, 2):
+        path = scene.manifest(web(version, min_ready_seconds=version))
+        scene.kubectl("apply", "--server-side", "-f", path, check=True)
+        scene.objects.wait_complete("web")
+    assert_verified(scene.gate("undo", "web", *JSON_OUTPUT))
+    live = assert_runs(scene.objects, "shop/web:1")
+    assert live["spec"]["minReadySeconds"] == 2
+    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
+
+
+def two_keys() -> JSON:
+    """Return the Secret of the shop with a key more."""
+    body = secret()
+    return {**body, "stringData": {**body["stringData"], "OLD": "x"}}
 
 
 @pytest.mark.long

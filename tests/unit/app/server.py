@@ -15,7 +15,7 @@ from gate.kube.resources import KNOWN, Resource
 from gate.sandbox.json import copied
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled
-from tests.unit.app.server_side import Conflicted
+from tests.unit.app.server_side import Conflict, Conflicted
 from tests.unit.kube.scripted import (
     Answer,
     Reply,
@@ -455,11 +455,15 @@ def _precondition(live: JSON | None, wanted: JSON) -> Answer | None:
     return None
 
 
+def _through(conflict: Conflict) -> str:
+    return f' with subresource "{conflict.subresource}"' if conflict.subresource else ""
+
+
 def _conflict(error: Conflicted) -> Answer:
     causes = [
         {
             "reason": "FieldManagerConflict",
-            "message": f'conflict with "{one.manager}" using apps/v1',
+            "message": f'conflict with "{one.manager}"{_through(one)} using apps/v1',
             "field": one.path,
         }
         for one in error.conflicts

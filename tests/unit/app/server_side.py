@@ -26,6 +26,7 @@ class Conflict:
 
     manager: str
     path: str
+    subresource: str = ""
 
 
 class Conflicted(Exception):
@@ -69,7 +70,9 @@ def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON
     own, others = _split(entries, manager, "Apply")
     lost = _lost(body, before, claimed, others)
     if lost and not force:
-        raise Conflicted([Conflict(owner["manager"], f".{path}") for owner, path in lost])
+        raise Conflicted(
+            [Conflict(o["manager"], f".{path}", o.get("subresource", "")) for o, path in lost]
+        )
     kept = [left for owner in others if (left := _less(owner, [p for o, p in lost if o is owner]))]
     gone = fields.subtract(own["fieldsV1"], claimed) if own else None
     for other in kept:

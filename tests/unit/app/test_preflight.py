@@ -480,6 +480,26 @@ def test_a_flag_that_would_not_help_is_not_offered(
     assert "--take-over" not in ended.err
 
 
+@pytest.mark.contract("B67", "B61")
+def test_each_conflict_has_what_settles_it(
+    gate: Gate, server: ApiServer, manifest: Manifest
+) -> None:
+    """What the same kubectl applied is no conflict; the flag is named for whom it reaches."""
+    server.put(managed_by("kubectl", web(), "Apply"))
+    more = {"spec": {"replicas": 5}}
+    server.change("Deployment", "web", more, manager="kubectl", subresource="scale")
+    server.change("Deployment", "web", {"spec": {"minReadySeconds": 9}}, manager="kubectl-edit")
+    ended = gate("apply", file=[manifest(web("2"))])
+    fields = [
+        "manifest: .spec.",
+        ".spec.replicas (kubectl)",
+        ".spec.minReadySeconds (kubectl-edit)",
+    ]
+    ways = "--take-over kubectl-edit; leave .spec.replicas out of the manifest; or write over"
+    assert_refused(ended, server, "Conflict", *fields, ways)
+    assert ended.err.count("(kubectl") == len(fields) - 1
+
+
 @pytest.mark.contract("B73")
 def test_a_merge_that_the_server_cannot_do_is_rejected(
     gate: Gate, server: ApiServer, manifest: Manifest

@@ -33,13 +33,13 @@ def test_string_data_is_sent_as_data() -> None:
 @pytest.mark.contract("B67")
 def test_string_data_of_another_manager_still_conflicts() -> None:
     """Sent as `data` it would overwrite what somebody else applied, without a word."""
-    other = {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:stringData": {"f:a": {}}}}
+    other = {"manager": "other", "operation": "Apply", "fieldsV1": {"f:stringData": {"f:a": {}}}}
     live = LiveObject(
         SECRET, "u", "1", Body.of(secret(data={"a": "b2xk"})), Body.of({"managedFields": [other]})
     )
     body = secret(stringData={"a": "new"})
     assert prepare(SECRET, body, Known(live)).body == body
-    taken = prepare(SECRET, body, Known(live), take_over=["kubectl"])
+    taken = prepare(SECRET, body, Known(live), take_over=["other"])
     assert taken.body == secret(data={"a": "bmV3"})
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gate.core.fields import Fields, paths, subtract, union
 from gate.core.ownership import (
-    CLIENT_SIDE_MANAGERS,
+    KUBECTL_APPLIERS,
     managers_of,
     owned_fields,
     owners_of,
@@ -152,20 +152,42 @@ def test_taking_over_again_unites_with_what_we_own() -> None:
 @pytest.mark.contract("B69")
 def test_a_named_manager_is_taken_over_whatever_its_operation() -> None:
     """`--take-over` moves updates and applies of that manager, and of no other."""
-    apply = entry("kubectl", "Apply", {"f:spec": {"f:paused": {}}})
-    update = entry("kubectl", "Update", {"f:spec": {"f:minReadySeconds": {}}})
-    scale = entry("kubectl", "Update", {"f:spec": {"f:replicas": {}}}, subresource="scale")
+    apply = entry("ci", "Apply", {"f:spec": {"f:paused": {}}})
+    update = entry("ci", "Update", {"f:spec": {"f:minReadySeconds": {}}})
+    scale = entry("ci", "Update", {"f:spec": {"f:replicas": {}}}, subresource="scale")
     other = entry("helm", "Update", {"f:spec": {"f:paused": {}}})
     assert take_over([apply, update, scale, other]) is None
-    taken = take_over([apply, update, scale, other], named=["kubectl"])
+    taken = take_over([apply, update, scale, other], named=["ci"])
     assert taken is not None
     assert paths(taken[0]["fieldsV1"]) == ("spec.paused", "spec.minReadySeconds")
     assert taken[1:] == [scale, other]
 
 
-def test_an_apply_under_kubectls_name_is_not_taken_unasked() -> None:
-    """Only updates of the client-side managers are; an apply under that name is on purpose."""
-    assert take_over([entry("kubectl-client-side-apply", "Apply", {"f:spec": {}})]) is None
+@pytest.mark.contract("B61")
+@pytest.mark.parametrize(
+    ("manager", "operation", "is_taken"),
+    [
+        ("kubectl", "Apply", True),
+        ("kubectl-last-applied", "Apply", True),
+        ("kubectl", "Update", False),
+        ("kubectl-client-side-apply", "Apply", False),
+        ("other", "Apply", False),
+    ],
+)
+def test_what_kubectl_applied_on_the_server_is_taken(
+    manager: str, operation: str, is_taken: bool
+) -> None:
+    """Its applies are; an update under its name is no apply, and another name is on purpose."""
+    theirs = entry(manager, operation, {"f:spec": {"f:paused": {}}})
+    assert take_over([theirs]) == ([{**theirs, "manager": OURS["manager"]}] if is_taken else None)
+
+
+@pytest.mark.contract("B61", "B133")
+def test_string_data_is_taken_as_the_data_that_is_kept() -> None:
+    """A key that the next manifest leaves out goes then: the server never stores `stringData`."""
+    mixed: dict[str, Any] = {"f:stringData": {"f:a": {}}, "f:data": {"f:b": {}}}
+    (taken,) = take_over([entry("kubectl", "Apply", mixed)]) or []
+    assert taken["fieldsV1"] == {"f:data": {"f:a": {}, "f:b": {}}}
 
 
 def test_entries_of_another_version_find_no_heir() -> None:
@@ -181,7 +203,7 @@ def test_entries_of_another_version_find_no_heir() -> None:
     assert taken == [{**KUBECTL, "manager": "rollout-gate", "operation": "Apply"}]
 
 
-managers = st.sampled_from([*CLIENT_SIDE_MANAGERS, "rollout-gate", "helm", "named"])
+managers = st.sampled_from([*sorted(dict(KUBECTL_APPLIERS)), "rollout-gate", "helm", "named"])
 leaf: st.SearchStrategy[dict[str, Any]] = st.builds(dict)
 fields = st.dictionaries(
     st.sampled_from(["f:a", "f:b", WEB]),

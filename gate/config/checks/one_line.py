@@ -64,6 +64,13 @@ def by_url(text: str, interval_seconds: float) -> Check:
     return _sound(Check(name, Http(HttpQuestion(url)), Schedule(interval_seconds)))
 
 
+_QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""An escaped character counts as quoted; a quote that is escaped, or in other ones, opens none."""
+_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
+_EXPANDED: Final = re.compile(r"\$(?=[A-Za-z_{(0-9?@*#!$-])|`")
+_SIGN: Final = re.compile(rf"\|\|?|&&?|;|>>?|<<?|{_EXPANDED.pattern}")
+
+
 def by_command(text: str, interval_seconds: float) -> Check:
     """Read a command line, as a shell splits it; the check is named by the program.
 
@@ -75,9 +82,20 @@ def by_command(text: str, interval_seconds: float) -> Check:
     except ValueError as error:
         hint = "quotes come in pairs, as in a shell"
         raise UsageError("not a command line", hint=hint) from error
+    if sign := _shell_sign(text):
+        hint = f"sh -c {shlex.quote(text.strip())} runs it in one; in single quotes it is text"
+        raise UsageError(f"{sign} is for a shell, and commands run without one", hint=hint)
     schedule = Schedule(interval_seconds, count=1, during=During.BAKE)
     name = _named(PurePosixPath(words[0]).name)
     return _sound(Check(name, Command(words), schedule))
+
+
+def _shell_sign(text: str) -> str:
+    """Return the first sign of a command line that a shell would act on, or ""."""
+    double = "".join(part for part in _QUOTED.findall(text) if part.startswith('"'))
+    found = _EXPANDED.search(_ESCAPED.sub("", double))
+    found = found or _SIGN.search(_QUOTED.sub(" ", text))
+    return found.group() if found else ""
 
 
 def parsed(

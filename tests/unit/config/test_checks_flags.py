@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gate.config import Settings, SettingsError, all_checks, policy
+from gate.config.checks.one_line import by_command
 from gate.core.bake_window import least_bake_seconds
 from gate.core.checks import (
     Bounds,
@@ -20,6 +21,7 @@ from gate.core.checks import (
 )
 from gate.core.policy import Policy
 from gate.core.questions import HttpQuestion
+from gate.errors import UsageError
 from tests.unit.config.folder import Folder, listed
 
 ONE = listed("name: one\nquery: up\nmax: 1")
@@ -137,7 +139,7 @@ def test_a_url_is_a_check_by_its_host_and_path(folder: Folder) -> None:
 @pytest.mark.contract("B437", "B440")
 def test_a_smoke_test_runs_once_in_the_bake_window(folder: Folder) -> None:
     """Split as a shell does, named by the program, and never read by a shell."""
-    lines = ("./bin/smoke.sh --url 'a b' $HOME", "./bin/smoke.sh other")
+    lines = ("./bin/smoke.sh --url 'a b' '$HOME'", "./bin/smoke.sh other")
     first, second = folder.load(smoke_test=lines).smoke_test
     words = ("./bin/smoke.sh", "--url", "a b", "$HOME")
     assert first == Check("smoke.sh", Command(words), Schedule(count=1, during=During.BAKE))
@@ -149,6 +151,18 @@ def test_a_smoke_test_runs_once_in_the_bake_window(folder: Folder) -> None:
     [
         ("curl 'x", "--smoke-test: not a command line"),
         ("''", "--smoke-test: has no command"),
+        ("a | b", "--smoke-test: | is for a shell, and commands run without one"),
+        ("a > log", "--smoke-test: > is for a shell, and commands run without one"),
+        ("a && b", "--smoke-test: && is for a shell, and commands run without one"),
+        ("a; b", "--smoke-test: ; is for a shell, and commands run without one"),
+        ("curl $URL", "--smoke-test: $ is for a shell, and commands run without one"),
+        ('curl "$URL/x"', "--smoke-test: $ is for a shell, and commands run without one"),
+        (
+            "echo \"it's\" | grep 's'",
+            "--smoke-test: | is for a shell, and commands run without one",
+        ),
+        ("echo `date`", "--smoke-test: ` is for a shell, and commands run without one"),
+        ("echo 'a' $(date)", "--smoke-test: $ is for a shell, and commands run without one"),
     ],
 )
 def test_a_smoke_test_that_cannot_be_split_is_wrong(
@@ -156,6 +170,27 @@ def test_a_smoke_test_that_cannot_be_split_is_wrong(
 ) -> None:
     """A shell would wait for the quote."""
     assert folder.problems(smoke_test=(text,)) == [problem]
+
+
+@pytest.mark.contract("B440")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("sh -c 'a | b > $LOG && c'", "grep 'a|b'", 'grep "a|b;c"', "grep a\\|b", "price 5$ $"),
+        *("awk '{print $1}' x", "a \\$HOME", "it\\'s"),
+    ],
+)
+def test_what_is_quoted_is_for_no_shell(folder: Folder, text: str) -> None:
+    """Whoever wants a shell names one."""
+    (check,) = folder.load(smoke_test=(text,)).smoke_test
+    assert isinstance(check.probe, Command)
+
+
+def test_what_is_for_a_shell_is_given_to_one_by_the_hint() -> None:
+    """It can be pasted as the value of the option."""
+    with pytest.raises(UsageError) as caught:
+        by_command("curl -f x | grep 'ok'", 10.0)
+    assert caught.value.hint.startswith("sh -c 'curl -f x | grep '\"'\"'ok'\"'\"'' runs it in one")
 
 
 @pytest.mark.contract("B441")

@@ -161,7 +161,7 @@ def locks(world: World, settings: Settings) -> int:
         session = opened(world, settings, stack, console)
         if settings.release is not None:
             return showing.release(session, settings, world, console)
-        return showing.locks(session, settings, console)
+        return showing.locks(session, settings, world, console)
 
     return concluded(world, "locks", settings, prepare)
 

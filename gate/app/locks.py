@@ -15,20 +15,22 @@ from gate.app.locking import lock_client
 from gate.app.session import Session
 from gate.app.world import World
 from gate.config import Settings
+from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import PREFIX, Lock, lock_of
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.lease import Held, Leases
+from gate.processes import Processes
 from gate.report.locks import LockRow, locks_table
 
 _YES = (b"y", b"yes")
 
 
-def locks(session: Session, settings: Settings, console: Console) -> int:
+def locks(session: Session, settings: Settings, world: World, console: Console) -> int:
     """Print the locks of the namespace."""
     now = session.clock.wall()
     found = Leases(lock_client(session)).all(session.namespace)
-    rows = [_row(held, now) for held in sorted(found, key=lambda held: held.lock)]
+    rows = [_row(held, now, world.processes) for held in sorted(found, key=lambda held: held.lock)]
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
@@ -37,12 +39,12 @@ def locks(session: Session, settings: Settings, console: Console) -> int:
     return 0
 
 
-def _row(held: Held, now: datetime) -> LockRow:
+def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
     return LockRow(
         namespace=held.lock.namespace,
         name=held.lock.name,
         locks=str(held.lock),
-        state=_state(held, now),
+        state=_state(held, now, processes),
         holder=held.holder.identity,
         run_url=held.holder.url,
         acquired_at=held.acquired,
@@ -51,9 +53,11 @@ def _row(held: Held, now: datetime) -> LockRow:
     )
 
 
-def _state(held: Held, now: datetime) -> str:
+def _state(held: Held, now: datetime, processes: Processes) -> str:
     if held.is_free:
         return "free"
+    if is_proven_dead(held.holder, Holder("", process=processes.this()), processes.has_ended):
+        return "dead"
     try:
         renewed = datetime.fromisoformat(held.renewed)
     except ValueError:

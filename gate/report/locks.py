@@ -18,7 +18,8 @@ _GAP = "  "
 class LockRow:
     """One lock; times are RFC 3339.
 
-    `state` is "held", "expired" by this machine's clock, or "free"; `unfinished` is whether an
+    `state` is "held", "dead" where its process was of this machine and is gone, "expired" by this
+    machine's clock, or "free"; `unfinished` is whether an
     attempt left something that `recover` would finish.
     """
 

@@ -285,6 +285,7 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
         assert (row["locks"], row["state"], row["unfinished"]) == ("deployment/web", "held", True)
         first.kill()
     assert row["holder"] == lease(scene)["spec"]["holderIdentity"]
+    assert "dead, unfinished" in program("locks").stdout
     assert_usage(program("locks", "--release", "web"), "agreed")
     freed = program("locks", "--release", "deployment/web", "--yes")
     assert freed.exit_code == 0, str(freed)

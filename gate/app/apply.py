@@ -27,6 +27,7 @@ from gate.kube.failures import Forbidden, NotFound
 from gate.kube.resources import LEASES, Resource
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
+from gate.manifests.kinds import find
 from gate.manifests.lint import LintCode, lint
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest, value_at
@@ -43,12 +44,21 @@ def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
 def arrived(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
     """Say where we are, refuse the wrong place; return the manifest with its namespaces."""
     learn(session.secrets, manifest)
-    arrival.announce(session, console)
+    arrival.announce(session, console, _namespaces(session, manifest))
     manifest = _placed(session, settings, manifest)
     console.placed({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
     namespaces = {item.ref.namespace for item in manifest.objects}
     arrival.check_cluster(session, settings, console, namespaces, _made_here(manifest))
     return manifest
+
+
+def _namespaces(session: Session, manifest: Manifest) -> set[str]:
+    """Return where the objects go, as far as their kinds are known before the server is asked."""
+    return {
+        item.namespace or session.namespace
+        for item in manifest.objects
+        if (kind := find(item.api_version.rpartition("/")[0], item.kind)) is None or kind.namespaced
+    }
 
 
 def _made_here(manifest: Manifest) -> set[str]:

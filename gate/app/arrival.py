@@ -15,15 +15,18 @@ from gate.kube.access import Access, Permission, role_yaml
 from gate.kube.cluster import Cluster
 
 
-def announce(session: Session, console: Console) -> None:
-    """Say first of all where the run goes, before anything can go wrong there."""
+def announce(session: Session, console: Console, namespaces: Collection[str] | None = None) -> None:
+    """Say first of all where the run goes, before anything can go wrong there.
+
+    `namespaces` are those of a manifest's objects; without them it is the context's.
+    """
     connection = session.connection
     where = {"server": connection.server, "context": connection.context}
     console.about({**where, "kubeconfig": connection.kubeconfig})
     context = f", context {connection.context}" if connection.context else ""
-    console.note(
-        "cluster", f"{connection.server}{context}, namespace {session.namespace}, {connection.user}"
-    )
+    named = sorted([session.namespace] if namespaces is None else namespaces)
+    places = f", namespace{'s' if len(named) > 1 else ''} {', '.join(named)}" if named else ""
+    console.note("cluster", f"{connection.server}{context}{places}, {connection.user}")
     if connection.insecure:
         console.warn("TLS is off: the server is not verified, and the token may be read on the way")
 

@@ -9,6 +9,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Final, TextIO
@@ -36,6 +37,7 @@ NO_ENVIRONMENT: Final[Environment] = MappingProxyType({})
 WARNING = "warning"
 _SILENT_LEVELS = ("warning", "error")
 _USUAL_COLUMNS = 80
+_WHOLE_COLUMNS = 1_000_000
 
 
 class Console:
@@ -109,6 +111,11 @@ class Console:
     def style(self, settings: Settings) -> Style:
         """Return what the stream of the results can show now."""
         return style_of(self.stdout, settings, self._environ)
+
+    def uncut(self, settings: Settings) -> Style:
+        """Return the style of a table or tree: off a terminal nothing of it is cut or folded."""
+        style = self.style(settings)
+        return style if self.stdout.isatty() else replace(style, width=_WHOLE_COLUMNS)
 
     def note(self, event: str, message: str) -> None:
         """Say something of the run before or beside its attempt."""

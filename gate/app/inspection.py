@@ -47,7 +47,7 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
     if settings.output == "json":
         console.write(json.dumps(_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
-        console.write(status_tree(rollout, now, console.style(settings)))
+        console.write(status_tree(rollout, now, console.uncut(settings)))
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
@@ -110,7 +110,7 @@ class _Trees:
         self._print(rollout, now)
 
     def _print(self, rollout: Rollout, now: float) -> None:
-        text = status_tree(rollout, now, self._console.style(self._settings))
+        text = status_tree(rollout, now, self._console.uncut(self._settings))
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)
         self._shown = text
@@ -142,7 +142,7 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        text = history_table(rows, session.clock.wall(), console.style(settings))
+        text = history_table(rows, session.clock.wall(), console.uncut(settings))
     console.write(text)
     return 0
 

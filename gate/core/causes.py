@@ -197,11 +197,13 @@ def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -
 
 
 def _times(restarts: int, of: int) -> str:
-    """Say how often a container was restarted, and how many `of` these are of our time."""
+    """Say how often a container was restarted, and how many `of` these we saw or caused."""
     if not of:
         return "not restarted yet"
     said = "1 restart" if of == 1 else f"{of} restarts"
-    return said if restarts == of else f"{said}, {restarts or 'none'} of them since"
+    if restarts == of:
+        return said
+    return f"{said}, {restarts or 'none'} of them while this run watched"
 
 
 def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:

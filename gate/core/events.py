@@ -210,13 +210,17 @@ class ReadBack:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One piece of evidence: an event, a termination or the last lines of a log."""
+    """One piece of evidence: an event, a termination or the last lines of a log.
+
+    `previous` is true of a log that `kubectl logs --previous` would show.
+    """
 
     kind: str
     pod: str
     container: str
     text: CleanText
     at: str
+    previous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

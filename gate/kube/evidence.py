@@ -63,4 +63,5 @@ class Collector:
             return
         text = clean(log, _READ_BYTES).strip()[-_CHARACTERS:]
         if text:
-            found[previous] = Evidence("log", effect.pod, effect.container, clean(text), "")
+            kept = clean(text)
+            found[previous] = Evidence("log", effect.pod, effect.container, kept, "", previous)

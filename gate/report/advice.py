@@ -16,6 +16,8 @@ from gate.report.object_advice import object_advice
 from gate.report.result import DeploymentResult, Result
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
+_INIT_CONTAINER = "init container "
+"""How a cause calls one (`gate.core.causes`)."""
 _MANAGER = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 
@@ -86,7 +88,10 @@ _ALONE: dict[str, tuple[Step, ...]] = {
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
     Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
     Reason.FORBIDDEN: (
-        Step("print the Role that the manifest needs:", "rollout-gate preflight --rbac -f PATH"),
+        Step(
+            "ask for the rights that are missing; of a manifest, this prints the Role:",
+            "rollout-gate preflight --rbac -f PATH",
+        ),
     ),
     Reason.UNAUTHORIZED: (Step("get fresh credentials: the API server does not take these"),),
     Reason.UNREACHABLE: (Step("check the server's address, the network and the kubeconfig"),),
@@ -235,11 +240,25 @@ _STANDING: dict[str, tuple[str, str]] = {
 
 
 def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    pieces = [piece for piece in worst["evidence"] if piece["pod"] and piece["container"]]
-    said = "the container's last words say why" if pieces else "find out why it ended"
-    yield Step(f"{said}: mend that, then apply again")
+    """Lead to what the container said that crashes; where it said nothing, do not claim so."""
+    name = worst["causes"][0]["message"].partition(":")[0] if worst["causes"] else ""
+    container = name.removeprefix(_INIT_CONTAINER)
+    called = name if name != container else f"container {name}" if name else "its container"
+    pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
+    if any(piece["kind"] == "log" for piece in pieces):
+        text = f"read the end of the log of {called}, mend what it names, then apply again"
+    elif any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
+        text = f"read what {called} said as it ended, mend that, then apply again"
+    else:
+        text = f"find out why {called} ended: neither a log nor a last word of it could be read"
+    yield Step(text)
     if pieces and worst["running"] in ("new", "mixed"):
-        words = [*_place(result, worst), pieces[0]["pod"], "-c", pieces[0]["container"]]
+        words = [
+            *_place(result, worst),
+            pieces[0]["pod"],
+            "-c",
+            container or pieces[0]["container"],
+        ]
         yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
 
 

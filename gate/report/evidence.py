@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from gate.core.attempt import Attempt
@@ -15,6 +16,14 @@ from gate.report.versions import is_drawn_in, latest_snapshot, new_replica_set
 MOST_PIECES = 10
 MOST_LINES = 20
 _MOST_OF_A_KIND: dict[EvidenceKind, int] = {"log": 4, "termination": 3, "event": 6}
+_IN_POD = re.compile(r" in pod \S+_\S+\([0-9a-f-]+\)$")
+"""How the kubelet ends its message about a container that backs off: with what it is about."""
+_COMBINED = "(combined from similar events): "
+"""What client-go's event recorder puts before the last of many events that are alike."""
+_NAME_OF_A_POD = re.compile(r'(?<=pods ")[^"]+(?=")')
+"""In a FailedCreate: each try of a ReplicaSet has a pod of another name."""
+_EMPTY_EVENTS = ("Error: ErrImagePull", "Error: ImagePullBackOff")
+"""What the kubelet says beside the event that has the registry's answer."""
 _HEALTHY = (Outcome.VERIFIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 
 
@@ -36,8 +45,11 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
 
 
 def _identity(piece: EvidenceResult) -> tuple[str, ...]:
-    """Pods that end alike say the same."""
-    return (piece["kind"], piece["container"], piece["text"])
+    """Pods that end alike say the same, and so do events but for the names of pods in them."""
+    text = piece["text"]
+    if piece["kind"] == "event":
+        text = _NAME_OF_A_POD.sub("pod", text)
+    return (piece["kind"], piece["container"], text)
 
 
 def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
@@ -66,7 +78,8 @@ def _collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[Eviden
     alone = len(attempt.plan.targets) == 1
     for piece in attempt.evidence:
         if alone or piece.pod in pods:
-            yield _piece(_kind(piece), piece.pod, piece.container, piece.text, piece.at)
+            found = _piece(_kind(piece), piece.pod, piece.container, piece.text, piece.at)
+            yield {**found, "previous": True} if piece.previous else found
 
 
 def _kind(piece: Evidence) -> EvidenceKind:
@@ -82,7 +95,14 @@ def _kind(piece: Evidence) -> EvidenceKind:
 def _piece(kind: EvidenceKind, pod: str, container: str, text: str, at: str) -> EvidenceResult:
     lines = text.splitlines()
     kept = lines[-MOST_LINES:] if kind == "log" else lines[:MOST_LINES]
-    return {"kind": kind, "pod": pod, "container": container, "text": "\n".join(kept), "at": at}
+    return {
+        "kind": kind,
+        "pod": pod,
+        "container": container,
+        "text": "\n".join(kept),
+        "at": at,
+        "previous": False,
+    }
 
 
 def _terminations(rollout: Rollout) -> Iterator[EvidenceResult]:
@@ -118,12 +138,18 @@ def _events(attempt: Attempt, rollout: Rollout) -> Iterator[EvidenceResult]:
     replica_set = new_replica_set(rollout)
     about = {track.pod.uid for track in rollout.new_pods()}
     about |= {replica_set.uid} if replica_set is not None else set()
-    events = [event for event in snapshot.events.values() if event.about_uid in about]
+    events = [
+        event
+        for event in snapshot.events.values()
+        if event.about_uid in about and event.message not in _EMPTY_EVENTS
+    ]
     for event in sorted(events, key=lambda event: (event.at, event.uid), reverse=True):
         pod = event.about_name if event.about_kind == "Pod" else ""
         yield _piece("event", pod, "", _event_text(event), event.at)
 
 
 def _event_text(event: ClusterEvent) -> str:
-    about = "" if event.about_kind == "Pod" else f"{event.about_kind.lower()}/{event.about_name}: "
-    return f"{about}{event.reason}: {event.message}"
+    if event.about_kind != "Pod":
+        about = f"{event.about_kind.lower()}/{event.about_name}: "
+        return f"{about}{event.reason}: {event.message.removeprefix(_COMBINED)}"
+    return f"{event.reason}: {_IN_POD.sub('', event.message)}"

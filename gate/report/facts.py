@@ -116,7 +116,8 @@ def piece_title(piece: EvidenceResult) -> str:
     where = f"pod/{piece['pod']}" if piece["pod"] else "the ReplicaSet"
     where += f", container {piece['container']}" if piece["container"] else ""
     at = f", {piece['at']}" if piece["at"] else ""
-    return f"{_KINDS[piece['kind']]} {where}{at}"
+    previous = "previous " if piece["previous"] else ""
+    return f"{previous}{_KINDS[piece['kind']]} {where}{at}"
 
 
 def look_further(result: Result) -> list[Step]:

@@ -19,6 +19,27 @@ from gate.report.style import Style, Symbol, Tone
 RECOVERED = "recovered"
 """The event of a timeline that tells how the end of an earlier attempt went."""
 _MOST_NAMED = 3
+_OUTSIDE = frozenset(
+    {
+        Reason.POD_CREATE_DENIED,
+        Reason.REPLICA_SET_CREATE_ERROR,
+        Reason.UNSCHEDULABLE,
+        Reason.CONTROLLER_NOT_OBSERVING,
+    }
+)
+"""What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
+_OF_THE_VERSION = frozenset(
+    {
+        Reason.CRASH_LOOP,
+        Reason.OUT_OF_MEMORY,
+        Reason.READINESS_LOST,
+        Reason.AVAILABILITY_LOST,
+        Reason.CHECK_FAILED,
+        Reason.IMAGE_PULL,
+        Reason.CONTAINER_CONFIG,
+        Reason.NOT_READY,
+    }
+)
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -134,7 +155,7 @@ def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
         case Outcome.FAILED:
             if all(is_unchanged_neighbour(result, deployment) for deployment in told):
                 return f"{names} failed, and this run had not changed it: it stands as it was"
-            return f"the new version of {names} is bad and was not taken back"
+            return f"the new version of {names} failed and was not taken back"
         case Outcome.SUPERSEDED:
             return f"somebody else changed {names}; nothing was written to it after that"
         case _:
@@ -246,14 +267,22 @@ def _failed(result: Result, deployment: DeploymentResult) -> str:
         return f"{name} was paused half-way and still is"
     match deployment["running"]:
         case "new":
-            return f"the new version of {name} is bad, and it is all that runs"
+            return f"the new version of {name} {_verb(deployment)}, and it is all that runs"
         case "mixed":
-            return f"the new version of {name} is bad, and runs beside the old one"
+            return f"the new version of {name} {_verb(deployment)}, and runs beside the old one"
         case "baseline":
             return f"the new version of {name} has no pods; the old ones still serve"
         case "none":
             return f"the new version of {name} was bad; it is scaled to 0, and nothing serves"
         case "other":
-            return f"the new version of {name} was bad; nothing of it runs"
+            return f"the new version of {name} {_verb(deployment)}; nothing of it runs"
         case _:
-            return f"the new version of {name} is bad; what runs is unknown"
+            return f"the new version of {name} {_verb(deployment)}; what runs is unknown"
+
+
+def _verb(deployment: DeploymentResult) -> str:
+    """Say what is known against a version: one that could not start may be as good as any."""
+    underneath = {deployment["reason"], *(cause["reason"] for cause in deployment["causes"][:1])}
+    if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
+        return "did not complete"
+    return "failed"

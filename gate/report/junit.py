@@ -109,7 +109,8 @@ def _of_check(check: CheckResult) -> _Finding:
 
 def _piece(piece: EvidenceResult) -> str:
     where = "/".join(filter(None, (piece["pod"], piece["container"])))
-    return f"[{piece['kind']}] {where} {piece['at']}".rstrip() + f"\n{piece['text']}"
+    kind = f"previous {piece['kind']}" if piece["previous"] else piece["kind"]
+    return f"[{kind}] {where} {piece['at']}".rstrip() + f"\n{piece['text']}"
 
 
 def _case(

@@ -79,6 +79,9 @@ class EvidenceResult(TypedDict):
     container: Annotated[str, Meta(description='"" where it is about no single container.')]
     text: str
     at: Time
+    previous: Annotated[
+        bool, Meta(description="Whether it is a log that `kubectl logs --previous` shows.")
+    ]
 
 
 class ReplicaSetResult(TypedDict):

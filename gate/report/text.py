@@ -36,8 +36,11 @@ _MOST_CAUSES = 3
 _POD_COUNT = re.compile(r" \(\d+ of \d+ new pods\)$")
 _MOST_WARNINGS = 3
 _MOST_NAMED = 6
+_MOST_NAME_LINES = 6
+_MOST_IMAGE_LINES = 4
 _LOG_LINES = 10
 _OTHER_LINES = 3
+_MOST_HEADING_LINES = 4
 _LEAST_ROOM = 3
 """Two lines of a heading and one that is quoted."""
 
@@ -55,6 +58,16 @@ class _Block:
         margin = len(_INDENT) + _LABEL_COLUMNS
         for line in self._style.wrapped(text, self._style.width - margin, lines):
             self._add(label, line)
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Return names for a row of several lines: all that fit, and how many do not."""
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS
+        for count in range(len(names), 0, -1):
+            rest = f" and {len(names) - count} more" if count < len(names) else ""
+            text = ", ".join(names[:count]) + rest
+            if len(self._style.wrapped(text, room, len(names))) <= _MOST_NAME_LINES:
+                return text
+        return f"{len(names)} objects"
 
     def line(self, label: str, text: str, sign: str = "") -> None:
         """Add one line as it stands, cut where it is too long."""
@@ -209,9 +222,9 @@ def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
         case "none":
             _scaled_to_zero(block, deployment)
         case "new":
-            block.row("runs", _version(new))
+            block.row("runs", _version(new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
-            block.row("runs", _served(deployment, baseline))
+            block.row("runs", _served(deployment, baseline), _MOST_IMAGE_LINES)
             if deployment["outcome"] != Outcome.REFUSED:
                 _row_of_new(block, deployment, "failed")
         case "mixed":
@@ -241,7 +254,7 @@ def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
 def _both(block: _Block, deployment: DeploymentResult) -> None:
     _row_of_new(block, deployment, "applied")
     if deployment["baseline"] is not None:
-        block.row("before", _version(deployment["baseline"]))
+        block.row("before", _version(deployment["baseline"]), _MOST_IMAGE_LINES)
 
 
 _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
@@ -253,11 +266,13 @@ def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None
     new = deployment["new"]
     if is_unwritten(deployment):
         if new["images"]:
-            block.row("wanted", _version(new))
+            block.row("wanted", _version(new), _MOST_IMAGE_LINES)
+    elif label == "failed" and deployment["reason"] == Reason.PAUSED:
+        block.row("applied", _version(new), _MOST_IMAGE_LINES)
     elif label == "failed" and deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
-        block.row("undone", _version(new))
+        block.row("undone", _version(new), _MOST_IMAGE_LINES)
     else:
-        block.row(label, _version(new))
+        block.row(label, _version(new), _MOST_IMAGE_LINES)
 
 
 def _served(deployment: DeploymentResult, baseline: Version) -> str:
@@ -291,7 +306,7 @@ def _changes(block: _Block, result: Result) -> None:
     for action in _ACTIONS:
         names = [_named(item) for item in result["objects"] if item["action"] == action]
         if names:
-            block.row(action, _some(names))
+            block.row(action, block.listed(names), _MOST_NAME_LINES)
     apart = [_named(item) for item in result["objects"] if not item["judged"]]
     if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {_some(apart)}")
@@ -338,7 +353,7 @@ def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list
         most = _LOG_LINES if index == 0 else _OTHER_LINES
         if room - len(block.lines) < _LEAST_ROOM:
             break
-        block.row("evidence", heading)
+        block.row("evidence", heading, min(_MOST_HEADING_LINES, room - len(block.lines)))
         shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
         for line in shown[: room - len(block.lines)]:
             block.line("evidence", line, style.sign(Symbol.QUOTE))
@@ -352,7 +367,7 @@ def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
     at = f" at {piece['at']}" if piece["at"] else ""
     lines = [line for line in piece["text"].splitlines() if line.strip()]
     if piece["kind"] == "log":
-        return f"log of {where}", lines
+        return f"{'previous ' if piece['previous'] else ''}log of {where}", lines
     first = lines[0] if lines else ""
     verb = "ended" if piece["kind"] == "termination" else "event"
     return f"{where} {verb}{at}: {first}".strip(), lines[1:]

@@ -132,7 +132,7 @@ def rolled_back_unschedulable(stage: Stage) -> None:
 def rolled_back_quota(stage: Stage) -> None:
     """A quota denies the new version's pods."""
     stage.scene.serve(web())
-    stage.scene.objects.create("resourcequotas", quota({"pods": "3"}))
+    stage.scene.objects.create("resourcequotas", quota({"pods": "2"}))
     stage.apply(web(2, progress_deadline_seconds=600))
 
 
@@ -200,13 +200,19 @@ def kept(stage: Stage) -> None:
 def kept_quota(stage: Stage) -> None:
     """A quota denies the pods, and the rollback is off."""
     stage.scene.serve(web())
-    stage.scene.objects.create("resourcequotas", quota({"pods": "3"}))
+    stage.scene.objects.create("resourcequotas", quota({"pods": "2"}))
     stage.apply(web(2), flags="--on-failure keep")
 
 
 def failed_first(stage: Stage) -> None:
     """The first version crashes: nothing to return to."""
     stage.apply(settings(), web(behaviour="crash"))
+
+
+def failed_first_quota(stage: Stage) -> None:
+    """A quota lets one of the first version's two pods in."""
+    stage.scene.objects.create("resourcequotas", quota({"pods": "1"}))
+    stage.apply(web())
 
 
 def failed_paused(stage: Stage) -> None:

@@ -105,7 +105,14 @@ def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
     told = deployment(Outcome.FAILED, reason)
     told["evidence"] = [
-        {"kind": "log", "pod": "web-p0", "container": "web", "text": "panic", "at": ""}
+        {
+            "kind": "log",
+            "pod": "web-p0",
+            "container": "web",
+            "text": "panic",
+            "at": "",
+            "previous": False,
+        }
     ]
     told["causes"][0]["message"] = "exceeded quota: q"
     there = {"context": "prod eu", "kubeconfig": "/etc/k; x"}
@@ -193,7 +200,14 @@ def test_the_deployment_that_failed_itself_is_advised_on() -> None:
     sibling = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     failed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     failed["evidence"] = [
-        {"kind": "log", "pod": "web-p0", "container": "web", "text": "panic", "at": ""}
+        {
+            "kind": "log",
+            "pod": "web-p0",
+            "container": "web",
+            "text": "panic",
+            "at": "",
+            "previous": False,
+        }
     ]
     assert worst_deployment(result_of(sibling, failed)) is failed
 

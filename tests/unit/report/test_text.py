@@ -86,6 +86,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
     """Return a Deployment whose every text is an attack."""
     piece: EvidenceResult = {
         "kind": "log", "pod": HOSTILE, "container": HOSTILE, "text": HOSTILE * 40, "at": HOSTILE,
+        "previous": True,
     }  # fmt: skip
     return {
         "namespace": HOSTILE,
@@ -191,6 +192,7 @@ def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:
             "container": "web",
             "text": "\n".join(f"line {index}" for index in range(20)),
             "at": "",
+            "previous": False,
         }
     ]
     text = verdict_text(result, Style())

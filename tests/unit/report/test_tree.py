@@ -77,9 +77,9 @@ def test_the_tree_of_a_rollout_that_crashes() -> None:
         "conditions\n"
         "  Available  True     MinimumReplicasAvailable: Deployment has minimum availability.\n"
         "causes\n"
-        "  CrashLoop: web: Error, exit code 1, 3 restarts, none of them since: panic:"
-        " DATABASE_URL is not\n"
-        "    set (1 of 2 new pods)\n"
+        "  CrashLoop: web: Error, exit code 1, 3 restarts, none of them while this run"
+        " watched: panic:\n"
+        "    DATABASE_URL is not set (1 of 2 new pods)\n"
         "  ImagePull: shop/web:2: not found (1 of 2 new pods)\n"
     )
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from gate.app.console import Console
+from gate.app.controller_manager import ControllerManagerWatch
 from gate.app.held_locks import LookAtLocks
 from gate.app.lanes import Lanes
 from gate.app.measuring import Measured, performer
@@ -89,10 +90,14 @@ def run(
         if isinstance(effect, Release) and ready.watching is not None:
             ready.watching.stop()  # it is decided, and what is seen from now on delays the end
 
-    listener = console if moved is None else _Steps(console, moved)
+    stopping = threading.Event()
+    watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
+    heard = (watch.moved,) if moved is None else (watch.moved, moved)
+    listener = _Steps(console, heard)
     engine = Engine(clock, inbox, dispatch, listener, partial(_look_at_locks, clock, ready.lease))
     with suppress(RuntimeError):  # no thread can be made: they only save time
         clock.start(client.keep_ready, "connections")
+        clock.start(watch.run, "controllers")
     try:
         with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)
@@ -102,6 +107,7 @@ def run(
             console.warn(f"broken off after writes to {sent}: they stand as they are")
         raise
     finally:
+        stopping.set()
         lanes.stop()
 
 
@@ -115,16 +121,17 @@ def _look_at_locks(clock: Clock, lease: Lease | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """A listener that tells somebody else of each step, too."""
+    """A listener that tells others of each step, too."""
 
     listener: Listener
-    step: Callable[[Attempt], None]
+    others: tuple[Callable[[Attempt], None], ...]
 
     def said(self, announce: Announce) -> None:
         self.listener.said(announce)
 
     def moved(self, attempt: Attempt) -> None:
-        self.step(attempt)
+        for tell in self.others:
+            tell(attempt)
         self.listener.moved(attempt)
 
     def beat(self, attempt: Attempt) -> None:

@@ -45,8 +45,9 @@ class Blindness:
 
     `since` is when the present blindness began, None without one; `past_seconds` is what those
     before it took, `ended_at` when the last of them ended. `sign` stands since `sign_since` with
-    `counters` unchanged. `exceeded_since` is when the deadline condition that stands was first
-    seen. At most `limit_seconds` are taken off, one progress deadline.
+    `counters` unchanged; `silent_since` is since when the controller manager has not renewed its
+    Lease, where that is known. `exceeded_since` is when the deadline condition that stands was
+    first seen. At most `limit_seconds` are taken off, one progress deadline.
     """
 
     limit_seconds: float = math.inf
@@ -58,6 +59,7 @@ class Blindness:
     past_seconds: float = 0.0
     ended_at: float = -math.inf
     exceeded_since: float = math.inf
+    silent_since: float = math.inf
 
     # -- what is seen ------------------------------------------------------------------------------
 
@@ -71,6 +73,18 @@ class Blindness:
     def read_well(self, at: float) -> Blindness:
         """Return it after a complete quorum read."""
         return replace(self, facts_missing=False).settle(at) if self.facts_missing else self
+
+    def controllers_silent(self, at: float, since: float) -> Blindness:
+        """Return it after the controller manager's Lease was looked at; `since` infinite: it acts.
+
+        A Lease that stays the same says it late: all the time since then was blind.
+        """
+        if math.isinf(since):
+            return replace(self, silent_since=since).settle(at)
+        began = max(since, self.ended_at)
+        return replace(
+            self, silent_since=since, since=began if self.since is None else min(began, self.since)
+        )
 
     def fold(self, at: float, snapshot: Snapshot, live: Deployment, ready_pods: int) -> Blindness:
         """Return it after something was seen; `ready_pods` are those of the followed ReplicaSet."""
@@ -103,10 +117,16 @@ class Blindness:
     def settle(self, at: float) -> Blindness:
         """Return it with what is over by `at` put to the past."""
         acts_late = at >= self.sign_since + CONTROLLER_LAG_SECONDS
-        if self.since is None or self.facts_missing or acts_late:
+        is_silent = self.silent_since < math.inf
+        if self.since is None or self.facts_missing or acts_late or is_silent:
             return self
         past = self.past_seconds + max(0.0, at - self.since)
         return replace(self, since=None, past_seconds=past, ended_at=max(at, self.since))
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it is blind for a reason that no object shows: a recording has to say it."""
+        return self.facts_missing or self.silent_since < math.inf
 
     # -- what it means -----------------------------------------------------------------------------
 
@@ -140,10 +160,13 @@ class Blindness:
 
     def causes(self, now: float) -> Iterator[Cause]:
         """Iterate controllers that do not act: after a while, or once that excuses nothing more."""
-        silent_seconds = now - self.sign_since
-        if self.sign is None or not self._is_named(now):
+        if self.silent_since < math.inf:
+            seconds = now - self.silent_since
+            text = f"the controller manager has not renewed its Lease for {seconds:.0f} s"
+        elif self.sign is not None and self._is_named(now):
+            text = f"{self.sign} for {now - self.sign_since:.0f} s"
+        else:
             return
-        text = f"{self.sign} for {silent_seconds:.0f} s"
         yield Cause(Reason.CONTROLLER_NOT_OBSERVING, CleanText(text))
 
     def _is_named(self, now: float) -> bool:

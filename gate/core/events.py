@@ -125,8 +125,33 @@ class LeaseLost:
     holder: str
 
 
+@dataclass(frozen=True, slots=True)
+class ControllersSilent:
+    """The controller manager has not renewed its Lease since `since` (monotonic seconds)."""
+
+    at: float
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class ControllersActed:
+    """The controller manager has renewed its Lease again, or something has moved."""
+
+    at: float
+
+
 ContactEvent = ContactFailed | ContactLost | ContactRestored | AccessRefused | AccessGranted
-Observation = Observed | Vanished | Listed | Woke | Interrupted | ContactEvent | LeaseLost
+Observation = (
+    Observed
+    | Vanished
+    | Listed
+    | Woke
+    | Interrupted
+    | ContactEvent
+    | LeaseLost
+    | ControllersSilent
+    | ControllersActed
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Nothing here moves the attempt on: it only makes true what the event said.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +21,8 @@ from gate.core.events import (
     ContactFailed,
     ContactLost,
     ContactRestored,
+    ControllersActed,
+    ControllersSilent,
     Interrupted,
     LeaseLost,
     Listed,
@@ -58,6 +61,13 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             return _contact(attempt, event)
         case LeaseLost(_, holder):
             return _lease_lost(attempt, holder)
+        case ControllersSilent() | ControllersActed():
+            since = event.since if isinstance(event, ControllersSilent) else math.inf
+            heard = {
+                ref: rollout.controllers_silent(event.at, since)
+                for ref, rollout in attempt.rollouts.items()
+            }
+            return replace(attempt, rollouts=FrozenMap(heard))
         case _:
             after, facts = answered(attempt, event)
             for fact in facts:

@@ -142,6 +142,11 @@ class Rollout:
         """Return the rollout that nothing is heard of, the last fact being that of `since`."""
         return replace(self, blindness=self.blindness.without_facts(max(since, self.applied.at)))
 
+    def controllers_silent(self, at: float, since: float) -> Rollout:
+        """Return the rollout whose controller manager is silent since then, infinite for not."""
+        began = max(since, self.applied.at)
+        return replace(self, blindness=self.blindness.controllers_silent(at, began))
+
     def read_well(self, at: float) -> Rollout:
         """Return the rollout after all of it was read with quorum."""
         blindness = self.blindness.read_well(at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,7 @@ from tests.unit.core.world import (
 )
 
 FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
+NOT_OBSERVING = Reason.CONTROLLER_NOT_OBSERVING
 EXCEEDED = Reason.PROGRESS_DEADLINE_EXCEEDED
 WEB: Deployment = deployment(available_replicas=3, updated_replicas=4, status_replicas=7)
 NEW: ReplicaSet = replica_set(ready_replicas=0, available_replicas=0)
@@ -302,3 +304,24 @@ def test_nothing_blind_is_no_time() -> None:
     """The clock is the time itself."""
     blindness = Blindness()
     assert (blindness.clock(7.0), blindness.time_of(9.0, 7.0)) == (7.0, 9.0)
+
+
+# -- a controller manager that is silent -----------------------------------------------------------
+
+
+@pytest.mark.contract("B119")
+def test_a_silent_controller_manager_is_no_lack_of_progress() -> None:
+    """From the first look that showed the same on; once it acts again, the clock goes on."""
+    rollout = STUCK.seen().controllers_silent(130.0, 110.0)
+    cause = next(one for one in rollout.causes(150.0) if one.reason is NOT_OBSERVING)
+    assert cause.message == "the controller manager has not renewed its Lease for 40 s"
+    rollout = rollout.controllers_silent(310.0, math.inf)
+    assert fails_between(rollout, 805.9, 806.0)
+    assert not [one for one in rollout.causes(400.0) if one.reason is NOT_OBSERVING]
+
+
+@pytest.mark.contract("B116", "B119")
+def test_a_controller_manager_that_stays_silent_excuses_one_deadline() -> None:
+    """A Lease that nobody renews any more, though controllers act, costs no more than that."""
+    rollout = STUCK.seen().controllers_silent(130.0, 110.0)
+    assert fails_between(rollout, 1205.9, 1206.0)

@@ -18,7 +18,12 @@ from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord
 from gate.core.endings import closed
 from gate.core.fact import Known
 from gate.core.following import applied_found, start_following
-from gate.core.inspecting import begin_inspection, with_restorations_checked, with_unread
+from gate.core.inspecting import (
+    begin_inspection,
+    with_recreations,
+    with_restorations_checked,
+    with_unread,
+)
 from gate.core.journal import closed_of, record_now
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
@@ -42,7 +47,7 @@ def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> S
         attempt = _turned_back(attempt, ruled)
     leg, state = place
     if trigger is Trigger.INSPECTED:
-        attempt = with_restorations_checked(attempt)
+        attempt = with_restorations_checked(with_recreations(attempt))
     elif state in (State.INSPECTING, State.CLOSING):
         attempt = closed(attempt, trigger)
     attempt = replace(attempt, leg=leg, state=state)

@@ -72,6 +72,27 @@ def with_unread(attempt: Attempt) -> Attempt:
     return replace(attempt, findings=findings) if missing else attempt
 
 
+def with_recreations(attempt: Attempt) -> Attempt:
+    """Return the attempt whose endings know which deleted Deployments are there again by now."""
+    said = CleanText("the Deployment was deleted and created again")
+    again = {
+        ref: replace(ending, message=said)
+        for ref, ending in attempt.endings.items()
+        if ending.reason is Reason.DELETED and _is_recreated(attempt, ref)
+    }
+    whole = attempt.ending
+    if whole is None or not again:
+        return attempt
+    if any(attempt.endings[ref] == whole for ref in again):
+        whole = replace(whole, message=said)
+    return replace(attempt, endings=FrozenMap({**attempt.endings, **again}), ending=whole)
+
+
+def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
+    found = attempt.findings.get(ref)
+    return found is not None and found.kind is FindingKind.RECREATED
+
+
 def with_restorations_checked(attempt: Attempt) -> Attempt:
     """A restoration that the server keeps otherwise than it was sent is no rollback."""
     causes = tuple(_not_restored(attempt))

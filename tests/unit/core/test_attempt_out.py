@@ -23,7 +23,7 @@ from gate.core.events import (
     Vanished,
     WriteRejected,
 )
-from gate.core.fact import Unknown
+from gate.core.fact import Absent, Unknown
 from gate.core.folding import UnexpectedAnswer
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText
@@ -360,6 +360,25 @@ def test_what_is_made_again_after_its_deletion_was_heard_of_is_not_called_gone()
     assert player.attempt.ending is not None
     assert player.attempt.ending.message == "the Deployment was deleted and created again"
     assert player.written() == [("apply", "deployment/web")]
+
+
+@pytest.mark.contract("B127")
+def test_what_is_made_again_before_the_last_look_is_not_called_gone() -> None:
+    """The read after the deletion still found nothing; the last look finds its successor."""
+    player = rolled_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    uid = player.server.stored[player.web].uid
+    player.server.remove(player.web)
+
+    def then_made(playing: Player, effect: Read) -> ReadBack:
+        playing.server.put(manifest("v2"), "kubectl")
+        return ReadBack(playing.attempt.now, effect.effect_id, Absent())
+
+    player.bend(Read, then_made)
+    player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
+    assert player.attempt.ending is not None
+    assert player.attempt.ending.message == "the Deployment was deleted and created again"
 
 
 @pytest.mark.contract("B127")

@@ -15,10 +15,17 @@ from gate.kube.access import Access, Permission, role_yaml
 from gate.kube.cluster import Cluster
 
 
-def announce(session: Session, console: Console, namespaces: Collection[str] | None = None) -> None:
+def announce(
+    session: Session,
+    console: Console,
+    namespaces: Collection[str] | None = None,
+    *,
+    everywhere: bool = False,
+) -> None:
     """Say first of all where the run goes, before anything can go wrong there.
 
-    `namespaces` are those of a manifest's objects; without them it is the context's.
+    `namespaces` are those of a manifest's objects; without them it is the context's, or all of
+    them, `everywhere`.
     """
     connection = session.connection
     where = {"server": connection.server, "context": connection.context}
@@ -26,6 +33,7 @@ def announce(session: Session, console: Console, namespaces: Collection[str] | N
     context = f", context {connection.context}" if connection.context else ""
     named = sorted([session.namespace] if namespaces is None else namespaces)
     places = f", namespace{'s' if len(named) > 1 else ''} {', '.join(named)}" if named else ""
+    places = ", all namespaces" if everywhere else places
     console.note("cluster", f"{connection.server}{context}{places}, {connection.user}")
     if connection.insecure:
         console.warn("TLS is off: the server is not verified, and the token may be read on the way")

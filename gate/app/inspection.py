@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
 
 from gate.app.console import Console
 from gate.app.live import Live, read_live, selector_of, standing
@@ -23,6 +22,7 @@ from gate.core.undo_choice import choose_version
 from gate.core.version_history import History
 from gate.report.history import Revision, history_table
 from gate.report.live.attempts import status_view
+from gate.report.status_document import status_document
 from gate.report.tree import status_tree
 from gate.signals import SIGNAL_BASE, Signalled
 
@@ -45,7 +45,7 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
         rollout, stopped = _watched(session, settings, live, rollout, console)
     now = session.clock.now()
     if settings.output == "json":
-        console.write(json.dumps(_document(rollout, now), indent=2) + "\n")
+        console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
         console.write(status_tree(rollout, now, console.uncut(settings)))
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
@@ -114,25 +114,6 @@ class _Trees:
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)
         self._shown = text
-
-
-def _document(rollout: Rollout, now: float) -> dict[str, Any]:
-    """Return the JSON object that `status --output json` prints."""
-    verdict, live = rollout.verdict(now), rollout.snapshot.live
-    causes = verdict.causes or rollout.causes(now)
-    return {
-        "namespace": rollout.ref.namespace,
-        "name": rollout.ref.name,
-        "verdict": verdict.kind.value,
-        "reason": verdict.reason.value,
-        "message": verdict.message,
-        "causes": [
-            {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
-            for cause in causes
-        ],
-        "revision": live.revision if live is not None else None,
-        "images": list(live.template.images()) if live is not None else [],
-    }
 
 
 def history(session: Session, settings: Settings, name: str, console: Console) -> int:

@@ -19,6 +19,7 @@ from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import PREFIX, Lock, lock_of
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
+from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
 from gate.processes import Processes
 from gate.report.locks import LockRow, locks_table
@@ -27,16 +28,38 @@ _YES = (b"y", b"yes")
 
 
 def locks(session: Session, settings: Settings, world: World, console: Console) -> int:
-    """Print the locks of the namespace."""
+    """Print the locks of the namespace, or of all of them (`--all-namespaces`)."""
     now = session.clock.wall()
-    found = Leases(lock_client(session)).all(session.namespace)
+    found = read_locks(session, settings, "locks")
     rows = [_row(held, now, world.processes) for held in sorted(found, key=lambda held: held.lock)]
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
-        text = locks_table(rows, now, console.style(settings))
+        text = locks_table(
+            rows, now, console.style(settings), with_namespace=settings.all_namespaces
+        )
     console.write(text)
     return 0
+
+
+def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
+    """Return the locks of the namespace, or of all of them.
+
+    Raises RefusedError where not all may be listed, which says how `command` does with one.
+    """
+    leases = Leases(lock_client(session))
+    if not settings.all_namespaces:
+        return leases.all(session.namespace)
+    try:
+        return leases.all("")
+    except Forbidden as error:
+        one = leases.cluster.command("rollout-gate", command, namespace="NAMESPACE")
+        raise RefusedError(
+            error.message,
+            reason=error.reason,
+            hint="to see all namespaces takes a ClusterRole that may list"
+            f" leases.coordination.k8s.io; of one: {one}",
+        ) from error
 
 
 def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
@@ -67,6 +90,8 @@ def _state(held: Held, now: datetime, processes: Processes) -> str:
 
 def release(session: Session, settings: Settings, world: World, console: Console) -> int:
     """Give a lock back for whoever holds it, after asking; what it remembers stays."""
+    if settings.all_namespaces:
+        raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
     arrival.announce(session, console)
     leases = Leases(lock_client(session))
     lock = _named(session.namespace, settings.release or "")

@@ -11,10 +11,12 @@ from typing import Final
 from gate import signals
 from gate.app import arrival
 from gate.app.finishing import Passed, Run
+from gate.app.guards import refuse_protected
 from gate.app.keeping import Keeper
 from gate.app.live import read_object
 from gate.app.lock_taking import Locked, record_place
 from gate.app.locking import lock_client, locked
+from gate.app.locks import read_locks
 from gate.app.recover import ENDS_ALL, Recovery
 from gate.app.session import Session, guarded
 from gate.app.world import World
@@ -23,7 +25,7 @@ from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import deployment_ref
 from gate.core.outcome import worst
-from gate.errors import RefusedError
+from gate.errors import RefusedError, UsageError
 from gate.kube.lease import Held, Leases
 from gate.report.headline import RECOVERED
 from gate.signals import Delivery
@@ -33,12 +35,16 @@ NOTHING_LEFT: Final = Passed("nothing is left to be finished")
 
 
 def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
-    """Prepare to finish the attempts on some Deployments, or all of the namespace.
+    """Prepare to finish attempts: on some Deployments, of the namespace, or of all of them.
 
     RefusedError for a name that neither a lock nor a Deployment has.
     """
-    arrival.announce(session, recovery.console)
-    arrival.check_cluster(session, recovery.settings, recovery.console, [session.namespace])
+    settings, console = recovery.settings, recovery.console
+    if settings.all_namespaces and names:
+        raise UsageError("a NAME and --all-namespaces: a Deployment is named in its namespace")
+    arrival.announce(session, console, everywhere=settings.all_namespaces)
+    here = [] if settings.all_namespaces else [session.namespace]
+    arrival.check_cluster(session, settings, console, here)
     leases = Leases(lock_client(session))
     if names:
         found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
@@ -47,11 +53,14 @@ def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run
         seen = [held for held in found.values() if held is not None]
         places = _record_places(leases, seen)
     else:
-        seen = list(leases.all(session.namespace))
+        seen = list(read_locks(session, settings, "recover"))
         places = {held.lock: held for held in seen if held.record}
     abandoned = _abandoned(recovery.world, seen, places.values())
     if not (places or abandoned):
         return NOTHING_LEFT
+    if settings.all_namespaces:
+        namespaces = {lock.namespace for lock in (*places, *abandoned)}
+        refuse_protected(sorted(namespaces), settings.protected_namespace)
     return partial(_finish_all, recovery, list(places), abandoned)
 
 
@@ -92,8 +101,12 @@ def _finish_all(
             raise
         if ended and ended[-1].outcome in ENDS_ALL:
             return ended[-1]
+    everywhere = recovery.settings.all_namespaces
     for attempt in ended if refused or len(ended) > 1 else ():
-        targets = ", ".join(str(target.ref) for target in attempt.plan.targets)
+        targets = ", ".join(
+            f"{target.ref} in {target.ref.namespace}" if everywhere else str(target.ref)
+            for target in attempt.plan.targets
+        )
         recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
     if refused:
         refused[0].after_recovery = bool(ended)

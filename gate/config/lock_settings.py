@@ -39,6 +39,17 @@ class LockSettings(BaseModel):
             "keep verified Secrets and environment values in a Secret, for later returns",
         ),
     ] = False
+    all_namespaces: Annotated[
+        bool,
+        Option(
+            Group.LOCK,
+            LOCKS | RECOVER,
+            "the locks of all namespaces",
+            short="-A",
+            in_file=False,
+            in_environment=False,
+        ),
+    ] = False
     release: Annotated[
         LockName, Option(Group.LOCK, LOCKS, "give this lock back", in_file=False)
     ] = None

@@ -48,11 +48,16 @@ class LockRow:
         }
 
 
-def locks_table(rows: Sequence[LockRow], now: datetime, style: Style) -> str:
+def locks_table(
+    rows: Sequence[LockRow], now: datetime, style: Style, *, with_namespace: bool = False
+) -> str:
     """Return the locks as an aligned table; `now` has a time zone, and ages are counted from it."""
     if not rows:
         return "no locks\n"
     table = [_HEADINGS, *(tuple(map(style.shown, _cells(row, now))) for row in rows)]
+    if with_namespace:
+        namespaces = ["NAMESPACE", *(style.shown(row.namespace) for row in rows)]
+        table = [(name, *cells) for name, cells in zip(namespaces, table, strict=True)]
     widths = [max(map(columns, column)) for column in zip(*table, strict=True)]
     lines = (
         _GAP.join(padded(cell, width) for cell, width in zip(cells, widths, strict=True))

@@ -295,6 +295,50 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     assert program("locks").stdout.split()[-4:] == ["free", "-", "-", "-"]
 
 
+@pytest.mark.contract("B527")
+def test_all_namespaces_are_listed_and_recovered(
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
+) -> None:
+    """What gates left in two namespaces is finished by one command that may see both."""
+    scene.objects.create("namespaces", {"metadata": {"name": "blog"}})
+    scene.serve(web())
+    first = program("apply", "-n", "blog", "-f", scene.manifest(web(name="post")))
+    assert first.exit_code == 0, str(first)
+    for flags, body in (
+        ((), web(2, behaviour=SLOW)),
+        (("-n", "blog"), web(2, name="post", behaviour=SLOW)),
+    ):
+        with program.start("apply", *flags, "-f", scene.manifest(body)) as running:
+            running.wait_for_line("applied +deployment/.* changed")
+            running.kill()
+    lines = program("locks", "-A").stdout.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["NAMESPACE", "LOCK"],
+        ["blog", "deployment/post"],
+        ["shop", "deployment/web"],
+    ]
+    rows = json.loads(program("locks", "--all-namespaces", "--output", "json").stdout)
+    assert [(row["namespace"], row["unfinished"]) for row in rows] == [
+        ("blog", True),
+        ("shop", True),
+    ]
+    refused = program("recover", "-A", "--protected-namespace", "blog")
+    assert_refused(refused, "Protected", "blog")
+    gate = gate_with_rules([*rules(*READING), {**LEASE_RULES, "verbs": ["get", "list"]}])
+    for command in ("locks", "recover"):
+        result = gate(command, "-A")
+        assert_refused(result, "Forbidden", "at the cluster scope")
+        assert f"of one: rollout-gate {command} -n NAMESPACE" in result.stderr
+    assert_usage(program("recover", "web", "-A"), "NAME")
+    assert_usage(program("locks", "--release", "web", "--yes", "-A"), "namespace")
+    result = program("recover", "-A")
+    assert result.exit_code == 4, str(result)
+    for ended in ("deployment/post in blog: rolled-back", "deployment/web in shop: rolled-back"):
+        assert ended in result.stderr
+    assert "all namespaces" in result.stderr
+    assert program("recover", "-A").exit_code == 0
+
+
 @pytest.mark.long
 @pytest.mark.contract("B529")
 def test_names_fit(scene: Scene, tmp_path: Path) -> None:

@@ -113,6 +113,26 @@ def test_status_can_be_read_by_programs(gate: Gate, server: ApiServer) -> None:
     assert (document["verdict"], document["reason"]) == ("failed", "CrashLoop")
     assert document["causes"][0]["pods"] == 2
     assert (document["revision"], document["images"]) == (1, ["shop/web:crash"])
+    live = server.get("Deployment", "web")["status"]
+    assert document["replicas"] == {
+        "wanted": 2,
+        "total": live["replicas"],
+        "updated": live["updatedReplicas"],
+        "ready": 0,
+        "available": 0,
+    }
+    [(first, second)] = [document["pods"]]
+    assert (first["name"], second["name"]) == ("web-hash1-0", "web-hash1-1")
+    assert (first["replicaset"], first["role"], first["ready"]) == ("web-hash1", "new", False)
+    assert first["restarts"] == 3
+    assert "CrashLoopBackOff" in first["state"]
+
+
+@pytest.mark.contract("B188")
+def test_conditions_are_as_the_cluster_says(gate: Gate, server: ApiServer) -> None:
+    """Type, status, reason, message; of a Deployment that is gone there is nothing."""
+    with_condition(server, EXCEEDED)
+    assert gate("status", "web").document["conditions"] == [EXCEEDED]
 
 
 def after_the_watch_began(server: ApiServer, *changes: Any) -> None:

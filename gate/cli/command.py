@@ -97,5 +97,18 @@ def _option(item: Setting) -> click.Option:
     if item.opposite:
         return click.Option([item.name, *short, f"{item.flag}/{item.opposite}"], default=None)
     return click.Option(
-        [item.name, *short, item.flag], metavar=item.metavar, multiple=item.repeated, default=None
+        [item.name, *short, item.flag],
+        metavar=item.metavar,
+        multiple=item.repeated,
+        default=None,
+        shell_complete=_completed(item),
     )
+
+
+def _completed(item: Setting) -> Callable[..., Any]:
+    def completed(context: click.Context, parameter: click.Parameter, begun: str) -> Any:
+        from gate.cli.completion import completion_of
+
+        return completion_of(item)(context, parameter, begun)
+
+    return completed

@@ -106,6 +106,10 @@ def main() -> NoReturn:
     """Run the command of this process, and end it with the exit code."""
     # Imports make much and no garbage: looking for it as usual takes a tenth of the start.
     gc.set_threshold(COLLECT_AFTER)
+    if instruction := os.environ.get("_ROLLOUT_GATE_COMPLETE"):
+        from gate.cli.completion import complete
+
+        sys.exit(complete(rollout_gate, instruction))
     signals.install()
     stdout, stderr = streams.harden()
     clock, call = SystemClock(), Call(tuple(sys.argv[1:]), os.environ)

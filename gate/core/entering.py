@@ -30,7 +30,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
-from gate.core.remedy import irreversible, returned_set, with_unwritten_members, writes_back
+from gate.core.remedy import decided_plan, irreversible, with_unwritten_members, writes_back
 from gate.core.resuming import why_resumed
 from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
@@ -88,8 +88,9 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         for ref, verdict in ruled.items()
         if verdict is not None and verdict.kind is VerdictKind.FAILED
     }
-    written = with_unwritten_members(attempt.plan, attempt.written, attempt.restored)
-    attempt = replace(attempt, written=written)
+    plan = decided_plan(attempt.plan, attempt.written)
+    written = with_unwritten_members(plan, attempt.written, attempt.restored)
+    attempt = replace(attempt, plan=plan, written=written)
     concerned = culprits(ruled) or frozenset(attempt.rollouts)
     departed = frozenset(attempt.departures)
     followed = {
@@ -133,7 +134,7 @@ def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[
     """Return what of the set cannot be restored, if any of it is to be."""
     if not any(write.verb is Verb.APPLY for write in queue):
         return {}
-    missing = returned_set(attempt.plan, attempt.written).missing
+    missing = attempt.plan.target_set.missing
     return {ref: Rejection(ref, Reason.SET_INCOMPLETE, why) for ref, why in missing.items()}
 
 
@@ -187,7 +188,8 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
     """Follow on the way back what served before and needs no write to serve again.
 
     Its configuration may have been restored: the same predicate has to verify it. What somebody
-    else changed before it was written is theirs, and nothing that this attempt could verify.
+    else changed before it was written is theirs, and nothing that this attempt could verify; nor
+    is what did not serve before.
     """
     if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
         return attempt
@@ -200,7 +202,8 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
             continue
         if snapshot is None or snapshot.live is None or (written is not None and written.changed):
             continue
-        if ref in returned_set(attempt.plan, attempt.written).bodies:
+        set_ = attempt.plan.target_set
+        if ref not in attempt.restored and (ref in set_.bodies or ref in set_.obstacles):
             continue
         applied = applied_found(attempt.now, snapshot.live, changed=False)
         attempt = start_following(attempt, applied, snapshot)

@@ -48,7 +48,7 @@ def record_of(plan: Plan) -> Record:
     if plan.resumed is not None:
         found = plan.resumed.record
         policy = replace(found.policy, on_failure=plan.policy.on_failure)
-        return replace(found, policy=policy)
+        return replace(found, policy=policy, target_set=plan.target_set)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
         if write.verb is not Verb.TAKE_OVER:

@@ -8,7 +8,7 @@ failed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.core import ownership
@@ -20,6 +20,7 @@ from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.fields import Fields, extract
 from gate.core.last_applied import has_last_applied, with_last_applied
+from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.one_way import why_irreversible
 from gate.core.plan import Plan, PlannedWrite
@@ -109,7 +110,7 @@ def _rollback(
     plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
 ) -> tuple[PlannedWrite, ...]:
     """Restore all that changed; where no changed Deployment can go back, the rest stays too."""
-    returns_to = returned_set(plan, written)
+    returns_to = decided_plan(plan, written).target_set
     mine = {
         ref: w
         for ref, w in written.items()
@@ -152,17 +153,21 @@ def _has_target(plan: Plan, ref: Ref) -> bool:
     return True
 
 
-def returned_set(plan: Plan, written: Mapping[Ref, WrittenObject]) -> TargetSet:
-    """Return the set that a rollback returns to.
+def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
+    """Return the plan with the set that its way back returns to, as a rollback begins.
 
     Where an apply broke off before it changed a Deployment, it takes back what little was
-    written: all is as before then, whatever ran.
+    written: all is as before then, whatever ran. A recovery that finds a rollback begun goes on to
+    where that one was going.
     """
+    if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
+        return plan
     found = [written.get(one.ref) for one in plan.targets]
-    if any(one is not None and one.changed for one in found):
-        return plan.target_set
+    is_changed = any(one is not None and one.changed for one in found)
     is_whole = bool(found) and all(one is not None for one in found)
-    return plan.target_set if is_whole else TargetSet()
+    if is_changed or is_whole:
+        return plan
+    return replace(plan, target_set=TargetSet(obstacles=plan.target_set.obstacles))
 
 
 def with_unwritten_members(
@@ -173,7 +178,7 @@ def with_unwritten_members(
     An apply that was refused half-way leaves some; the set is restored whole. What is `restored`
     already needs nothing more.
     """
-    members = returned_set(plan, written).bodies
+    members = plan.target_set.bodies
     left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
     found = {ref: WrittenObject(before, before) for ref, before in left if before is not None}
     if not found:

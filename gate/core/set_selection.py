@@ -225,7 +225,8 @@ def _version(
     if version is None:
         left = left_unverified(target, history, before)
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
-        if isinstance(target.baseline, Known) and not known_bad:
+        goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
+        if not (known_bad or goes_on):
             return target.baseline, None
         found = older_version(target, candidates.object(target.ref), history, before, left)
         if found is None:
@@ -244,6 +245,19 @@ def _version(
     if body is None:
         return Absent(), None
     return _baseline(version, owned, source or _template_of(body, version)), body
+
+
+def _goes_on(candidates: Candidates, target: Target) -> bool:
+    """Tell whether an attempt only goes on with what is under way, as `resume` does.
+
+    It has no configuration, which might be that of the version under way, and brings no template
+    of a manifest.
+    """
+    live, trial = target.snapshot.live, candidates.object(target.ref).trial
+    if any(one.ref.kind != "Deployment" for one in candidates.objects):
+        return False
+    after = trial.deployment if trial is not None else live
+    return live is not None and after is not None and after.template.body == live.template.body
 
 
 def _runs_another(target: Target, version: JudgedVersion) -> bool:

@@ -128,6 +128,7 @@ def _record(record: Record) -> dict[str, Any]:
         "set": {
             "bodies": [[ref(one), body.thaw()] for one, body in record.target_set.bodies.items()],
             "missing": [[ref(one), why] for one, why in record.target_set.missing.items()],
+            "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
         },
     }
 
@@ -151,8 +152,11 @@ def _record_of(value: Mapping[str, Any]) -> Record:
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
     bodies = ((ref_of(one), Body.of(body)) for one, body in value.get("bodies", ()))
-    missing = ((ref_of(one), clean_line(why)) for one, why in value.get("missing", ()))
-    return TargetSet(FrozenMap(bodies), FrozenMap(missing))
+    missing, obstacles = (
+        FrozenMap((ref_of(one), clean_line(why)) for one, why in value.get(name, ()))
+        for name in ("missing", "obstacles")
+    )
+    return TargetSet(FrozenMap(bodies), missing, obstacles)
 
 
 def _policy(policy: Policy) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
     if world.settings is None or attempt.outcome not in ends or world.books.late:
         return
     back = attempt.outcome is Outcome.ROLLED_BACK
-    before = world.books.returned if world.books.out else world.books.settings
+    was_written = world.books.out or world.books.back
+    before = world.books.returned if was_written else world.books.settings
     for name, was, value in zip(KEYS, before, configuration.values(world.settings), strict=True):
         wanted = was if back else WANTED
         if value != wanted and (name == "mode" or value not in (THEIRS, "")):
@@ -179,20 +180,19 @@ def _concluded(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the outcome to what the cluster is at that moment, and to what was done.
 
     A refusal need not know of a write that is done after the gate has stopped waiting for it, nor
-    of one that somebody else has undone meanwhile. Where nothing served and the Deployment came not
-    to be written, its configuration is what goes back.
+    of one that somebody else has undone meanwhile. Where what ran did not serve and came not to be
+    written, its configuration is what goes back.
     """
     books, outcome = world.books, attempt.outcome
     runs_new = world.cluster.template.image == WANTED
-    there_was = books.out or books.meddled or books.configured
+    there_was = books.out or books.back or books.meddled or books.configured
     back_to_nothing = not (books.found.image or world.cluster.uid)
-    as_found = not (books.out or books.served) and world.cluster.template == books.found
     as_before = books.meddled and world.cluster.template == books.found
     was_deleted = not world.cluster.uid and books.back > 0
     untrue = {
         Outcome.VERIFIED: books.read != WANTED,
         Outcome.ROLLED_BACK: not (books.served and there_was and books.read == books.served)
-        and not (back_to_nothing or as_found),
+        and not (back_to_nothing or _is_as_found(world)),
         Outcome.REFUSED: books.out + books.back > books.late and not as_before,
         Outcome.SUPERSEDED: not (books.meddled or books.others),
         Outcome.FAILED: not (runs_new or was_deleted or books.others or books.meddled),
@@ -213,7 +213,7 @@ def _came_to_rest(world: World, attempt: Attempt) -> Iterator[str]:
     match attempt.outcome:
         case Outcome.VERIFIED if runs != WANTED:
             yield f"{name}: verified, and {runs or 'nothing whole'} runs in the end"
-        case Outcome.ROLLED_BACK if runs != books.served:
+        case Outcome.ROLLED_BACK if runs != books.served and not _is_as_found(world):
             yield f"{name}: rolled back, and {runs or 'nothing whole'} runs in the end"
         case Outcome.VERIFIED | Outcome.ROLLED_BACK | Outcome.INTERRUPTED:
             return
@@ -221,6 +221,13 @@ def _came_to_rest(world: World, attempt: Attempt) -> Iterator[str]:
             return
         case outcome:
             yield f"{name}: it ended {outcome}, and nobody is to blame"
+
+
+def _is_as_found(world: World) -> bool:
+    """Tell whether a Deployment that did not serve was never written, and is as it was found."""
+    books = world.books
+    served = bool(books.served) and books.found.image == books.served
+    return not (books.out or books.back or served) and world.cluster.template == books.found
 
 
 def _goes_back(attempt: Attempt) -> bool:

@@ -299,26 +299,45 @@ def begun(world: World, scene: Scene) -> Stepped:
 
 
 def _returned_to(cluster: Cluster, history: History) -> str:
-    """Return the image that a failure may return to: what serves, else what was verified last."""
+    """Return the image that a failure may return to: what serves, else what was verified last.
+
+    Where a version stands that an attempt knows to be bad, and none was verified, it is the older
+    one whose pods still serve.
+    """
     if cluster.template.image != KEPT and (stands := rules.stands(cluster)):
         return stands
     sets = {shown.set_name(Template(image)): image for image in shown.REVISIONS}
     verified = (sets.get(one.replica_set, "") for one in history.verified)
-    return next((image for image in verified if image != WANTED), "")
+    if history.verified:
+        return next((image for image in verified if image != WANTED), "")
+    serving = [one for one in cluster.sets if one.ready and one.template != cluster.template]
+    return serving[-1].template.image if serving and _is_bad(cluster, history) else ""
+
+
+def _is_bad(cluster: Cluster, history: History) -> bool:
+    """Tell whether an attempt left what runs because it failed."""
+    live = shown.live_of(cluster).deployment
+    judged = history.of_template(live.template) if live is not None else None
+    return judged is not None and judged.failed
 
 
 def _configuration_returned_to(world: World, scene: Scene) -> tuple[str, ...]:
     """Return what a failure makes of the ConfigMap: what was found, or what was verified last.
 
-    The latter where a bad version runs that was kept, and where a rollback that failed left the
-    Deployment beside the bad version's configuration.
+    The latter where a bad version runs that an attempt left, and where a rollback that failed left
+    the Deployment beside the bad version's configuration.
     """
     found = world.settings
-    is_kept = world.cluster.template.image == KEPT
-    is_mixed = world.cluster.template.image == BEFORE and found and found.mode.value != BEFORE
-    if is_kept or (scene.kept and is_mixed):
+    is_kept = world.cluster.template.image == KEPT or _is_bad(world.cluster, world.lease.history)
+    is_mixed = world.cluster.template.image == BEFORE and _is_unchanged_by_others(found)
+    if scene.kept and (is_kept or is_mixed):
         return configuration.values(configuration.served(BEFORE))
     return configuration.values(found)
+
+
+def _is_unchanged_by_others(settings: Settings | None) -> bool:
+    """Tell whether the ConfigMap is as an attempt applied it, and not as it was at first."""
+    return settings is not None and BEFORE != settings.mode.value == settings.level.value
 
 
 def recovery_of(world: World) -> Plan | None:

@@ -10,15 +10,17 @@ from gate.app.check_subjects import require_answerable
 from gate.app.console import Console
 from gate.app.finishing import Passed, Run, concluded
 from gate.app.locking import locked, looked
-from gate.app.recording import taped
+from gate.app.recording import Tape, taped
 from gate.app.recover import Carry, Recovery, under_lock
 from gate.app.remembering import Claim
-from gate.app.running import run
+from gate.app.running import Ready, run
 from gate.app.session import opened
 from gate.app.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
+from gate.core.attempt import Attempt
 from gate.core.lock import locks_of
+from gate.signals import Delivery
 
 
 def apply(world: World, settings: Settings) -> int:
@@ -43,7 +45,21 @@ def apply(world: World, settings: Settings) -> int:
         keeper = locked(session, settings, console, world, locks)
         carry: Carry = run
         if tape is not None:
-            carry = partial(run, measured=tape.measured, writing=tape.writing, moved=tape.moved)
+            carry = partial(_recorded, tape)
         return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
 
     return concluded(world, "apply", settings, prepare)
+
+
+def _recorded(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
+    """Run an attempt, and record it with its end."""
+    attempt = run(
+        ready,
+        console,
+        delivered,
+        measured=tape.measured,
+        writing=tape.writing,
+        moved=tape.moved,
+    )
+    tape.ended(attempt, console.run())
+    return attempt

@@ -24,6 +24,9 @@ from gate.core.policy import FailFast, Policy
 from gate.core.questions import Answers, Errored
 from gate.core.share import Share
 from gate.errors import UsageError
+from gate.report.document import document
+from gate.report.recorded_end import recorded_end
+from gate.report.run import Run
 from gate.wire import trace
 from gate.wire.recorder import Recorder
 from gate.wire.secret_values import SecretValues
@@ -41,11 +44,15 @@ _DOUBTS: Final = "on_inconclusive"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A recording, the policy that it was recorded under, and that which is asked for."""
+    """A recording, the policy that it was recorded under, and that which is asked for.
+
+    `end` is what the recording holds of the result of its run, None where it holds nothing.
+    """
 
     recording: Recording
     then: Policy
     now: Policy
+    end: dict[str, Any] | None = None
 
 
 def load(file: str, settings: Settings) -> Loaded:
@@ -62,7 +69,7 @@ def load(file: str, settings: Settings) -> Loaded:
         events=found.events(),
         checks=then.checks,
     )
-    return Loaded(recording, then, now)
+    return Loaded(recording, then, now, found.end())
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
@@ -196,6 +203,10 @@ class Tape:
         else:
             self._recorder.seen(at)
 
+    def ended(self, attempt: Attempt, run: Run) -> None:
+        """Take the end of the attempt."""
+        self._recorder.ended(self._clock.now(), partial(_end, attempt, run))
+
     def _listed(self, path: str, body: bytes) -> None:
         if self.complete:
             namespace = path.partition("/namespaces/")[2].partition("/")[0]
@@ -211,6 +222,10 @@ class Tape:
             self._recorder.header(
                 self._clock.now(), self._applied, before=self._before, policy=self._policy
             )
+
+
+def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
+    return recorded_end(document(attempt, run))
 
 
 def _is_apply(query: Sequence[tuple[str, str]]) -> bool:

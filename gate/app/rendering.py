@@ -14,7 +14,8 @@ from gate.config import Settings
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.report.document import document, minimal
-from gate.report.reading import read_result
+from gate.report.reading import read_result, result_of
+from gate.report.recorded_end import with_recorded_end
 from gate.report.result import Result
 from gate.report.run import Run
 from gate.report.samples import history
@@ -22,6 +23,8 @@ from gate.report.sinks import Format, rendered, write_report
 
 _HEADER_BYTES: Final = 64 * 1024
 _OF_A_RECORDING: Final = '"trace"'
+_NO_END: Final = "what was done after the verdict is not in it, nor how its run ended and what runs"
+_NO_LOGS: Final = "the logs and warnings of its run are not in it"
 
 
 def render(file: str, settings: Settings, console: Console) -> int:
@@ -50,9 +53,9 @@ def _is_recording(path: Path) -> bool:
 
 
 def from_recording(file: str, settings: Settings) -> Result:
-    """Return the document of a recording, judged under its policy as `--observe` would.
+    """Return the document of a recording: how its run ended, as far as it holds that.
 
-    What the run itself did after its verdict is not judged: nothing is written in a replay.
+    Where it does not, it is judged under its policy as `--observe` would, without an exit code.
     """
     loaded = recording.load(file, settings)
     (judged,) = judge(loaded.recording, replace(loaded.now, observe=True))
@@ -65,10 +68,16 @@ def from_recording(file: str, settings: Settings) -> Result:
         clock_start=0.0,
         clock_end=attempt.now,
         timeline=judged.timeline,
-        warnings=(f"made of the recording {file}: what was done after the verdict is not in it",),
+        warnings=(f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}",),
         course=judged.course,
     )
-    return document(attempt, run) if attempt.ended else _undecided(judged, run)
+    result = document(attempt, run) if attempt.ended else _undecided(judged, run)
+    if loaded.end is not None:
+        return result_of(with_recorded_end(result, loaded.end), Path(file))
+    result["exit_code"] = None
+    for one in result["deployments"]:
+        one["running"] = "unknown"
+    return result
 
 
 def _undecided(judged: Judged, run: Run) -> Result:

@@ -11,7 +11,7 @@ from typing import Final
 from gate.report.advice import worst_deployment
 from gate.report.facts import outcome_words
 from gate.report.grade import Grade, check_grade, grade, result_grade
-from gate.report.headline import called
+from gate.report.headline import called, exit_words
 from gate.report.result import DeploymentResult, Result
 
 MOST_OF_A_LEVEL: Final = 10
@@ -58,7 +58,7 @@ def _of_all(result: Result) -> Iterator[Annotation]:
     level = _level(result, result_grade(result))
     if level is None:
         return
-    title = f"{_PROGRAM}: {outcome_words(result)} (exit {result['exit_code']})"
+    title = f"{_PROGRAM}: {outcome_words(result)} ({exit_words(result)})"
     message = f"{result['reason']}: {result['message']}"
     worst = worst_deployment(result)
     file, line = _place(result, worst) if worst is not None else _place_in(result["message"])

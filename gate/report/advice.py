@@ -32,6 +32,8 @@ class Step:
 
 def next_steps(result: Result) -> tuple[Step, ...]:
     """Return what a person should do now, the cluster's state first; at most four steps."""
+    if result["exit_code"] is None:
+        return ()  # a recording without an end says nothing of what runs since
     worst = worst_deployment(result)
     if worst is None:
         steps = [*_of_attempt(result)]

@@ -46,7 +46,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     return result
 
 
-def minimal(outcome: Outcome, exit_code: int, reason: Reason, message: str, run: Run) -> Result:
+def minimal(
+    outcome: Outcome, exit_code: int | None, reason: Reason, message: str, run: Run
+) -> Result:
     """Return the document of a run that ended without an attempt: usage, refused, a bug."""
     return {
         "schema": "rollout-gate/result/v1",

@@ -45,8 +45,13 @@ def grade(outcome: str) -> Grade:
 
 
 def result_grade(result: Result) -> Grade:
-    """Return the grade of a run; one that was only observed is good where it found nothing bad."""
+    """Return the grade of a run; one that was only observed is good where it found nothing bad.
+
+    What a recording that holds no end comes to is not what its run came to.
+    """
     found = grade(result["outcome"])
+    if result["exit_code"] is None:
+        return Grade.UNSURE
     deployments = [grade(one["outcome"]) for one in result["deployments"]]
     if result["outcome"] == Outcome.OBSERVED and set(deployments) - {Grade.GOOD}:
         return Grade.UNSURE

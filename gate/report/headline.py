@@ -55,11 +55,17 @@ def headline(result: Result, style: Style) -> list[str]:
     """Return the first line, or two where it is long."""
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
     words = result["outcome"].replace("-", " ").upper()
-    start = f"{style.sign(sign)} {words} (exit {result['exit_code']}):"
+    start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
     first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, 2)
     if first.startswith(start):
         first = style.painted(start, tone) + first.removeprefix(start)
     return [first, *(f"  {line}" for line in rest)]
+
+
+def exit_words(result: Result) -> str:
+    """Return how the process ended, in words."""
+    code = result["exit_code"]
+    return "its end is not recorded" if code is None else f"exit {code}"
 
 
 def called(deployment: DeploymentResult) -> str:
@@ -79,7 +85,8 @@ def _sentence(result: Result) -> str:
         case Outcome.OBSERVED:
             return result["message"].partition(" because ")[0]
         case Outcome.INTERRUPTED:
-            return f"by {signal_name(result['exit_code'] - SIGNAL_BASE)}; {result['message']}"
+            number = (result["exit_code"] or 0) - SIGNAL_BASE
+            return f"by {signal_name(number)}; {result['message']}"
         case Outcome.LOST_CONTACT:
             return "the API server could not be reached any more; what runs is unknown"
         case Outcome.INTERNAL_ERROR:

@@ -41,7 +41,7 @@ def junit(result: Result) -> str:
     suite = TestSuite(_NAME)
     suite.timestamp = _text(result["started_at"])
     for name in ("outcome", "exit_code", "reason", "message", "run_url", "attempt", "version"):
-        suite.add_property(name, _text(str(result[name])))
+        suite.add_property(name, _text("" if result[name] is None else str(result[name])))
     suite.add_property("traceparent", _text(result["traceparent"]))
     for case in _cases(result):
         suite.add_testcase(case)
@@ -55,7 +55,7 @@ def junit(result: Result) -> str:
 
 def _cases(result: Result) -> Iterator[TestCase]:
     yield from _phases(result)
-    tolerant = result["exit_code"] == 0
+    tolerant = not result["exit_code"]
     for deployment in result["deployments"]:
         name = f"{deployment['namespace']}/{deployment['name']}"
         case = _case("deployment", name, 0.0, _of_deployment(deployment), tolerant=tolerant)

@@ -22,7 +22,7 @@ from gate.report.facts import (
     surroundings,
 )
 from gate.report.grade import Grade, grade, result_grade
-from gate.report.headline import called
+from gate.report.headline import called, exit_words
 from gate.report.result import CheckResult, DeploymentResult, ObjectResult, Result
 
 BUDGET_BYTES: Final = 900 * 1024
@@ -73,7 +73,7 @@ def _sections(result: Result) -> Iterator[str]:
 
 def _verdict(result: Result) -> Iterator[str]:
     sign = _SIGNS[result_grade(result)]
-    yield f"## {sign} {_plain(outcome_words(result))} (exit {result['exit_code']})\n"
+    yield f"## {sign} {_plain(outcome_words(result))} ({exit_words(result)})\n"
     yield f"{_plain(sentence(result))}\n"
     yield f"**{_plain(result['reason'])}**: {_code(result['message'])}\n"
     facts = [f"{label} {_code(text)}" for label, text in surroundings(result)]

@@ -20,7 +20,7 @@ def outputs(result: Result) -> Mapping[str, str]:
     rollback = result["rollback"]
     found = {
         "outcome": result["outcome"],
-        "exit-code": str(result["exit_code"]),
+        "exit-code": "" if result["exit_code"] is None else str(result["exit_code"]),
         "reason": result["reason"],
         "rolled-back": _told(rollback is not None and rollback["verified"]),
         "changed": _told(any(item["action"] != "unchanged" for item in result["objects"])),

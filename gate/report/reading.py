@@ -20,10 +20,22 @@ def read_result(path: Path) -> Result:
     data = _read(path)
     try:
         plain = msgspec.json.decode(data)
+    except (ValueError, RecursionError) as error:
+        raise _no_result(path, error) from None
+    return result_of(plain, path)
+
+
+def result_of(plain: Any, path: Path) -> Result:
+    """Return the document that JSON from `path` is; UsageError where it is none."""
+    try:
         return msgspec.convert(_cleaned(plain), Result)
     except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else clean_line(str(error))
-        raise UsageError(f"{path}: no result document: {why}") from None
+        raise _no_result(path, error) from None
+
+
+def _no_result(path: Path, error: Exception) -> UsageError:
+    why = "nested too deeply" if isinstance(error, RecursionError) else clean_line(str(error))
+    return UsageError(f"{path}: no result document: {why}")
 
 
 def _read(path: Path) -> bytes:

@@ -311,7 +311,10 @@ class Result(TypedDict):
     kubeconfig: Annotated[str, Meta(description='The file that was named, "" where none was.')]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
     outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
-    exit_code: Annotated[int, Meta(ge=0, le=255)]
+    exit_code: Annotated[
+        Annotated[int, Meta(ge=0, le=255)] | None,
+        Meta(description="null of a recording that does not hold how its run ended."),
+    ]
     reason: Reason
     message: Annotated[str, Meta(description="One line for people.")]
     started_at: Time

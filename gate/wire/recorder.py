@@ -26,7 +26,16 @@ from gate.wire import measurements
 from gate.wire.files import open_new
 from gate.wire.masking import Masker
 from gate.wire.secret_values import SecretValues
-from gate.wire.trace import LISTED, MAX_FILE_BYTES, MEASURED, RETURNED, SEEN, UNSEEN, VERSION
+from gate.wire.trace import (
+    ENDED,
+    LISTED,
+    MAX_FILE_BYTES,
+    MEASURED,
+    RETURNED,
+    SEEN,
+    UNSEEN,
+    VERSION,
+)
 
 _SCENARIO: Final = "recorded"
 
@@ -150,6 +159,10 @@ class Recorder:
     def returned(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""
         self._hand(0, lambda: {"t": self._since(at), "type": RETURNED, "object": {}})
+
+    def ended(self, at: float, make: Callable[[], Made]) -> None:
+        """Record how the run ended, as `make` says in the recorder's own thread."""
+        self._hand(0, lambda: {"t": self._since(at), "type": ENDED, "object": make()})
 
     def _hand(self, size: int, make: Callable[[], Made], *, is_header: bool = False) -> None:
         """Hand over what makes a line; beyond the bound nothing more is recorded."""

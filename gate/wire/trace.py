@@ -9,7 +9,8 @@ the type LISTED, a `namespace`, and as `object` a page of the list that a watch 
 type MEASURED, and as `object` what one tick of a check was answered; or the type UNSEEN: a request
 or a watch failed, as `object` tells, so that facts may be missing until the type SEEN: then all of
 each Deployment was read again; or the type RETURNED: the run had decided, and what follows came of
-what it wrote then.
+what it wrote then; or the type ENDED, and as `object` how the run ended: the last line, which is
+missing where the run was killed.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ MEASURED: Final = "MEASURED"
 UNSEEN: Final = "UNSEEN"
 SEEN: Final = "SEEN"
 RETURNED: Final = "RETURNED"
+ENDED: Final = "ENDED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
 _KINDS: Final[Mapping[type[core.Watched], Kind]] = {
@@ -91,6 +93,8 @@ _HEADER: Final = Decoder(_Header)
 _LINE: Final = Decoder(_Line)
 _WHY: Final = Decoder(_Why)
 _OF_KIND: Final = Decoder(_OfKind)
+_OBJECT: Final = Decoder(dict[str, Any])
+_ENDED: Final = f'"{ENDED}"'.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +126,29 @@ class Recording:
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
-                if found.type == RETURNED:
+                if found.type in (RETURNED, ENDED):
                     return
                 at = max(at, found.t)
                 heard = self._heard(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
             yield from heard
+
+    def end(self) -> dict[str, Any] | None:
+        """Read how the run ended, None where the recording does not hold it.
+
+        UsageError with file and line where that line cannot be read.
+        """
+        for number, line in itertools.islice(_lines(self.path), 1, None):
+            if _ENDED not in line:
+                continue
+            try:
+                found = _LINE.decode(line)
+                if found.type == ENDED:
+                    return _OBJECT.decode(found.object)
+            except _UNREADABLE as error:
+                raise _unreadable(self.path, number, error) from None
+        return None
 
     def _heard(self, at: float, line: bytes, found: _Line, pages: _Pages) -> tuple[Heard, ...]:
         if found.type == LISTED:

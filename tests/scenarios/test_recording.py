@@ -99,3 +99,65 @@ def test_what_a_pod_says_of_a_secret_is_masked(scene: Scene) -> None:
     result = scene.apply(web(2, behaviour="crash=0.1", log=log), secret(value), flags=RECORD)
     assert result.exit_code == 4, str(result)
     assert "cannot log in as shop with ***" in result.stdout
+
+
+def _ended_alike(scene: Scene, flags: tuple[str, ...] = ()) -> tuple[JSON, JSON]:
+    """Return the results of a recorded run of a bad version, and of the report of its recording."""
+    scene.serve(web(progress_deadline_seconds=2))
+    bad = web(2, progress_deadline_seconds=2, behaviour="crash=0.1")
+    run = scene.apply(bad, flags=[*flags, *RECORD])
+    return run.document, _reported(scene)
+
+
+def _reported(scene: Scene) -> JSON:
+    """Return the report of the recording, written to a file: its exit code is the run's."""
+    report = scene.gate("report", "run.jsonl", "--report", "json=report.json")
+    assert report.exit_code == 0, str(report)
+    found: JSON = json.loads((scene.folder / "report.json").read_text())
+    return found
+
+
+@pytest.mark.contract("B750")
+@pytest.mark.parametrize("flags", [(), longer(("--on-failure", "keep")), longer(("--observe",))])
+def test_a_recording_tells_how_its_run_ended(scene: Scene, flags: tuple[str, ...]) -> None:
+    """The report of a recording has the run's verdict, exit code, way back and what runs."""
+    run, report = _ended_alike(scene, flags)
+    names = ("outcome", "exit_code", "reason", "message", "rollback", "attempt", "context")
+    assert {name: report[name] for name in names} == {name: run[name] for name in names}
+    for then, now in zip(run["deployments"], report["deployments"], strict=True):
+        same = ("outcome", "reason", "running", "baseline", "new", "causes")
+        assert {name: now[name] for name in same} == {name: then[name] for name in same}
+    done = [(one["name"], one["action"], one["at_end"]) for one in run["objects"]]
+    assert [(one["name"], one["action"], one["at_end"]) for one in report["objects"]] == done
+    (warning,) = report["warnings"]
+    assert "the logs and warnings of its run are not in it" in warning
+
+
+@pytest.mark.contract("B750")
+def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None:
+    """What serves again needs no undo, and the revision that it had is the bad one's by now."""
+    _ended_alike(scene)
+    text = scene.gate("report", "run.jsonl").stdout
+    assert "ROLLED BACK (exit 4): " in text.splitlines()[0]
+    assert "serves again" in text
+    assert "rollout-gate undo" not in text
+
+
+@pytest.mark.contract("B750")
+def test_a_recording_without_an_end_advises_nothing(scene: Scene) -> None:
+    """A gate that was killed left no end: what it did then, and what runs, nobody can tell."""
+    _ended_alike(scene)
+    recording = scene.folder / "run.jsonl"
+    lines = recording.read_text().splitlines(keepends=True)
+    assert json.loads(lines[-1])["type"] == "ENDED"
+    recording.write_text("".join(lines[:-1]))
+    document = _reported(scene)
+    assert (document["outcome"], document["exit_code"]) == ("observed", None)
+    assert document["message"].startswith("would have rolled back deployment/web to revision 1")
+    assert [one["running"] for one in document["deployments"]] == ["unknown"]
+    assert document["deployments"][0]["evidence"]
+    text = scene.gate("report", "run.jsonl").stdout
+    assert "(its end is not recorded)" in text
+    assert "exit 0" not in text
+    assert "next" not in text
+    assert "nor how its run ended and what runs" in " ".join(text.split())

@@ -19,6 +19,7 @@ from gate.report.facts import (
     surroundings,
 )
 from gate.report.grade import Grade, check_grade, grade, result_grade
+from gate.report.headline import exit_words
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
 from gate.report.html.lanes import STATES
 from gate.report.result import Result
@@ -61,6 +62,7 @@ def _environment() -> Environment:
         outcome_words=outcome_words,
         piece_title=piece_title,
         result_grade=result_grade,
+        exit_words=exit_words,
         runs_now=runs_now,
         sentence=sentence,
         signs=_SIGNS,

@@ -19,6 +19,7 @@ from gate.app.secrets_beside import SecretsBeside
 from gate.app.verified_bodies import VerifiedBodies
 from gate.clock import Clock
 from gate.core.body import Body
+from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
 from gate.core.lock import Lock, lock_of
@@ -280,8 +281,12 @@ class Keeper:
         """Return a record's text, after what Secrets were is kept beside it."""
         if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
             self._secrets.keep(record, self._held.get(lock))
-        why = tuple(masked(cause, self.mask) for cause in record.why)
-        return fitting(replace(without_secrets(record), why=why))[0]
+        followed = tuple(replace(one, why=self._masked(one.why)) for one in record.followed)
+        bare = replace(without_secrets(record), why=self._masked(record.why), followed=followed)
+        return fitting(bare)[0]
+
+    def _masked(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+        return tuple(masked(cause, self.mask) for cause in causes)
 
     def _close(self, task: _Task, closed: Closed) -> None:
         """Write down what is to be remembered, strike out the record, and give the locks back.

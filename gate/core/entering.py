@@ -31,7 +31,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
 from gate.core.remedy import decided_plan, irreversible, with_unwritten_members, writes_back
-from gate.core.resuming import why_resumed
+from gate.core.resuming import failures_found, why_resumed
 from gate.core.signal_names import signal_name
 from gate.core.triggers import Rulings, culprits, failed, fails
 from gate.core.verdict import VerdictKind
@@ -83,15 +83,11 @@ def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -
 
 def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
     """Turn around: remember why, lay out the writes, start with no rollout of the new leg."""
-    failures = {
-        ref: Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
-        for ref, verdict in ruled.items()
-        if verdict is not None and verdict.kind is VerdictKind.FAILED
-    }
+    recorded = _recorded_failures(attempt)
     plan = decided_plan(attempt.plan, attempt.written)
     written = with_unwritten_members(plan, attempt.written, attempt.restored)
     attempt = replace(attempt, plan=plan, written=written)
-    concerned = culprits(ruled) or frozenset(attempt.rollouts)
+    concerned = frozenset(recorded) or culprits(ruled) or frozenset(attempt.rollouts)
     departed = frozenset(attempt.departures)
     followed = {
         ref: replace(rollout.snapshot, written=False) for ref, rollout in attempt.rollouts.items()
@@ -99,7 +95,7 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
     queue = writes_back(attempt.plan, attempt.written, departed, concerned)
     return replace(
         attempt,
-        failures=FrozenMap(failures),
+        failures=recorded or _failures(ruled),
         why_back=_why_back(attempt),
         rejection=None,
         queue=queue,
@@ -116,6 +112,20 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
         rollouts=FrozenMap(),
         outstanding=FrozenMap(),
         concluded=checking.conclusions(attempt),
+    )
+
+
+def _recorded_failures(attempt: Attempt) -> FrozenMap[Ref, Ending]:
+    """Return the verdicts that led a gate back that died; empty where the record has none."""
+    resumed = attempt.plan.resumed
+    return failures_found(resumed) if resumed is not None and resumed.back else FrozenMap()
+
+
+def _failures(ruled: Rulings) -> FrozenMap[Ref, Ending]:
+    return FrozenMap(
+        (ref, Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes))
+        for ref, verdict in ruled.items()
+        if verdict is not None and verdict.kind is VerdictKind.FAILED
     )
 
 

@@ -72,7 +72,15 @@ def record_now(attempt: Attempt) -> Record:
     record = record_of(attempt.plan)
     if attempt.leg is Leg.FORWARD:
         return record
-    return replace(record, leg=Leg.BACK, why=_why(attempt) or record.why)
+    followed = tuple(
+        replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
+    )
+    return replace(record, leg=Leg.BACK, why=_why(attempt) or record.why, followed=followed)
+
+
+def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
+    failure = attempt.failures.get(ref)
+    return (_told(failure), *failure.causes) if failure is not None else ()
 
 
 def _why(attempt: Attempt) -> tuple[Cause, ...]:

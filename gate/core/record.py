@@ -42,10 +42,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A Deployment whose rollout is followed; `baseline` is None where nothing served."""
+    """A Deployment whose rollout is followed; `baseline` is None where nothing served.
+
+    `why` is what was found against its own version and led the attempt back, and what was wrong
+    underneath; empty of one that nothing was found against.
+    """
 
     ref: Ref
     baseline: Baseline | None
+    why: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,11 +272,20 @@ def _followed(attempt: Attempt, target: Target, written: WrittenObject | None) -
     return start_following(attempt, applied, target.snapshot)
 
 
+def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
+    """Return which Deployments led an attempt back; empty of a record that does not say."""
+    return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
+
+
+def _failure(why: tuple[Cause, ...]) -> Ending:
+    first, *rest = why
+    return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
+
+
 def why_resumed(resumed: Resumed) -> Ending:
     """Return what leads an attempt back that was found in its record."""
     causes = resumed.record.why
     if causes:
-        first, *rest = causes
-        return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
+        return _failure(causes)
     text = CleanText("the gate ended before the new version was complete")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text)

@@ -149,7 +149,8 @@ def _named(names: list[str]) -> str:
 
 def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
     alike = [d for d in deployments if d["outcome"] == result["outcome"]]
-    told = [d for d in alike if d["evidence"]] or alike
+    own = [d for d in alike if d["reason"] != Reason.SIBLING_FAILED] or alike
+    told = [d for d in own if d["evidence"]] or own
     names = _named([called(deployment) for deployment in told])
     share = f"{len(alike)} of {len(deployments)} Deployments"
     match result["outcome"]:

@@ -121,7 +121,12 @@ def _record(record: Record) -> dict[str, Any]:
         "why": [cause(one) for one in record.why],
         "objects": [kept(one) for one in record.objects],
         "followed": [
-            {"ref": ref(one.ref), "baseline": _baseline(one.baseline)} for one in record.followed
+            {
+                "ref": ref(one.ref),
+                "baseline": _baseline(one.baseline),
+                "why": [cause(each) for each in one.why],
+            }
+            for one in record.followed
         ],
         "policy": _policy(record.policy),
         "checks": list(record.checks),
@@ -138,9 +143,7 @@ def _record_of(value: Mapping[str, Any]) -> Record:
         command=clean_line(value["command"]),
         leg=Leg(value["leg"]),
         objects=tuple(kept_of(one) for one in value["objects"]),
-        followed=tuple(
-            Followed(ref_of(one["ref"]), _baseline_of(one["baseline"])) for one in value["followed"]
-        ),
+        followed=tuple(map(_followed_of, value["followed"])),
         policy=_policy_of(value["policy"]),
         why=tuple(map(cause_of, value["why"])),
         checks=tuple(map(clean_line, value["checks"])),
@@ -148,6 +151,12 @@ def _record_of(value: Mapping[str, Any]) -> Record:
         run_url=clean_line(value["run_url"]),
         target_set=_target_set_of(value.get("set") or {}),
     )
+
+
+def _followed_of(value: Mapping[str, Any]) -> Followed:
+    """Read a Deployment that was followed; an older gate did not say which one had failed."""
+    why = tuple(map(cause_of, value.get("why") or ()))
+    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

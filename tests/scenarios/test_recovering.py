@@ -133,6 +133,33 @@ def test_all_locks_of_an_attempt_are_given_back(
     assert "locked" not in after.stderr
 
 
+@pytest.mark.contract("B751")
+@pytest.mark.parametrize("crash", ["db", longer("api"), longer("web")])
+def test_recovered_innocents_are_not_given_the_culprits_reason(
+    scene: Scene, program: PlayedGate, crash: str
+) -> None:
+    """The record says which one failed; nothing was found against the others."""
+    scene.serve(*three())
+    bodies = [web(2, name=name, behaviour=CRASH if name == crash else "ready=0") for name in THREE]
+    killed(scene, program, *bodies, line=r"restored .*deployment/\w+ restored")
+    result = recovered(scene)
+    assert_ended(result, 4, "rolled-back", "CrashLoop")
+    document = result.document
+    for one in document["deployments"]:
+        is_culprit = one["name"] == crash
+        assert (one["outcome"], one["reason"]) == (
+            "rolled-back",
+            "CrashLoop" if is_culprit else "SiblingFailed",
+        )
+    text = scene.gate("history", "web").stdout
+    assert ("CrashLoop" in text) is (crash == "web")
+    shown = scene.folder / "result.json"
+    shown.write_text(result.stdout)
+    first = scene.gate("report", "result.json").stdout.splitlines()[0]
+    assert f"deployment/{crash} failed" in first
+    assert all(f"deployment/{name}" not in first for name in THREE if name != crash)
+
+
 @pytest.mark.contract("B539", "B548")
 def test_a_lock_of_a_gate_that_never_wrote_is_given_back(scene: Scene, program: PlayedGate) -> None:
     """It died right after taking it: there is nothing to finish, and nobody need wait for it."""

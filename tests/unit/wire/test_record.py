@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +70,7 @@ SECRET = live("Secret", "keys", data={"key": "c2VzYW1l"})
 DEPLOYMENT = WEB.deployment
 assert DEPLOYMENT is not None
 BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
+_CRASH = (Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),)
 RECORD = Record(
     command="apply",
     leg=Leg.BACK,
@@ -79,7 +81,7 @@ RECORD = Record(
         Kept(live("Service").ref, Absent(), Body.of({"spec": {}}), "rollout-gate-restart"),
         replace(kept(live("ConfigMap", "big")), before=Unknown("too large"), expected=None),
     ),
-    followed=(Followed(WEB.ref, BASELINE), Followed(WEB.ref, None)),
+    followed=(Followed(WEB.ref, BASELINE, _CRASH), Followed(WEB.ref, None)),
     policy=Policy(
         timeout_seconds=60.0,
         on_failure=OnFailure.PAUSE,
@@ -87,7 +89,7 @@ RECORD = Record(
         tolerate=Share(25, percent=True),
         observe=True,
     ),
-    why=(Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),),
+    why=_CRASH,
     attempt_id="ci/7 abc",
     run_url="https://ci/7",
 )
@@ -99,6 +101,20 @@ def test_a_record_is_read_as_it_was_written() -> None:
     text, held = fitting(RECORD)
     assert read_record(text) == held == RECORD
     assert fitting(read_record(text))[0] == text
+
+
+@pytest.mark.contract("B751")
+def test_a_record_of_before_is_read_that_does_not_say_which_one_failed() -> None:
+    """A gate of another version may have died."""
+
+    def followed_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        for one in value["followed"]:
+            del one["why"]
+        return value
+
+    text = packed.packed(packed.unpacked(fitting(RECORD)[0], followed_of))
+    bare = tuple(replace(one, why=()) for one in RECORD.followed)
+    assert read_record(text) == replace(RECORD, followed=bare)
 
 
 @pytest.mark.contract("B542")

@@ -9,6 +9,7 @@ from gate.app import arrival, preflight, remembering, returned_set, scaling, ver
 from gate.app.console import Console
 from gate.app.locking import permissions
 from gate.app.masking import learn
+from gate.app.rejections import with_places
 from gate.app.remembering import Claim
 from gate.app.running import Ready
 from gate.app.session import Session
@@ -22,6 +23,7 @@ from gate.core.lock import lock_of, locks_of
 from gate.core.plan import Plan
 from gate.core.policy import OnFirstFailure
 from gate.duration import format_seconds
+from gate.errors import RefusedError
 from gate.kube.access import Access, Permission, needed, role_yaml
 from gate.kube.failures import Forbidden, NotFound
 from gate.kube.resources import LEASES, Resource
@@ -32,6 +34,7 @@ from gate.manifests.lint import LintCode, lint
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest, value_at
 from gate.manifests.namespaces import in_namespace
+from gate.manifests.source import shown
 
 
 def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
@@ -47,6 +50,9 @@ def arrived(session: Session, settings: Settings, manifest: Manifest, console: C
     arrival.announce(session, console, _namespaces(session, manifest))
     manifest = _placed(session, settings, manifest)
     console.placed({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
+    if manifest.unread:
+        folders = ", ".join(map(shown, manifest.unread))
+        console.warn(f"subfolders are not read: {folders}; name each with -f")
     namespaces = {item.ref.namespace for item in manifest.objects}
     arrival.check_cluster(session, settings, console, namespaces, _made_here(manifest))
     return manifest
@@ -85,7 +91,10 @@ def prepare_attempt(
     preflight.guard(session, settings, items, paused)
     watching = Watching(session, preflight.selectors(manifest, found), tap)
     watching.start()
-    trials = preflight.rehearse_on_server(session, items, console.warn, _made_here(manifest))
+    try:
+        trials = preflight.rehearse_on_server(session, items, console.warn, _made_here(manifest))
+    except RefusedError as error:
+        raise with_places(error, manifest) from error
     preflight.guard_outcome(settings, items, trials, paused)
     watching.settle(settings.connect_timeout)
     limits = policy(settings)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from gate.app.applying import Prepared
 from gate.app.management import signs_of_management
 from gate.cluster_name import ClusterName
+from gate.core import ownership, unions
+from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
@@ -93,6 +95,30 @@ def refuse_scaled(prepared: Iterable[Prepared]) -> None:
             reason=Reason.CONFLICT,
             hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
         )
+
+
+def refuse_excluded(prepared: Iterable[Prepared]) -> None:
+    """Refuse what the manifest excludes while others own it: it would stay, and be rejected.
+
+    As `rollingUpdate` beside the strategy Recreate. A dry run cannot tell: what is ours of it
+    goes by a change of ownership that comes first.
+    """
+    for item in prepared:
+        managed = item.live.managed.thaw()["managedFields"] if item.live is not None else []
+        for path in unions.excluded_members(item.body):
+            managers = sorted(
+                {m for m, _ in ownership.owners_of(item.taken or managed, path)} - {FIELD_MANAGER}
+            )
+            if not managers or unions.value_at(item.body, path) is not None:
+                continue
+            name = ".".join(path)
+            flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
+            raise RefusedError(
+                f"{item.ref}: {name} does not go with the manifest, and others own it:"
+                f" {', '.join(managers)}",
+                reason=Reason.CONFLICT,
+                hint=f"make it ours, so that it goes: {flags}",
+            )
 
 
 def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> None:

@@ -16,10 +16,12 @@ from gate.app.guards import (
     conflict_refusal,
     refuse_deleting,
     refuse_empty,
+    refuse_excluded,
     refuse_managed,
     refuse_paused,
     refuse_scaled,
 )
+from gate.app.rejections import rejection_hint
 from gate.app.remembering import Memory
 from gate.app.scaling import autoscaled, replicas_of, targets_of
 from gate.app.session import Session
@@ -110,6 +112,7 @@ def guard(
     if not settings.resume:
         refuse_paused(live for live in lives if live.ref not in paused_by_us)
     refuse_scaled(items)
+    refuse_excluded(items)
 
 
 def guard_outcome(
@@ -209,10 +212,12 @@ def _trial(item: Prepared, *, force: bool) -> Write:
 
 
 def _about(item: Prepared, error: RefusedError) -> RefusedError:
-    """Name the object that a refusal is about where the server's message does not."""
-    if item.ref.name in error.message:
+    """Name the object that a refusal is about where the server does not, and what to do."""
+    hint = rejection_hint(item, error)
+    if item.ref.name in error.message and hint == error.hint:
         return error
-    return RefusedError(f"{item.ref}: {error.message}", reason=error.reason, hint=error.hint)
+    told = error.message if item.ref.name in error.message else f"{item.ref}: {error.message}"
+    return RefusedError(told, reason=error.reason, hint=hint)
 
 
 def warn_of_configuration_alone(items: Iterable[Prepared], trials: Trials, warn: Warn) -> None:

@@ -56,6 +56,13 @@ class Plugin:
     def _failure(self, why: str) -> Unauthorized:
         return Unauthorized(f"the credential plugin {self.command} {why}", hint=self.install_hint)
 
+    def _missing(self) -> Unauthorized:
+        """Return the refusal where there is no such program, with what the kubeconfig advises."""
+        where = "" if os.sep in self.command else " on the PATH"
+        advised = f": {self.install_hint}" if self.install_hint else ""
+        hint = f"the kubeconfig gets its credentials from it; install it{where}{advised}"
+        return Unauthorized(f"the credential plugin {self.command} is not there{where}", hint=hint)
+
     def _run(self) -> bytes:
         """Return standard output; the whole process group is ended when the time is over.
 
@@ -73,6 +80,8 @@ class Plugin:
                 run.abandon()
             if ended is not None:
                 self.clock.wait(_REAPING_SECONDS, ended)
+        if isinstance(run.error, FileNotFoundError):
+            raise self._missing() from run.error
         if run.error is not None:
             raise self._failure(f"cannot be run: {run.error.strerror}") from run.error
         # A child of the plugin may hold standard error open for ever.

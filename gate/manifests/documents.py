@@ -8,7 +8,7 @@ share nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -50,12 +50,16 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A mapping with its keys as text, unique, and merge keys resolved."""
+    """A mapping with its keys as text, unique, and merge keys resolved.
+
+    `places` are those of the keys that stand in the mapping itself.
+    """
 
     at: Source
     entries: Mapping[str, Node]
     size: int
     height: int
+    places: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
 
 
 Node = Scalar | ListNode | MapNode
@@ -156,7 +160,7 @@ class _Composer:
             else:
                 entries[key] = value
         size, height = _measured(entries.values())
-        return MapNode(at, entries, size + len(entries), height)
+        return MapNode(at, entries, size + len(entries), height, places)
 
     def _key(self, event: Any, at: Source, depth: int) -> str:
         node = self._node(event, depth)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ from gate.manifests.source import ManifestError, Source, shown
 
 STDIN: Final = "-"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""What makes a folder one for kustomize (its `RecognizedKustomizationFileNames`)."""
+_LOOK_BYTES: Final = 64 * 1024
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
@@ -70,6 +74,10 @@ def _from_path(path: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
 
 def _inside(folder: str) -> list[str]:
     """Return the manifests of `folder`, none of which leads out of it."""
+    kustomization = next((name for name in _KUSTOMIZATIONS if _is_kustomize(folder, name)), None)
+    if kustomization is not None:
+        hint = f"kustomize build {shlex.quote(folder)} | rollout-gate ... -f -"
+        raise ManifestError(Source(folder), f"{kustomization} is for kustomize", hint=hint)
     root = os.path.realpath(folder)
     entries = sorted(entry for entry in Path(folder).iterdir() if entry.suffix in _SUFFIXES)
     files = [str(entry) for entry in entries if not entry.is_dir()]
@@ -81,6 +89,34 @@ def _inside(folder: str) -> list[str]:
         hint = "subfolders are not searched: name each with -f"
         raise ManifestError(Source(folder), "no *.yaml, *.yml or *.json file in it", hint=hint)
     return files
+
+
+def _is_kustomize(folder: str, name: str) -> bool:
+    """Tell whether a folder is one to be built; Flux has a kind of that name, which is applied."""
+    file = Path(folder, name)
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return b"kustomize.toolkit.fluxcd.io" not in stream.read(_LOOK_BYTES)
+
+
+def unread_folders(paths: Sequence[str]) -> Iterator[str]:
+    """Yield the subfolders that hold manifests of a folder that was read without them."""
+    read = {os.path.realpath(path) for path in paths if path != STDIN}
+    for path in paths:
+        if path == STDIN or not os.path.isdir(path):  # noqa: PTH112 - Path("") is the current folder
+            continue
+        for entry in sorted(Path(path).iterdir()):
+            if os.path.realpath(entry) not in read and _holds_manifests(entry):
+                yield str(entry)
+
+
+def _holds_manifests(folder: Path) -> bool:
+    """Tell whether a path is a folder with files of manifests; one that is shut tells nothing."""
+    try:
+        return folder.is_dir() and any(one.suffix in _SUFFIXES for one in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _read_file(file: str, budget: Budget) -> bytes:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from gate.manifests.bounds import DEFAULT_LIMITS, Budget, Limits
 from gate.manifests.documents import documents
-from gate.manifests.files import STDIN, read_all
+from gate.manifests.files import STDIN, read_all, unread_folders
 from gate.manifests.hooks import without_tests
 from gate.manifests.manifest import Manifest, ManifestObject, in_order, refuse_duplicates
 from gate.manifests.objects import objects
@@ -32,7 +32,7 @@ def load(
     if not kept:
         raise _empty(paths, nothing_but_tests=bool(skipped))
     refuse_duplicates(kept)
-    return Manifest(in_order(kept), skipped)
+    return Manifest(in_order(kept), skipped, tuple(unread_folders(paths)))
 
 
 def _empty(paths: Sequence[str], *, nothing_but_tests: bool) -> ManifestError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gate.core.objects import Ref
+from gate.manifests.documents import Node
 from gate.manifests.kinds import Kind, Rank, find
 from gate.manifests.source import ManifestError, Source
 
@@ -19,7 +20,8 @@ class ManifestObject:
     """One object as the manifest gives it; its identity was checked, its spec was not.
 
     `body` is plain JSON and shared: read it, change a `body_copy()`. It is in no repr, since it
-    may hold secrets. `namespace` is None where the manifest names none.
+    may hold secrets. `namespace` is None where the manifest names none. `root` is where it was
+    read, None where it was not.
     """
 
     api_version: str
@@ -28,6 +30,7 @@ class ManifestObject:
     name: str
     body: Mapping[str, Any] = field(repr=False, hash=False)
     source: Source
+    root: Node | None = field(default=None, repr=False, compare=False)
 
     @property
     def group(self) -> str:
@@ -73,10 +76,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`objects` in the order of application, no two of one identity, at least one."""
+    """`objects` in the order of application, no two of one identity, at least one.
+
+    `unread` are subfolders of the given folders that hold manifests, too.
+    """
 
     objects: tuple[ManifestObject, ...]
     skipped: tuple[Skipped, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def deployments(self) -> tuple[ManifestObject, ...]:

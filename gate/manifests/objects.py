@@ -32,7 +32,7 @@ def _objects(node: Node, inherited: dict[str, str]) -> Iterator[ManifestObject]:
         raise ManifestError(node.at, f"{what} where a Kubernetes object should stand")
     items = _items(node)
     if items is None:
-        yield _object(node.at, inherited | plain(node))
+        yield _object(node, inherited | plain(node))
         return
     own = {key: plain(node.entries[key]) for key in ("apiVersion", "kind") if key in node.entries}
     item_kind = own["kind"].removesuffix("List")
@@ -50,7 +50,8 @@ def _items(node: MapNode) -> tuple[Node, ...] | None:
     return items.items if isinstance(items, ListNode) else None
 
 
-def _object(at: Source, body: dict[str, Any]) -> ManifestObject:
+def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
+    at = node.at
     _refuse_missing(at, body)
     api_version = _text(at, body, _API_VERSION, "apiVersion")
     kind = _text(at, body, _KIND, "kind")
@@ -58,7 +59,8 @@ def _object(at: Source, body: dict[str, Any]) -> ManifestObject:
     namespace = None
     if value_at(body, "metadata", "namespace") not in (None, ""):
         namespace = _text(at, body, LABEL, "metadata", "namespace")
-    return ManifestObject(api_version, kind, namespace, name, body, Source(at.file, at.line))
+    place = Source(at.file, at.line)
+    return ManifestObject(api_version, kind, namespace, name, body, place, node)
 
 
 def _refuse_missing(at: Source, body: dict[str, Any]) -> None:

@@ -9,7 +9,13 @@ import pytest
 import yaml
 
 from tests.bed.checked_gate import CheckedGate
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage, assert_verified
+from tests.bed.expectations import (
+    assert_refused,
+    assert_runs,
+    assert_usage,
+    assert_verified,
+    warned,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
@@ -226,3 +232,57 @@ def test_a_hook_that_is_no_test_is_refused(scene: Scene) -> None:
     hook = web(name="migrate", annotations={"helm.sh/hook": "pre-upgrade"})
     result = scene.apply(web(), hook)
     assert_usage(result, "migrate", "pre-upgrade")
+
+
+@pytest.mark.contract("B233")
+def test_an_unknown_field_has_its_line(scene: Scene, given: Given) -> None:
+    """The server names the field, the gate where it stands."""
+    body = web()
+    body["spec"]["template"]["spec"]["containers"][0]["imagePullPolcy"] = "Always"
+    text = yaml_text(body)
+    line = 1 + [one.strip() for one in text.splitlines()].index("imagePullPolcy: Always")
+    result = scene.gate("apply", "-f", given(text))
+    assert_refused(result, "Rejected", "imagePullPolcy: field not declared in schema")
+    assert f"web.yaml:{line}: spec.template.spec.containers" in result.stderr
+
+
+@pytest.mark.contract("B233")
+def test_an_immutable_field_is_named_with_a_way_around_it(scene: Scene) -> None:
+    """Which, of what, and that another name is one."""
+    scene.serve(web())
+    other = web(2, template_labels={"tier": "front"})
+    other["spec"]["selector"] = {"matchLabels": {"app": "web", "tier": "front"}}
+    result = scene.apply(other)
+    assert_refused(result, "Rejected", "field is immutable")
+    hint = "hint: spec.selector of deployment/web cannot change once it exists: keep what is live"
+    assert hint in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=1)
+
+
+@pytest.mark.contract("B234")
+def test_recreate_over_fields_of_others(scene: Scene, audit: Trail) -> None:
+    """It is refused before a write, and goes through with the flag of the hint."""
+    scene.serve(web())
+    scene.change_as("kubectl-edit", {"spec": {"strategy": {"rollingUpdate": {"maxSurge": 2}}}})
+    body = web(2, strategy={"type": "Recreate"})
+    result = scene.apply(body)
+    assert_refused(result, "Conflict", "spec.strategy.rollingUpdate", "kubectl-edit")
+    assert "--take-over kubectl-edit" in result.stderr
+    assert_verified(scene.apply(body, flags=["--take-over", "kubectl-edit"]))
+    assert scene.objects.get("deployments", "web")["spec"]["strategy"] == {"type": "Recreate"}
+    both = web(3, strategy={"type": "Recreate", "rollingUpdate": {"maxSurge": 1}})
+    result = scene.apply(both)
+    assert_refused(result, "Rejected", "Recreate")
+    assert "leave it out of the manifest" in result.stderr
+
+
+@pytest.mark.contract("B211")
+def test_subfolders_are_warned_of(scene: Scene, tmp_path: Path) -> None:
+    """They are not read, as with kubectl, and that is said."""
+    folder = tmp_path / "deploy"
+    (folder / "base").mkdir(parents=True)
+    (folder / "web.yaml").write_text(yaml_text(web()))
+    (folder / "base" / "settings.yaml").write_text(yaml_text(settings()))
+    result = scene.gate("apply", "-f", folder, "--output", "json")
+    assert_verified(result)
+    assert warned(result, "subfolders are not read", str(folder / "base"), "-f")

@@ -76,6 +76,21 @@ def refused_immutable_field(stage: Stage) -> None:
     stage.apply(other)
 
 
+def refused_unknown_field(stage: Stage) -> None:
+    """A field is misspelt."""
+    body = web()
+    body["spec"]["template"]["spec"]["containers"][0]["imagePullPolcy"] = "Always"
+    stage.apply(body)
+
+
+def refused_recreate(stage: Stage) -> None:
+    """The strategy becomes Recreate, and somebody else has set maxSurge."""
+    stage.scene.serve(web())
+    surge = {"spec": {"strategy": {"rollingUpdate": {"maxSurge": 2}}}}
+    stage.scene.change_as("kubectl-edit", surge)
+    stage.apply(web(2, strategy={"type": "Recreate"}))
+
+
 def refused_forbidden(stage: Stage) -> None:
     """Rights are missing."""
     stage.scene.serve(web())

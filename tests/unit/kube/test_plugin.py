@@ -139,11 +139,18 @@ def test_a_child_that_keeps_standard_error_open_holds_nothing_up(script: Script)
         _plugin(script(f"{text}sys.stderr.write('no login'); sys.exit(3)")).load(0.0)
 
 
-def test_a_plugin_that_is_not_there(tmp_path: Path) -> None:
+@pytest.mark.contract("B251")
+@pytest.mark.parametrize(("folder", "where"), [(True, ""), (False, " on the PATH")])
+def test_a_plugin_that_is_not_there(tmp_path: Path, folder: bool, where: str) -> None:
     """A missing program is Unauthorized and hands on the kubeconfig's hint how to install it."""
-    with pytest.raises(Unauthorized, match="cannot be run: No such file") as caught:
-        _plugin(str(tmp_path / "missing")).load(0.0)
-    assert caught.value.hint == "install it"
+    name = "no-such-plugin"
+    with pytest.raises(Unauthorized, match=f"{name} is not there{where}$") as caught:
+        _plugin(str(tmp_path / name) if folder else name).load(0.0)
+    hint = f"the kubeconfig gets its credentials from it; install it{where}"
+    assert caught.value.hint == f"{hint}: install it"
+    with pytest.raises(Unauthorized) as caught:
+        Plugin(name, (), {}, V1).load(0.0)
+    assert caught.value.hint.endswith("install it on the PATH")
 
 
 def _users(tmp_path: Path, **config: Any) -> tuple[Entry, Entry]:

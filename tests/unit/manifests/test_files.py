@@ -38,6 +38,35 @@ def test_a_folder_is_its_yaml_and_json_files_by_name(tmp_path: Path) -> None:
     assert [item.name for item in load([str(tmp_path)]).objects] == ["from-a", "from-b", "from-c"]
 
 
+@pytest.mark.contract("B211")
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_folder_for_kustomize_is_to_be_built(tmp_path: Path, name: str) -> None:
+    """The command is named; Flux has a kind of that name, which is an object like others."""
+    folder = tmp_path / "over lay"
+    folder.mkdir()
+    (folder / "a.yaml").write_text(config_map("a"))
+    (folder / name).write_text("resources: [a.yaml]\n")
+    error = refusal(folder)
+    assert f"{name} is for kustomize" in error.message
+    assert error.hint == f"kustomize build '{folder}' | rollout-gate ... -f -"
+    flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\n"
+    (folder / name).write_text(flux)
+    assert "a" in [item.name for item in load([str(folder)]).objects]
+
+
+@pytest.mark.contract("B211")
+def test_subfolders_with_manifests_are_told_of(tmp_path: Path) -> None:
+    """Those without any are not, and one that is named itself is read."""
+    (tmp_path / "a.yaml").write_text(config_map("a"))
+    for folder, file in (("base", "b.yml"), ("docs", "notes.txt"), ("empty", None)):
+        (tmp_path / folder).mkdir()
+        if file:
+            (tmp_path / folder / file).write_text(config_map("b"))
+    assert load([str(tmp_path)]).unread == (str(tmp_path / "base"),)
+    assert load([str(tmp_path), str(tmp_path / "base")]).unread == ()
+    assert load([str(tmp_path / "a.yaml")]).unread == ()
+
+
 @pytest.mark.contract("B210")
 def test_several_paths_and_stdin_are_one_manifest(tmp_path: Path) -> None:
     """Each `-f` adds its objects; their places name the file they stand in."""

@@ -31,7 +31,7 @@ from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.returned_template import body_with_template
-from gate.core.undo_choice import Choice, choose_version, version_of
+from gate.core.undo_choice import Choice, choose_version, rolled_back_from, version_of
 from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
 from gate.errors import RefusedError
 from gate.kube.access import needed
@@ -95,6 +95,7 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     choice = _choice(found)
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
+    _warn_of_rollback(found, choice)
     items = _items(found, choice)
     refs = [item.ref for item in items]
     new = [item.ref for item in items if item.live is None]
@@ -128,6 +129,21 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
         if settings.keep_verified_secrets:
             remembering.warn_of_what_will_not_be_kept(session, plan, console.warn)
     return Ready(session, plan, watching, claim.lease)
+
+
+def _warn_of_rollback(found: _Undo, choice: Choice) -> None:
+    """Warn where a rollback has returned already from what somebody may mean to undo."""
+    failed = rolled_back_from(found.live.snapshot, found.history)
+    if failed is None or failed.why is None or found.settings.to_revision is not None:
+        return
+    what = ", ".join(failed.images)
+    runs = _shown(None, found.live.snapshot.current())
+    to = _shown(choice.version, choice.replica_set)
+    found.console.warn(
+        f"{found.ref} was rolled back already, from {what} at {failed.judged_at}"
+        f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
+        f" for {to}"
+    )
 
 
 def _found(

@@ -109,6 +109,20 @@ def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]
     )
 
 
+def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | None:
+    """Return the version that failed, where the last attempt has returned from it to what runs.
+
+    An attempt that rolls back is remembered as two judgements: what failed, then what serves.
+    """
+    live = snapshot.live
+    if live is None or len(history.versions) < 2:  # noqa: PLR2004 - the two judgements
+        return None
+    failed, serves = history.versions[-2:]
+    of_one_attempt = bool(serves.attempt_id) and failed.attempt_id == serves.attempt_id
+    runs_again = serves.verified and serves.template == template_digest(live.template)
+    return failed if of_one_attempt and runs_again and failed.failed else None
+
+
 def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
     """Return the newest verified version of a ReplicaSet's template, None where there is none."""
     digest = template_digest(replica_set.template)

@@ -213,6 +213,22 @@ def test_undo_skips_what_failed_and_goes_to_what_was_verified_before(scene: Scen
 
 
 @pytest.mark.contract("B703")
+def test_undo_after_a_rollback_says_what_it_leaves(scene: Scene) -> None:
+    """Who wants the bad version gone has it already; of the next undo nothing is said."""
+    assert_verified(scene.apply(settings(), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    failed = scene.apply(settings("three"), web(3, behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    leaves = "this undo leaves revision 4 (shop/web:2), which runs since, for revision 1"
+    assert warned(result, "was rolled back already, from shop/web:3", leaves)
+    again = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(again)
+    assert not warned(again, "rolled back already")
+
+
+@pytest.mark.contract("B703")
 def test_undo_without_a_history_does_not_go_where_somebody_returned_from(scene: Scene) -> None:
     """The numbers of the ReplicaSet that is used again tell it."""
     scene.serve(web())

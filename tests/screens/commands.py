@@ -49,6 +49,16 @@ def undo_failed(stage: Stage) -> None:
     stage.run("undo web --to-revision 2")
 
 
+def undo_after_a_rollback(stage: Stage) -> None:
+    """A bad version was rolled back, and somebody undoes once more."""
+    stage.scene.apply(web())
+    stage.scene.apply(web(2))
+    stage.note("rollout-gate apply of shop/web:3, which crashes and is rolled back")
+    stage.scene.apply(web(3, behaviour="crash"))
+    stage.run("undo web")
+    stage.run("undo web")
+
+
 def undo_nothing(stage: Stage) -> None:
     """There is no version before."""
     stage.scene.serve(web())

@@ -18,7 +18,7 @@ from gate.core.journal import contains
 from gate.core.ownership import owned_fields
 from gate.core.record import Kept
 from gate.core.remedy import content
-from gate.core.writing import substance
+from gate.core.write_obstacles import substance
 
 
 class Standing(enum.StrEnum):

@@ -7,9 +7,7 @@ this attempt wrote, and what still stands, is written over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from gate.core import fields, ownership
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
@@ -24,7 +22,8 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite, plan_to_take_back
-from gate.core.remedy import autoscaled_body, content, with_live_replicas
+from gate.core.remedy import autoscaled_body, with_live_replicas
+from gate.core.write_obstacles import is_done, substance, why_not_written
 from gate.core.write_order import sendable, with_at_head
 from gate.core.written import was_scaled, went_out
 
@@ -69,15 +68,10 @@ def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
             return stepped_back(attempt, head.ref), ()
     if retry is not None and retry.refused is not None:
         return refused_for_good(attempt, retry.refused), ()
-    obstacle = _obstacle(attempt, head, retry)
+    obstacle = why_not_written(attempt, head, retry)
     if obstacle is not None:
         return given_up(attempt, obstacle), ()
     return _send(attempt, head)
-
-
-def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
-    """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
-    return head.verb is Verb.APPLY and landed(head, live, attempt.plan.trial(head.ref))
 
 
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
@@ -131,62 +125,6 @@ def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Return the attempt whose way out ends with a write that cannot be done."""
     plan = plan_to_take_back(attempt.plan)
     return replace(attempt, rejection=rejection, retry=None, plan=plan)
-
-
-def _obstacle(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
-    """Return what forbids the write: the end of its budget, or a change since it was decided.
-
-    Of what was written already and is written again, its own rollout tells whether it is ours.
-    """
-    if attempt.now >= attempt.leg_ends_at:
-        text = CleanText("it could not be written within the budget")
-        return Rejection(head.ref, Reason.TIMEOUT, text)
-    if retry is None or head.ref in attempt.written:
-        return None
-    live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
-    if before is None:
-        return _made_meanwhile(attempt, head, live, retry)
-    if live is not None and live.uid == before.uid and is_done(attempt, head, live):
-        return None
-    return _changed_meanwhile(head.ref, before, live, retry)
-
-
-def _made_meanwhile(
-    attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
-) -> Rejection | None:
-    """Refuse to write over what was not there; after a lost answer it can be our own."""
-    if live is None or is_done(attempt, head, live):
-        return None
-    managed = live.managed.thaw()["managedFields"]
-    if retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None:
-        return None
-    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody created it meanwhile"))
-
-
-def _changed_meanwhile(
-    ref: Ref, before: LiveObject, live: LiveObject | None, retry: Retry
-) -> Rejection | None:
-    """Refuse to write over a change that somebody made since the preflight.
-
-    After a lost answer the change may be our own: the same apply is sent again, which does
-    nothing where it was done, and fails where another manager owns a field by now. Metadata and
-    the number of replicas are left to the server's own conflicts.
-    """
-    if live is None or live.uid != before.uid:
-        return Rejection(ref, Reason.DELETED, CleanText("it was deleted since it was read"))
-    if retry.uncertain or substance(live) == substance(before):
-        return None
-    return Rejection(ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
-
-
-def substance(live: LiveObject) -> dict[str, Any]:
-    """Return what matters of an object: metadata and the number of replicas are left out."""
-    value = content(live.body)
-    value.pop("metadata", None)
-    spec = value.get("spec")
-    if live.deployment is not None and isinstance(spec, Mapping):
-        value["spec"] = {key: entry for key, entry in spec.items() if key != "replicas"}
-    return value
 
 
 # -- on the way back -------------------------------------------------------------------------------

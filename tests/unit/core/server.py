@@ -34,6 +34,8 @@ DENIALS = {
     "over-quota": "exceeded quota: full, requested: pods=1, used: pods=3, limited: pods=3",
 }
 """What keeps a ReplicaSet from creating pods, by behaviour."""
+NOBODY = ""
+"""The field manager of what no manager owns."""
 
 
 @dataclass
@@ -108,7 +110,10 @@ class Server:
         return ref
 
     def edit(self, ref: Ref, manager: str, leaves: Leaves) -> None:
-        """Change some leaves as another manager, who owns them alone from then on."""
+        """Change some leaves as another manager, who owns them alone from then on.
+
+        `NOBODY` is as after `kubectl scale --replicas=0`: no manager owns them.
+        """
         stored = self.stored[ref]
         for part in stored.parts.values():
             for path in leaves:
@@ -177,7 +182,7 @@ class Server:
 
     def _conflicts(self, stored: Stored | None, manager: str, wanted: Leaves) -> list[str]:
         parts = {} if stored is None else stored.parts
-        theirs = [part for (owner, _), part in parts.items() if owner != manager]
+        theirs = [part for (owner, _), part in parts.items() if owner not in (manager, NOBODY)]
         lost = [
             path
             for path, value in wanted.items()
@@ -217,6 +222,7 @@ class Server:
                 "fieldsV1": tree_of(nested(part)),
             }
             for number, ((manager, operation), part) in enumerate(stored.parts.items())
+            if manager != NOBODY
         ]
         return LiveObject(
             ref=ref,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest, nested, ref_of
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
-from tests.unit.core.server import Server
+from tests.unit.core.server import NOBODY, Server
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -81,6 +82,22 @@ def test_a_change_since_the_preflight_refuses_the_first_write() -> None:
     server.edit(plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
     player = Player(server, plan)
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert len(player.writes) == 1
+
+
+@pytest.mark.contract("B72", "B67")
+@pytest.mark.parametrize("uncertain", [False, True])
+def test_a_scale_to_zero_since_the_preflight_refuses_the_write(*, uncertain: bool) -> None:
+    """Nobody owns the 0 then, so the server has no conflict: it stands, and the end is 3."""
+    server = serving()
+    player = Player(server, planned(server, manifest("v2")))
+
+    if uncertain:
+        player.bend(Write, partial(lost, done=False))
+    server.edit(player.attempt.plan.targets[0].ref, NOBODY, {"spec.replicas": 0})
+    ended = ends(player.run())
+    assert ended == (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert server.stored[player.web].leaves["spec.replicas"] == 0
     assert len(player.writes) == 1
 
 

@@ -1,0 +1,98 @@
+"""Why a write of the way out is not sent: its budget has ended, or its object has changed since.
+
+The preflight decided on what it read; after a conflict or a lost answer the object is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gate.core import ownership
+from gate.core.attempt import Attempt, Rejection, Retry
+from gate.core.effects import Verb
+from gate.core.events import LiveObject
+from gate.core.landing import landed
+from gate.core.objects import CleanText
+from gate.core.outcome import Reason
+from gate.core.plan import PlannedWrite
+from gate.core.remedy import content
+
+_REPLICAS_PATH: Final = ".spec.replicas"
+
+
+def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
+    return head.verb is Verb.APPLY and landed(head, live, attempt.plan.trial(head.ref))
+
+
+def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
+    """Return what forbids the write: the end of its budget, or a change since it was decided.
+
+    Of what was written already and is written again, its own rollout tells whether it is ours.
+    """
+    if attempt.now >= attempt.leg_ends_at:
+        text = CleanText("it could not be written within the budget")
+        return Rejection(head.ref, Reason.TIMEOUT, text)
+    if retry is None or head.ref in attempt.written:
+        return None
+    live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
+    if before is None:
+        return _made_meanwhile(attempt, head, live, retry)
+    if live is not None and live.uid == before.uid and is_done(attempt, head, live):
+        return None
+    return _changed_meanwhile(head, before, live, retry)
+
+
+def _made_meanwhile(
+    attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
+    """Refuse to write over what was not there; after a lost answer it can be our own."""
+    if live is None or is_done(attempt, head, live):
+        return None
+    managed = live.managed.thaw()["managedFields"]
+    if retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None:
+        return None
+    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody created it meanwhile"))
+
+
+def _changed_meanwhile(
+    head: PlannedWrite, before: LiveObject, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
+    """Refuse to write over a change that somebody made since the preflight.
+
+    After a lost answer the change may be our own: the same apply is sent again, which does
+    nothing where it was done, and fails where another manager owns a field by now. Metadata and
+    an owned number of replicas are left to the server's own conflicts.
+    """
+    if live is None or live.uid != before.uid:
+        return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
+    if _would_undo_scaling(head, before, live):
+        text = CleanText("somebody scaled it since it was read")
+        return Rejection(head.ref, Reason.CONFLICT, text, (_REPLICAS_PATH,))
+    if retry.uncertain or substance(live) == substance(before):
+        return None
+    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
+
+
+def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject) -> bool:
+    """Tell whether the server would let the write take back what somebody has just scaled to.
+
+    After `kubectl scale --replicas=0` no manager owns the number: there is no conflict then.
+    """
+    if before.deployment is None or live.deployment is None or head.force or head.autoscaled:
+        return False
+    wanted = (head.body.thaw().get("spec") or {}).get("replicas")
+    if wanted is None or live.deployment.replicas in (wanted, before.deployment.replicas):
+        return False
+    return not ownership.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+
+
+def substance(live: LiveObject) -> dict[str, Any]:
+    """Return what matters of an object: metadata and the number of replicas are left out."""
+    value = content(live.body)
+    value.pop("metadata", None)
+    spec = value.get("spec")
+    if live.deployment is not None and isinstance(spec, Mapping):
+        value["spec"] = {key: entry for key, entry in spec.items() if key != "replicas"}
+    return value

@@ -16,13 +16,13 @@ def _scale(stage: Stage, replicas: int) -> None:
     stage.run_kubectl("scale", "deployment/web", f"--replicas={replicas}")
 
 
-@action(early=[3])
+@action(early=CONFLICT)
 def scale_up(stage: Stage, chance: random.Random) -> None:
     """Scale the Deployment up by hand."""
     _scale(stage, chance.randint(4, 5))
 
 
-@action(early=[3])
+@action(early=CONFLICT)
 def scale_down(stage: Stage, chance: random.Random) -> None:
     """Scale the Deployment down to one pod by hand."""
     _scale(stage, 1)
@@ -46,9 +46,9 @@ def autoscaler_changed(stage: Stage, chance: random.Random) -> None:
     stage.patch("horizontalpodautoscalers", "web", {"spec": {"maxReplicas": 12}})
 
 
-@action()
+@action(early=CONFLICT)
 def autoscaler_deleted(stage: Stage, chance: random.Random) -> None:
-    """Delete the HPA, if there is one."""
+    """Delete the HPA, if there is one; where the manifest has it, it is not made again."""
     stage.objects.delete("horizontalpodautoscalers", "web")
 
 

@@ -28,7 +28,7 @@ def scale_down(stage: Stage, chance: random.Random) -> None:
     _scale(stage, 1)
 
 
-@action(ends=[0], early=[3])
+@action(ends=[0], early=CONFLICT)
 def scale_to_zero(stage: Stage, chance: random.Random) -> None:
     """Take all pods away by hand: a version without pods is complete."""
     _scale(stage, 0)

@@ -26,7 +26,7 @@ from gate.core.body import Body
 from gate.core.configuration_names import configuration_names
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known
+from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
@@ -165,7 +165,25 @@ def _found(
     read = partial(returned_set.read_fact, Reader(session.client, session.resources, session.clock))
     facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
     lives = {ref: Known(live.object), **facts}
-    return _Undo(session, settings, console, live, memory, lives)
+    found = _Undo(session, settings, console, live, memory, lives)
+    _refuse_unread(found)
+    return found
+
+
+def _refuse_unread(found: _Undo) -> None:
+    """Refuse where an object of a verified set could not be read: what it is decides the choice."""
+    unread = {ref: fact.why for ref, fact in found.lives.items() if isinstance(fact, Unknown)}
+    if not unread:
+        return
+    session = found.session
+    needs = needed(session.resources, [found.ref, *unread], creates=())
+    arrival.check_access(session, found.ref.name, needs)
+    ref, why = next(iter(unread.items()))
+    raise RefusedError(
+        f"{ref} could not be read: {why}",
+        reason=Reason.UNREACHABLE,
+        hint=f"the pod template alone: {found.command('undo', '--deployment-only')}",
+    )
 
 
 # -- what it returns to ----------------------------------------------------------------------------

@@ -207,7 +207,9 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
         verified = candidates.history(target.ref).verified
         if not verified or _live(candidates.object(target.ref)) is None:
             continue
-        another = (one for one in verified if not one.is_applied(proposed))
+        # A Deployment that a webhook keeps from being tried is not known to be what was verified.
+        is_known = target.ref in proposed
+        another = (one for one in verified if not (is_known and one.is_applied(proposed)))
         version = verified[0] if verified[0].is_applied(before) else next(another, None)
         if version is not None:
             found[target.ref] = version

@@ -35,6 +35,7 @@ def with_image(image: str) -> When:
 ANY = When("true", lambda _, __: True)
 IN_EARNEST = When("request.dryRun != true", lambda _, dry_run: not dry_run)
 """A write that is no dry run."""
+IN_DRY_RUNS = When("request.dryRun == true", lambda _, dry_run: dry_run)
 
 
 class Policies(Protocol):

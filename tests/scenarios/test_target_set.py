@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -18,8 +20,11 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.invariants import CANARY
+from tests.bed.policies import IN_DRY_RUNS, Policies
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
+from tests.scenarios.test_locks import LEASE_RULES
+from tests.scenarios.test_rights import READING, rules
 
 CRASH = "crash=0.1"
 KEEP = ("--on-failure", "keep")
@@ -42,10 +47,11 @@ def history(scene: Scene) -> JSON:
     return found
 
 
-def keep_a_bad_version(scene: Scene) -> None:
-    """Verify v1, then let a crashing v9 with a configuration of its own stand."""
+def keep_a_bad_version(scene: Scene, configuration: JSON | None = None) -> None:
+    """Verify v1, then let a crashing v9 stand, with a configuration of its own or the one given."""
     assert_verified(scene.apply(settings("one"), web()))
-    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
+    beside = settings("nine") if configuration is None else configuration
+    kept = scene.apply(beside, web(9, behaviour=CRASH), flags=KEEP)
     assert_ended(kept, 6, "failed", "CrashLoop")
 
 
@@ -84,6 +90,37 @@ def test_a_change_of_somebody_else_that_serves_is_returned_to(scene: Scene) -> N
     result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=taking)
     assert_rolled_back(result, "CrashLoop")
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("hot", ["shop/web:5"])
+
+
+@pytest.mark.sandbox_only("the webhook is played")
+@pytest.mark.contract("B700", "B6")
+def test_a_deployment_that_cannot_be_tried_returns_to_its_set_too(
+    scene: Scene, policies: Policies
+) -> None:
+    """Its ConfigMap alone is as verified: that does not make the verified version the new one."""
+    keep_a_bad_version(scene, settings("one"))
+    message = 'admission webhook "audit.example.test" does not support dry run'
+    with policies.denying("deployments.apps", message, IN_DRY_RUNS):
+        result = scene.apply(settings("one"), web(2, behaviour=CRASH))
+    assert warned(result, "was not tried")
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B2", "B703")
+@pytest.mark.parametrize("flags", [(), ("--to-revision", "1")])
+def test_an_undo_that_may_not_read_a_member_names_the_right(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+    flags: tuple[str, ...],
+) -> None:
+    """It claims nothing of what it could not read."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    gate = gate_with_rules([*rules(*READING, "create", "patch"), LEASE_RULES])
+    result = gate("undo", "web", *flags, *DOCUMENT)
+    assert_refused(result, "Forbidden", "get configmaps")
+    assert "somebody else" not in result.stderr
 
 
 @pytest.mark.contract("B712")

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from gate.clock import SystemClock
+from gate.last_word import say_last
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 SIGNAL_BASE = 128
@@ -97,6 +98,7 @@ def _raise(number: int) -> None:
 
 
 def _exit(number: int) -> None:
+    say_last(number)
     os._exit(SIGNAL_BASE + number)
 
 

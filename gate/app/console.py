@@ -17,6 +17,7 @@ from typing import Final, TextIO
 from gate import __version__, log
 from gate.app.live_tree import LiveTree, shows
 from gate.clock import Clock
+from gate.cluster_name import ClusterName
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
@@ -59,6 +60,7 @@ class Console:
         can show.
         """
         self.tree: LiveTree | None = None
+        self.is_locked = False
         self.clock = clock
         self.stdout = stdout or sys.stdout
         self._show = show
@@ -74,6 +76,11 @@ class Console:
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
         self._course = Course()
         self._attending: list[Callable[[Attempt], None]] = []
+
+    @property
+    def cluster(self) -> ClusterName:
+        """How a command names the run's cluster."""
+        return ClusterName(self._about.get("context", ""), self._about.get("kubeconfig", ""))
 
     @property
     def attempt_id(self) -> str:
@@ -154,6 +161,7 @@ class Console:
             warnings=tuple(self._warnings),
             places=self._places,
             course=self._course,
+            is_locked=self.is_locked,
         )
 
 

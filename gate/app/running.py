@@ -15,6 +15,7 @@ from gate.app.held_locks import LookAtLocks
 from gate.app.lanes import Lanes
 from gate.app.measuring import Measured, performer
 from gate.app.session import Session
+from gate.app.unfinished import unfinished
 from gate.app.watching import Watching
 from gate.clock import Clock
 from gate.core.attempt import Attempt
@@ -27,6 +28,7 @@ from gate.engine import Engine, Listener
 from gate.kube.evidence import Collector
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
+from gate.last_word import last_word
 from gate.signals import Delivery
 
 LOOK_SECONDS = 5.0
@@ -68,8 +70,7 @@ def run(
     """Return the attempt in its end state.
 
     `measured` is told what each check was answered, `writing` of each write before it is sent,
-    `moved` of each step.
-    A bug of ours that breaks it off is raised, after a warning that names what was written.
+    `moved` of each step. A bug of ours is raised, after a warning that names what was written.
     """
     clock, inbox = ready.session.clock, ready.session.inbox
     client, resources = ready.session.client, ready.session.resources
@@ -93,13 +94,15 @@ def run(
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
     heard = (watch.moved,) if moved is None else (watch.moved, moved)
+    console.is_locked = ready.lease is not None
     listener = _Steps(console, heard)
     engine = Engine(clock, inbox, dispatch, listener, partial(_look_at_locks, clock, ready.lease))
     with suppress(RuntimeError):  # no thread can be made: they only save time
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
     try:
-        with delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
+        word = partial(_unfinished, ready, console, lanes)
+        with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             return engine.run(ready.plan)
     except Exception:
         if lanes.sent:
@@ -109,6 +112,11 @@ def run(
     finally:
         stopping.set()
         lanes.stop()
+
+
+def _unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
+    is_locked = ready.lease is not None
+    return unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
 
 
 def _look_at_locks(clock: Clock, lease: Lease | None) -> None:

@@ -137,13 +137,17 @@ def contains(sent: Any, live: Any) -> bool:
 
 def closed_of(attempt: Attempt) -> Closed:
     """Return what the end of an attempt leaves to be remembered."""
-    ending = attempt.ending
-    has_written = attempt.may_have_written or attempt.plan.resumed is not None
     written = (ref for ref in attempt.endings if ref in attempt.written or ref in attempt.restored)
     return Closed(
-        left_open=ending is not None and ending.outcome in _LEFT_OPEN and has_written,
+        left_open=is_left_open(attempt),
         deployments=tuple(_closing(attempt, ref, attempt.endings[ref]) for ref in written),
     )
+
+
+def is_left_open(attempt: Attempt) -> bool:
+    """Tell whether an attempt ended with something left to be finished."""
+    has_written = attempt.may_have_written or attempt.plan.resumed is not None
+    return attempt.ending is not None and attempt.ending.outcome in _LEFT_OPEN and has_written
 
 
 def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:

@@ -127,12 +127,24 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
             yield _step(result, worst, "judge what goes on without the gate:", "verify")
-            text = "or finish what this run left, forward if it is complete, back if not:"
-            yield _step(result, worst, text, "recover")
+            yield from _after_interrupt(result, worst)
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(result, worst)
         case _:
             return
+
+
+def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead on or back from what a signal left; without a lock there is nothing to recover."""
+    rollback = result["rollback"]
+    if result["recoverable"]:
+        text = "or finish what this run left, forward if it is complete, back if not:"
+        yield _step(result, worst, text, "recover")
+    elif rollback is not None and rollback["written_at"]:
+        yield Step("or apply again what is to run: it goes on from there")
+    elif worst["changed"]:
+        yield from _undo(result, worst, "or return to what served before:")
+        yield Step("or apply again: it goes on from what runs")
 
 
 def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from gate.core.attempt import Attempt, Ending
 from gate.core.differences import differences
 from gate.core.effects import Announce
 from gate.core.fact import Known
+from gate.core.journal import is_left_open
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
@@ -36,6 +37,7 @@ def document(attempt: Attempt, run: Run) -> Result:
         message = f"the attempt ended in state {attempt.state} without a verdict"
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
+    result["recoverable"] = run.is_locked and is_left_open(attempt)
     result["deployments"] = [_deployment(attempt, target.ref) for target in attempt.plan.targets]
     result["objects"] = objects(attempt, run)
     result["checks"] = check_rows(attempt)
@@ -64,6 +66,7 @@ def minimal(
         "exit_code": exit_code,
         "reason": reason.value,
         "message": message,
+        "recoverable": False,
         "started_at": run.started_at,
         "duration_seconds": seconds(run.clock_end - run.clock_start),
         "deployments": [],

@@ -317,6 +317,9 @@ class Result(TypedDict):
     ]
     reason: Reason
     message: Annotated[str, Meta(description="One line for people.")]
+    recoverable: Annotated[
+        bool, Meta(description="Whether a lock holds what `recover` goes on from.")
+    ]
     started_at: Time
     duration_seconds: Seconds
     deployments: list[DeploymentResult]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 
 import pytest
@@ -57,6 +58,23 @@ def test_a_policy_does_not_look_at_the_evidence(
     with scene.applying(web(2, behaviour=behaviour), flags=flags) as running:
         interrupted(running, line)
     assert images(scene.objects.get("deployments", "web")) == [image]
+
+
+@pytest.mark.fault(17)
+@pytest.mark.contract("B752")
+def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Scene) -> None:
+    """There is no record for `recover`: the old version returns by the command that is named."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=30"), flags=["--no-lock"]) as running:
+        result = interrupted(running, UNDER_WAY)
+    assert result.document["recoverable"] is False
+    (scene.folder / "result.json").write_text(result.stdout)
+    lines = scene.gate("report", "result.json").stdout.splitlines()
+    assert not any("recover" in line for line in lines)
+    (undo,) = [line.strip() for line in lines if line.strip().startswith("rollout-gate undo")]
+    undone = scene.gate(*shlex.split(undo)[1:])
+    assert undone.exit_code == 0, str(undone)
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.long

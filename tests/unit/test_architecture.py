@@ -45,7 +45,17 @@ ROOM_MAY_IMPORT = {
 HELP_MAY_LOAD = {"click"}
 """Libraries of others that `rollout-gate --help` loads: all else waits for its command."""
 
-HELP_ROOMS = ("cli", "core", "errors", "duration", "config", "clock", "output", "signals")
+HELP_ROOMS = (
+    "cli",
+    "core",
+    "errors",
+    "duration",
+    "config",
+    "clock",
+    "last_word",
+    "output",
+    "signals",
+)
 HEAVY = {
     "asyncio",
     "email",

@@ -24,6 +24,26 @@ with delivered_to(lambda number: print("heard", number, flush=True)):
     os.kill(os.getpid(), int(sys.argv[1]))
     print("never", flush=True)
 """
+LAST_WORD = """
+import os, signal, sys
+from gate.last_word import last_word
+from gate.signals import delivered_to
+
+with last_word(lambda number: f"unfinished {number}"), delivered_to(lambda number: None):
+    if sys.argv[1] == "full":
+        os.set_blocking(2, False)
+        try:
+            while True:
+                os.write(2, b"x" * 4096)
+        except BlockingIOError:
+            os.set_blocking(2, True)
+    if sys.argv[1] == "closed":
+        os.close(2)
+    print("ready", flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT)
+    print("never", flush=True)
+"""
 NESTED = """
 import os, signal, sys
 from gate.signals import delivered_to
@@ -106,6 +126,26 @@ def test_the_second_signal_ends_the_process_at_once(number: signal.Signals) -> N
     """It ends with 128 and its own number, whatever the process is at."""
     done = ran(SECOND_ENDS, int(number))
     assert (done.stdout, done.returncode) == (f"heard {signal.SIGTERM:d}\n", 128 + number)
+
+
+@pytest.mark.contract("B153", "B752")
+@pytest.mark.parametrize("stderr", ["open", "full", "closed", "file"])
+def test_the_second_signal_says_what_stands_and_waits_for_nobody(
+    stderr: str, tmp_path: Path
+) -> None:
+    """One line, where stderr takes it; a full pipe and a closed descriptor do not."""
+    file = tmp_path / "log"
+    file.write_text("before\n")
+    with file.open("a") as log:
+        told = log if stderr == "file" else subprocess.PIPE
+        command = [sys.executable, "-S", "-c", LAST_WORD, stderr]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, cwd=ROOT) as process:
+            assert process.wait(60) == 130
+            assert process.stdout is not None
+            assert process.stdout.read() == b"ready\n"
+            said = process.stderr.read() if process.stderr is not None else file.read_bytes()
+    assert said.endswith(b"unfinished 2\n") is (stderr in ("open", "file"))
+    assert said.startswith(b"before\n") is (stderr == "file")
 
 
 @pytest.mark.contract("B155")

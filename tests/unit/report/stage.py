@@ -52,6 +52,7 @@ def run_of(stage: Stage) -> Run:
         cluster_uid="c0ffee",
         timeline=tuple(stage.timeline),
         course=stage.course,
+        is_locked=True,
     )
 
 

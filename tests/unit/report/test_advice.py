@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,7 @@ def result_of(*deployments: DeploymentResult) -> Result:
     code = EXIT_CODES.get(first["outcome"], 143)
     result = minimal(first["outcome"], code, Reason(first["reason"]), "said", RUN)
     result["deployments"] = list(deployments)
+    result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
     return result
 
 
@@ -97,6 +99,21 @@ def test_nothing_is_advised_where_all_is_well() -> None:
 def test_the_state_of_the_cluster_comes_first(outcome: Outcome, command: str) -> None:
     """What runs has to be dealt with before the cause is."""
     assert command in words(result_of(deployment(outcome, Reason.CRASH_LOOP)))
+
+
+@pytest.mark.contract("B752")
+@pytest.mark.parametrize("is_locked", [True, False])
+@pytest.mark.parametrize("name", ["interrupted", "interrupted-back"])
+def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool) -> None:
+    """It finds nothing of a run without a lock: what goes on from there does without one."""
+    stage = ENDINGS[name]()
+    result = document(stage.attempt, replace(run_of(stage), is_locked=is_locked))
+    commands = [step.command for step in next_steps(result)]
+    assert any(" recover " in command for command in commands) is is_locked
+    texts = " ".join(step.text for step in next_steps(result))
+    assert ("apply again" in texts) is not is_locked
+    can_undo = not is_locked and name == "interrupted"
+    assert any(" undo " in command for command in commands) is can_undo
 
 
 @pytest.mark.contract("B653")

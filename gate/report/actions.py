@@ -8,7 +8,7 @@ from gate.core.last_look import FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
-from gate.core.remedy import WrittenObject, content, writes_back
+from gate.core.remedy import WrittenObject, content, why_not_restored, writes_back
 from gate.report.changes import MOST_PATHS, changed_paths
 from gate.report.remarks import uncertain_writes
 from gate.report.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
@@ -44,8 +44,10 @@ def _irreversible(attempt: Attempt, ref: Ref) -> str:
     refused = attempt.refusals.get(ref)
     if refused is not None and refused.reason is Reason.IRREVERSIBLE:
         return refused.message
-    planned = (one.irreversible for one in attempt.plan.objects if one.ref == ref)
-    return next(planned, "")
+    planned = next((one.irreversible for one in attempt.plan.objects if one.ref == ref), "")
+    written = attempt.written.get(ref)
+    # Where no failure was to take anything back, nobody has asked before the write.
+    return planned or (why_not_restored(written) if written is not None else "")
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:

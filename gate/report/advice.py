@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
-from gate.report.object_advice import object_advice
+from gate.report.object_advice import immutable_objects, object_advice
 from gate.report.result import DeploymentResult, Result
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
@@ -157,7 +157,7 @@ def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
     baseline = worst["baseline"]
-    if baseline is None:
+    if baseline is None or immutable_objects(result):
         return
     is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
     if baseline["revision"] is None or is_itself:

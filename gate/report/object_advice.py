@@ -10,10 +10,13 @@ from gate.core.outcome import Outcome
 from gate.report.result import ObjectResult, Result
 
 _MOST_NAMED = 3
+_DATA = ("ConfigMap", "Secret")
+_STAYING = ("changed", "kept")
 
 
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     """Iterate texts, each with a command to copy or ""."""
+    yield from _replacement(result)
     leftover = [item for item in result["objects"] if _is_leftover(result, item)]
     if leftover:
         text = (
@@ -31,6 +34,35 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
         yield f"{_called(meddled)}: find out who did that; {done}", ""
 
 
+def immutable_objects(result: Result) -> list[ObjectResult]:
+    """Return what a failed attempt made immutable and could not take back.
+
+    Every apply and `undo` of the version before is refused as long as it exists. Other objects
+    that cannot go back hold what a deletion would lose.
+    """
+    if result["outcome"] not in (Outcome.ROLLBACK_FAILED, Outcome.FAILED):
+        return []
+    return [
+        item
+        for item in result["objects"]
+        if item["irreversible"] and item["kind"] in _DATA and item["action"] in _STAYING
+    ]
+
+
+def _replacement(result: Result) -> Iterator[tuple[str, str]]:
+    """Lead back to a version whose object can only be made anew."""
+    found = immutable_objects(result)
+    if not found:
+        return
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    namespace = found[0]["namespace"]
+    names = [_named(item) for item in found if item["namespace"] == namespace]
+    text = f"{_called(found)}: immutable now, no undo and no apply can change it; delete it:"
+    yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
+    text = "then apply the whole manifest of the version that is to run:"
+    yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
     at_end, ours = item["at_end"], item["action"] in ("created", "changed")
     theirs = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
@@ -45,12 +77,16 @@ def _is_meddled_with(item: ObjectResult) -> bool:
 
 
 def _called(items: list[ObjectResult]) -> str:
-    names = [f"{item['kind'].lower()}/{item['name']}" for item in items]
+    names = [_named(item) for item in items]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 
 
+def _named(item: ObjectResult) -> str:
+    return f"{item['kind'].lower()}/{item['name']}"
+
+
 def _look_at(result: Result, item: ObjectResult) -> str:
-    named = f"{item['kind'].lower()}/{item['name']}"
+    named = _named(item)
     place = ClusterName(result["context"], result["kubeconfig"]).flags(item["namespace"])
     return shlex.join(["kubectl", "get", named, *place, "-o", "yaml"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from copy import deepcopy
 
@@ -242,6 +243,39 @@ def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene)
     assert "immutable" in told["settings"]
     assert not told["web"]
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B753")
+@pytest.mark.parametrize(
+    ("flags", "code"), [(["--allow-irreversible"], 5), (["--on-failure", "keep"], 6)]
+)
+@pytest.mark.parametrize("kind", ["configmaps", longer("secrets")])
+def test_the_advice_for_what_became_immutable_works_as_printed(
+    scene: Scene, flags: Sequence[str], code: int, kind: str
+) -> None:
+    """An undo and an apply of what was before are refused until the object is gone."""
+    of_kind = {"configmaps": settings, "secrets": secret}[kind]
+    good = scene.manifest(web(), of_kind("b25l"))
+    assert_verified(scene.gate("apply", "-f", good, "--output", "json"))
+    bad = [web(2, behaviour=CRASH), immutable(of_kind("dHdv"))]
+    result = scene.apply(*bad, flags=flags)
+    assert result.exit_code == code, str(result)
+    assert scene.gate("apply", "-f", good).exit_code == 3
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    assert "rollout-gate undo" not in shown
+    lines = [shlex.split(line) for line in shown.splitlines() if line.startswith(" " * 14)]
+    (delete,) = [words for words in lines if words[:2] == ["kubectl", "delete"]]
+    (apply,) = [words for words in lines if words[:2] == ["rollout-gate", "apply"]]
+    named = of_kind()
+    name = named["metadata"]["name"]
+    assert delete[2:5] == [f"{named['kind'].lower()}/{name}", "-n", scene.objects.namespace]
+    scene.objects.delete(kind, name)
+    words = [good if word == "PATH" else word for word in apply[1:]]
+    again = scene.gate(*words)
+    assert again.exit_code == 0, str(again)
+    assert_runs(scene.objects, "shop/web:1")
+    assert "immutable" not in scene.objects.get(kind, name)
 
 
 @pytest.mark.long

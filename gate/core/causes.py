@@ -249,7 +249,7 @@ def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
 
 
 def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
-    return CleanText(f"{trouble.message} ({pods} of {new_pods} new pods)")
+    return CleanText(f"{trouble.message} ({pods} of {new_pods} pods created)")
 
 
 def ordered(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -26,9 +26,8 @@ def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     needed = _needed(live, policy)
     if needed < live.replicas:
         return min(live.updated_replicas, current.available_replicas) >= needed
-    counters = (live.updated_replicas, live.status_replicas, live.available_replicas)
     return (
-        all(count == live.replicas for count in counters)
+        _has_counted_all(live)
         and current.available_replicas == current.status_replicas == live.replicas
     )
 
@@ -66,11 +65,38 @@ def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
     return any(pod.deleting and pod.owner_uid in owned for pod in pods)
 
 
-def counted(snapshot: Snapshot, live: Deployment) -> str:
-    """Return how far it is, in one line."""
+def counted(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
+    """Return how far it is, in one line whose numbers agree with each other.
+
+    All of them are of the ReplicaSets' own status. The Deployment's counters follow these with a
+    delay, so they are not shown beside them. `which` pods they are: new; on the way back old;
+    empty where nothing has changed.
+    """
     current = snapshot.current()
     available = current.available_replicas if current is not None else 0
-    return (
-        f"{available} of {live.replicas} new pods available, "
-        f"{live.updated_replicas} updated, {live.status_replicas} in all"
-    )
+    there = current.status_replicas if current is not None else 0
+    others = sum(one.status_replicas for one in snapshot.owned()) - there
+    pods = f"{which} pods".strip()
+    other = "new" if which == "old" else "old"
+    parts = [f"{min(available, live.replicas)} of {live.replicas} {pods} available"]
+    if there > live.replicas:
+        parts.append(f"{there - live.replicas} more than wanted")
+    if others:
+        remain = "pod remains" if others == 1 else "pods remain"
+        parts.append(f"{others} {other} {remain}")
+    return ", ".join(parts)
+
+
+def lag(snapshot: Snapshot, live: Deployment) -> str:
+    """Say that the Deployment's own counters alone are missing to be done, "" where others are."""
+    current = snapshot.current()
+    available = current.available_replicas if current is not None else 0
+    there = sum(one.status_replicas for one in snapshot.owned())
+    if available == there == live.replicas and not _has_counted_all(live):
+        return ", not yet in the Deployment's status"
+    return ""
+
+
+def _has_counted_all(live: Deployment) -> bool:
+    counters = (live.updated_replicas, live.status_replicas, live.available_replicas)
+    return all(count == live.replicas for count in counters)

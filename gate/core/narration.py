@@ -12,7 +12,7 @@ from gate.core.done import counted
 from gate.core.effects import Announce, Verb
 from gate.core.fact import Known
 from gate.core.machine import Leg, State, Trigger
-from gate.core.objects import Ref
+from gate.core.objects import Ref, ReplicaSet
 from gate.core.plan import PlannedWrite
 from gate.core.policy import OnFailure
 from gate.core.rollout import Rollout
@@ -29,14 +29,17 @@ def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     return tuple(after.say(event, message) for event, message in _changes(before, after))
 
 
-def standing(ref: Ref, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """Yield what there is before anything has changed: events of the timeline and their lines."""
+def standing(ref: Ref, snapshot: Snapshot, count: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what there is before anything has changed: events of the timeline and their lines.
+
+    `count` is how far it is, in words, where a rollout knows that better than a snapshot.
+    """
     live, current = snapshot.live, snapshot.current()
     if live is None:
         return
     revision = f", revision {current.revision}" if current and current.revision else ""
     yield "replicaset", f"{ref}: following {_replica_set_line(snapshot)}{revision}"
-    yield "progress", f"{ref}: {counted(snapshot, live)}"
+    yield "progress", f"{ref}: {count or counted(snapshot, live)}"
 
 
 def narrate_move(
@@ -200,15 +203,19 @@ def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterator[tuple[str, str]]:
     if before is None:
         # The watches may have told of the new ReplicaSet before the answer to its write came.
-        yield from standing(ref, after.snapshot) if after.followed_uid else ()
+        if after.followed_uid:
+            yield from standing(ref, after.snapshot, _count(after))
         return
     live = after.snapshot.live
     if live is None or before.snapshot is after.snapshot:
         return
-    if before.followed_uid != after.followed_uid:
+    is_other = before.followed_uid != after.followed_uid
+    if is_other:
         yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"
-    if _counts(before) != _counts(after):
-        yield "progress", f"{ref}: {counted(after.snapshot, live)}"
+    else:
+        yield from _renumbered(ref, before.snapshot.current(), after.snapshot.current())
+    if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
+        yield "progress", f"{ref}: {_count(after)}"
     if before.troubles is not after.troubles:
         yield from _troubles(before, after)
     if before.snapshot.denied_since is not after.snapshot.denied_since:
@@ -225,12 +232,26 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
             yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
 
 
-def _counts(rollout: Rollout) -> tuple[int, ...]:
-    live, current = rollout.snapshot.live, rollout.snapshot.current()
-    if live is None:
-        return ()
-    available = current.available_replicas if current is not None else 0
-    return (available, live.replicas, live.updated_replicas, live.status_replicas)
+def _renumbered(
+    ref: Ref, before: ReplicaSet | None, after: ReplicaSet | None
+) -> Iterator[tuple[str, str]]:
+    """Say that the controller gave a ReplicaSet that is used again the next revision."""
+    if before is None or after is None or not before.revision or not after.revision:
+        return
+    if before.revision != after.revision:
+        now, was = f"is revision {after.revision} now", f"was revision {before.revision}"
+        yield "replicaset", f"{ref}: replicaset/{after.name} {now}, {was}"
+
+
+def _is_recounted(before: Rollout, after: Rollout) -> bool:
+    """Tell whether a count can differ; most of what is observed is of pods, which it is not of."""
+    was, now = before.snapshot, after.snapshot
+    return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
+
+
+def _count(rollout: Rollout) -> str:
+    live = rollout.snapshot.live
+    return rollout.count(live) if live is not None else ""
 
 
 def _replica_set_line(snapshot: Snapshot) -> str:

@@ -22,7 +22,7 @@ from gate.core.deadlines import (
     no_progress,
     total_over,
 )
-from gate.core.done import amount, counted, done
+from gate.core.done import amount, counted, done, lag
 from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.fact import Absent
 from gate.core.hindrances import Hindrances, denial, denial_ripe_at, fatal_denial, is_quota
@@ -207,7 +207,7 @@ class Rollout:
         live = self.snapshot.live
         said = "the Deployment could not be read yet"
         if live is not None:
-            said = counted(self.snapshot, live)
+            said = self.count(live) + lag(self.snapshot, live)
         kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
         return Verdict(kind, reason, CleanText(said), self.causes(now))
 
@@ -248,6 +248,11 @@ class Rollout:
         hindering = self.hindrances.causes(self.snapshot)
         return ordered((*of_pods, *hindering, *self.blindness.causes(now)))
 
+    def count(self, live: Deployment) -> str:
+        """Return in words how many of the pods that it is about are available."""
+        which = "new" if self.applied.spec_changed else ""
+        return counted(self.snapshot, live, which if self.deadline_decides else "old")
+
     def is_complete(self, live: Deployment) -> bool:
         """Tell whether the strict predicate holds: we are observed, and all is there."""
         return self._observed(live) and done(self.snapshot, live, self.policy)
@@ -277,7 +282,7 @@ class Rollout:
         reason = Reason.COMPLETE if self.applied.spec_changed else Reason.NO_CHANGE
         if live.replicas == 0:
             reason = Reason.VACUOUS
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(counted(self.snapshot, live)))
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
 
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that what was complete does not serve any more; a rollback has but its total."""
@@ -300,7 +305,8 @@ class Rollout:
         if stalled is not None or now < self.ends_at:
             return stalled
         over = total_over(live, self.progress, self.total_seconds, self.blindness.clock(now))
-        return replace(over, message=CleanText(f"{over.message}: {counted(self.snapshot, live)}"))
+        count = self.count(live) + lag(self.snapshot, live)
+        return replace(over, message=CleanText(f"{over.message}: {count}"))
 
     def _exceeded(self, live: Deployment, now: float) -> Cause | None:
         """Believe the controller's deadline condition, if it is of what is seen now."""

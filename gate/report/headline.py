@@ -76,7 +76,8 @@ def called(deployment: DeploymentResult) -> str:
 def version_words(version: Version) -> str:
     """Return a version in words: its revision and images, as far as they are known."""
     revision = version["revision"]
-    known = [f"revision {revision}"] if revision is not None else []
+    was = f" (was revision {version['was_revision']})" if version["was_revision"] else ""
+    known = [f"revision {revision}{was}"] if revision is not None else []
     return ", ".join([*known, *version["images"]]) or "an unknown version"
 
 

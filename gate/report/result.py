@@ -58,7 +58,16 @@ class CauseResult(TypedDict):
 class Version(TypedDict):
     """One version of a Deployment: what its ReplicaSet is called and what it runs."""
 
-    revision: Annotated[int | None, Meta(description="null before the controller wrote one.")]
+    revision: Annotated[
+        int | None, Meta(description="As last seen; null before the controller wrote one.")
+    ]
+    was_revision: Annotated[
+        int | None,
+        Meta(
+            description="The number that its ReplicaSet had before this attempt, where a return to"
+            " it gave it the next one; null otherwise."
+        ),
+    ]
     replicaset: Annotated[str, Meta(description='"" where there is none.')]
     images: Annotated[list[str], Meta(description="In the template's order, init containers out.")]
 

@@ -33,7 +33,7 @@ _INDENT = "  "
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
-_POD_COUNT = re.compile(r" \(\d+ of \d+ new pods\)$")
+_POD_COUNT = re.compile(r" \(\d+ of \d+ pods created\)$")
 _MOST_WARNINGS = 3
 _MOST_NAMED = 6
 _MOST_NAME_LINES = 6
@@ -224,7 +224,7 @@ def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
         case "new":
             block.row("runs", _version(new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
-            block.row("runs", _served(deployment, baseline), _MOST_IMAGE_LINES)
+            block.row("runs", _version(baseline), _MOST_IMAGE_LINES)
             if deployment["outcome"] != Outcome.REFUSED:
                 _row_of_new(block, deployment, "failed")
         case "mixed":
@@ -244,7 +244,7 @@ def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
         return
     baseline = deployment["baseline"]
     if deployment["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
-        block.row("runs", f"no pod: scaled to 0, with {_served(deployment, baseline)}")
+        block.row("runs", f"no pod: scaled to 0, with {_version(baseline)}")
         _row_of_new(block, deployment, "failed")
         return
     block.row("runs", "no pod: scaled to 0")
@@ -273,14 +273,6 @@ def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None
         block.row("undone", _version(new), _MOST_IMAGE_LINES)
     else:
         block.row(label, _version(new), _MOST_IMAGE_LINES)
-
-
-def _served(deployment: DeploymentResult, baseline: Version) -> str:
-    """Name the version that runs again without its number: the controller gives it another one."""
-    if deployment["outcome"] not in (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED):
-        return _version(baseline)
-    before = f", revision {baseline['revision']} before" if baseline["revision"] else ""
-    return f"{', '.join(baseline['images'])} (replicaset/{baseline['replicaset']}{before})"
 
 
 def _other(result: Result, deployment: DeploymentResult) -> str:

@@ -31,7 +31,9 @@ def status_tree(rollout: Rollout, now: float, style: Style) -> str:
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
     lines = [
-        *_folded("", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(live)}", style),
+        *_folded(
+            "", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}", style
+        ),
         *_verdict(rollout, now, style),
         *_replica_sets(rollout, style),
         *_conditions(live, style),
@@ -40,13 +42,13 @@ def status_tree(rollout: Rollout, now: float, style: Style) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _counts(live: Deployment) -> str:
+def _counts(rollout: Rollout, live: Deployment) -> str:
+    """Return what is wanted, and what is ready in all versions, as their ReplicaSets count it."""
+    ready = sum(replica_set.ready_replicas for replica_set in rollout.snapshot.owned())
     revision = f"revision {live.revision}, " if live.revision is not None else ""
     paused = ", paused" if live.paused else ""
-    return (
-        f"{revision}{live.replicas} wanted: {live.updated_replicas} updated, "
-        f"{live.ready_replicas} ready, {live.available_replicas} available{paused}"
-    )
+    noun = "pod" if live.replicas == 1 else "pods"
+    return f"{revision}{live.replicas} {noun} wanted, {ready} ready{paused}"
 
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:

@@ -74,9 +74,14 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     baseline = attempt.plan.target(ref).baseline
     if not isinstance(baseline, Known):
         return None
+    before, name = baseline.value.revision, baseline.value.replica_set
+    snapshot = latest_snapshot(attempt, ref)
+    owned = snapshot.owned() if snapshot is not None else ()
+    now = next((one.revision for one in owned if one.name == name), None) or before
     return {
-        "revision": baseline.value.revision,
-        "replicaset": baseline.value.replica_set,
+        "revision": now,
+        "was_revision": before if before != now else None,
+        "replicaset": name,
         "images": list(baseline.value.template.images()),
     }
 
@@ -87,14 +92,31 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     if rollout is None and (ref in attempt.written or ref in attempt.restored):
         return _tried_before(attempt, ref)
     if rollout is None:
-        images = _planned_images(attempt, ref)
-        return {"revision": None, "replicaset": "", "images": images, "image_ids": []}
+        return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     replica_set = new_replica_set(rollout)
+    image_ids = _image_ids(rollout.snapshot, replica_set)
+    return _version_of(
+        attempt, ref, replica_set, list(rollout.applied.template.images()), image_ids
+    )
+
+
+def _version_of(
+    attempt: Attempt,
+    ref: Ref,
+    replica_set: ReplicaSet | None,
+    images: list[str],
+    image_ids: list[str],
+) -> NewVersion:
+    revision = replica_set.revision if replica_set is not None else None
+    found = attempt.plan.target(ref).snapshot.replica_sets
+    earlier = found.get(replica_set.uid) if replica_set is not None else None
+    before = earlier.revision if earlier is not None else None
     return {
-        "revision": replica_set.revision if replica_set is not None else None,
+        "revision": revision,
+        "was_revision": before if before != revision else None,
         "replicaset": replica_set.name if replica_set is not None else "",
-        "images": list(rollout.applied.template.images()),
-        "image_ids": _image_ids(rollout.snapshot, replica_set),
+        "images": images,
+        "image_ids": image_ids,
     }
 
 
@@ -103,18 +125,11 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     trial = attempt.plan.trial(ref)
     deployment = trial.deployment if trial is not None else None
     if deployment is None:
-        images = _planned_images(attempt, ref)
-        return {"revision": None, "replicaset": "", "images": images, "image_ids": []}
+        return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     snapshot = latest_snapshot(attempt, ref)
     owned = snapshot.owned() if snapshot is not None else ()
     same = (one for one in owned if one.template.body == deployment.template.body)
-    replica_set = next(same, None)
-    return {
-        "revision": replica_set.revision if replica_set is not None else None,
-        "replicaset": replica_set.name if replica_set is not None else "",
-        "images": list(deployment.template.images()),
-        "image_ids": [],
-    }
+    return _version_of(attempt, ref, next(same, None), list(deployment.template.images()), [])
 
 
 def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:

@@ -266,7 +266,10 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
     result = program("recover", "web", "--report", f"markdown={scene.folder / 'run.md'}")
     assert result.exit_code == 4, str(result)
     said = " ".join(result.stdout.split())
-    assert "deployment/web failed; revision 1, shop/web:1 serves again, verified" in said
+    assert (
+        "deployment/web failed; revision 3 (was revision 1), shop/web:1 serves again, verified"
+        in said
+    )
     assert "failed revision 2, shop/web:2 (" in said
     assert "rollback written by another run, verified" in said
     assert "unknown version" not in said

@@ -97,4 +97,4 @@ def _returned_to(result: dict[str, Any]) -> str:
     if result["outcome"] != Outcome.ROLLED_BACK:
         return ""
     served = (each["baseline"] for each in result["deployments"] if each["baseline"])
-    return next((f"revision {each['revision']}" for each in served), "")
+    return next((f"revision {each['was_revision'] or each['revision']}" for each in served), "")

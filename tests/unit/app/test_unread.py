@@ -57,7 +57,7 @@ def test_a_stderr_that_nobody_reads_holds_up_no_rollback(
     assert (process.returncode, json.loads(out)["outcome"]) == (4, "rolled-back")
     assert len(server.writes()) == 2
     assert "applied     deployment/web" in unread.rest()
-    assert unread.rest().endswith(" 2 of 2 new pods available, 2 updated, 2 in all\n")
+    assert unread.rest().endswith(" 2 of 2 old pods available\n")
 
 
 @pytest.mark.long

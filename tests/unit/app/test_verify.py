@@ -43,7 +43,7 @@ def test_what_is_there_is_said_before_anything_changes(gate: Gate, server: ApiSe
     assert following.startswith("deployment/web: following replicaset/web-")
     assert following.endswith(" (shop/web:1), revision 1")
     assert [said for event, said in told if event == "progress"] == [
-        "deployment/web: 2 of 2 new pods available, 2 updated, 2 in all"
+        "deployment/web: 2 of 2 new pods available"
     ]
 
 

@@ -88,6 +88,56 @@ def test_deadline_condition_does_not_keep_from_completing() -> None:
     assert Scene(web=web).verdict(at=700.0, seen_at=1.0).kind is COMPLETE
 
 
+OLD = old_replica_set(replicas=2, status_replicas=2, ready_replicas=2, available_replicas=2)
+
+
+@pytest.mark.contract("B746")
+@pytest.mark.parametrize(
+    ("scene", "words"),
+    [
+        (Scene(), "4 of 4 new pods available"),
+        (
+            Scene(web=deployment(updated_replicas=0, status_replicas=0, available_replicas=0)),
+            "4 of 4 new pods available",
+        ),
+        (
+            Scene(
+                web=deployment(updated_replicas=0, status_replicas=9),
+                sets=(replica_set(status_replicas=3, available_replicas=1), OLD),
+            ),
+            "1 of 4 new pods available, 2 old pods remain",
+        ),
+        (Scene(sets=(OLD,)), "0 of 4 new pods available, 2 old pods remain"),
+        (
+            Scene(sets=(replica_set(status_replicas=6, available_replicas=6),)),
+            "4 of 4 new pods available, 2 more than wanted",
+        ),
+        (
+            Scene(
+                sets=(replica_set(available_replicas=3), replace(OLD, status_replicas=1)),
+                deadline_decides=False,
+            ),
+            "3 of 4 old pods available, 1 new pod remains",
+        ),
+        (Scene(spec_changed=False), "4 of 4 pods available"),
+    ],
+)
+def test_one_line_counts_pods_one_way(scene: Scene, words: str) -> None:
+    """The Deployment's counters lag behind the ReplicaSets': they are not mixed in one line."""
+    rollout = scene.seen()
+    assert rollout.snapshot.live is not None
+    assert rollout.count(rollout.snapshot.live) == words
+
+
+@pytest.mark.contract("B746")
+def test_what_is_missing_to_be_done_is_said() -> None:
+    """All pods are there, and the Deployment's status does not know it."""
+    behind = Scene(web=deployment(updated_replicas=0)).verdict()
+    said = "4 of 4 new pods available, not yet in the Deployment's status"
+    assert (behind.kind, behind.message) == (PROGRESSING, said)
+    assert "yet" not in Scene(web=deployment(updated_replicas=0), sets=(OLD,)).verdict().message
+
+
 @pytest.mark.contract("B43")
 def test_new_replica_set_is_found_by_template_not_by_revision() -> None:
     """After a return to it, the ReplicaSet of the live template may be the older one."""

@@ -49,7 +49,19 @@ def test_writes_and_progress_are_told_once() -> None:
     ]
     progress = lines(player, "progress")
     assert len(progress) == len(set(progress)) > 0
-    assert progress[-1] == "deployment/web: 4 of 4 new pods available, 4 updated, 4 in all"
+    assert progress[-1] == "deployment/web: 4 of 4 new pods available"
+
+
+@pytest.mark.contract("B747")
+def test_a_replica_set_that_is_used_again_says_its_new_revision() -> None:
+    """What was followed as revision 1 is named as revision 3 in the verdict."""
+    player = rolling("crash")
+    player.run()
+    followed = lines(player, "replicaset")[1:]
+    assert followed == [
+        "deployment/web: following replicaset/web-1 (shop/web:v1), revision 1",
+        "deployment/web: replicaset/web-1 is revision 3 now, was revision 1",
+    ]
 
 
 @pytest.mark.contract("B173")

@@ -104,13 +104,16 @@ def test_outcome_code_reason_and_what_runs(
     assert result["deployments"][0]["running"] == running
 
 
-@pytest.mark.contract("B173")
+@pytest.mark.contract("B173", "B747")
 def test_a_rollback_names_both_versions() -> None:
     """Baseline and new version come with revision, ReplicaSet and images."""
     (web,) = told("rolled-back")["deployments"]
-    assert web["baseline"] == {"revision": 1, "replicaset": "web-1", "images": ["shop/web:1"]}
+    assert web["baseline"] == {
+        "revision": 3, "was_revision": 1, "replicaset": "web-1", "images": ["shop/web:1"],
+    }  # fmt: skip
     assert web["new"] == {
-        "revision": 2, "replicaset": "web-2", "images": ["shop/web:2"], "image_ids": [],
+        "revision": 2, "was_revision": None, "replicaset": "web-2", "images": ["shop/web:2"],
+        "image_ids": [],
     }  # fmt: skip
     assert web["changed"] is True
     assert web["uid"] == "uid-web"
@@ -134,7 +137,8 @@ def test_before_the_write_the_new_version_is_what_the_manifest_asks_for() -> Non
     """A refused apply has no revision and no ReplicaSet, but images."""
     (web,) = told("conflict")["deployments"]
     assert web["new"] == {
-        "revision": None, "replicaset": "", "images": ["shop/web:2"], "image_ids": [],
+        "revision": None, "was_revision": None, "replicaset": "", "images": ["shop/web:2"],
+        "image_ids": [],
     }  # fmt: skip
     assert web["changed"] is False
 

@@ -87,7 +87,7 @@ def told(player: Player) -> Result:
 HALF = "the apply was rejected half-way; what was written"
 BEFORE = "the apply was rejected half-way; what was there before"
 UNDONE = (
-    "runs shop/web:v1 (replicaset/web-1, revision 1 before); "
+    "runs revision 3 (was revision 1), shop/web:v1 (replicaset/web-1); "
     "undone revision 2, shop/web:v2 (replicaset/web-2)"
 )
 CASES: dict[str, tuple[Ended, int, str, str, str]] = {
@@ -115,7 +115,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "rejected-behind-all": (
         lambda: cut_off(serving("web"), *reversed(ONE)),
         4,
-        f"{HALF} went back, and deployment/web runs revision 1, shop/web:v1",
+        f"{HALF} went back, and deployment/web runs revision 3 (was revision 1), shop/web:v1",
         "web baseline",
         UNDONE,
     ),

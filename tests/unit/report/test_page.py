@@ -29,7 +29,8 @@ def test_everything_is_there() -> None:
     """One page answers what happened, why, what runs, and what to do."""
     read = text_of(html(with_checks("rolled-back")))
     for words in (
-        "ROLLED BACK", "exit 4", "deployment/web failed; revision 1, shop/web:1 serves again",
+        "ROLLED BACK", "exit 4",
+        "deployment/web failed; revision 3 (was revision 1), shop/web:1 serves again",
         "What to do now", "new version", "old version", "no progress: 10m", "total: 20m",
         "rollback written 11.5s", "at most 0.05", "When it was judged", "At the end",
         "pod/web-2-p0: CrashLoopBackOff", "Causes", "Evidence", "panic: DATABASE_URL is not set",

@@ -7,7 +7,10 @@ import pytest
 from gate.report.rehearsals import RehearsalResult, document, rehearsals_text
 from gate.report.style import Style, columns
 
-WHY = "ImagePull: registry.example.com:5000/shop/web:2.3.1: authorization failed (1 of 1 new pods)"
+WHY = (
+    "ImagePull: registry.example.com:5000/shop/web:2.3.1: authorization failed"
+    " (1 of 1 pods created)"
+)
 
 
 def row(kind: str, why: str) -> RehearsalResult:

@@ -33,15 +33,15 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     """Two pods doomed the version, four suffer when it is over: one line, with the four."""
     result = told("kept")
     (only,) = result["deployments"]
-    result["message"] = "web: Error, exit code 1 (2 of 4 new pods)"
+    result["message"] = "web: Error, exit code 1 (2 of 4 pods created)"
     cause = {
         "reason": "CrashLoop",
-        "message": "web: Error, exit code 1 (4 of 4 new pods)",
+        "message": "web: Error, exit code 1 (4 of 4 pods created)",
         "pods": 4,
     }
     only["causes"] = [cause]  # type: ignore[list-item]
     text = verdict_text(result, Style(width=200))
-    assert "CrashLoop: web: Error, exit code 1 (4 of 4 new pods)" in text
+    assert "CrashLoop: web: Error, exit code 1 (4 of 4 pods created)" in text
     assert text.count("exit code 1 (") == 1
 
 
@@ -95,8 +95,19 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         "outcome": Outcome.FAILED,
         "reason": "CrashLoop",
         "causes": [{"reason": "CrashLoop", "message": HOSTILE * 20, "pods": 2}] * 5,
-        "baseline": {"revision": 1, "replicaset": HOSTILE, "images": [HOSTILE]},
-        "new": {"revision": 2, "replicaset": HOSTILE, "images": [HOSTILE] * 9, "image_ids": []},
+        "baseline": {
+            "revision": 1,
+            "was_revision": None,
+            "replicaset": HOSTILE,
+            "images": [HOSTILE],
+        },
+        "new": {
+            "revision": 2,
+            "was_revision": None,
+            "replicaset": HOSTILE,
+            "images": [HOSTILE] * 9,
+            "image_ids": [],
+        },
         "changed": True,
         "running": "mixed",
         "evidence": [piece] * 10,

@@ -46,8 +46,8 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     """The count, and the most telling cause."""
     stage = half_way()
     assert waiting_for(stage.attempt, stage.attempt.now) == (
-        "deployment/web: 0 of 4 new pods available, 2 updated, 5 in all"
-        " (NotReady: running, but not ready (2 of 2 new pods))"
+        "deployment/web: 0 of 4 new pods available, 4 old pods remain"
+        " (NotReady: running, but not ready (2 of 2 pods created))"
     )
 
 

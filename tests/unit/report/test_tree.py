@@ -63,8 +63,8 @@ def test_the_tree_of_a_rollout_that_crashes() -> None:
     """New ReplicaSet first, its pods with why, then the old one, conditions and causes."""
     web = half_way(p0={"status": WAITING_CRASH}, p1={"status": WAITING_PULL})
     assert tree(web) == (
-        "deployment/web in shop, revision 2, 4 wanted: 2 updated, 3 ready, 3 available\n"
-        "progressing: 0 of 4 new pods available, 2 updated, 5 in all\n"
+        "deployment/web in shop, revision 2, 4 pods wanted, 3 ready\n"
+        "progressing: 0 of 4 new pods available, 3 old pods remain\n"
         "├─ replicaset/web-2: new, revision 2, 0 of 2 ready, 0 available, shop/web:2\n"
         "│  ├─ pod/web-2-p0: CrashLoopBackOff; 3 restarts; last: Error, exit code 1 at\n"
         "│  │    2026-11-21T12:00:09Z; panic: DATABASE_URL is not set\n"
@@ -79,8 +79,8 @@ def test_the_tree_of_a_rollout_that_crashes() -> None:
         "causes\n"
         "  CrashLoop: web: Error, exit code 1, 3 restarts, none of them while this run"
         " watched: panic:\n"
-        "    DATABASE_URL is not set (1 of 2 new pods)\n"
-        "  ImagePull: shop/web:2: not found (1 of 2 new pods)\n"
+        "    DATABASE_URL is not set (1 of 2 pods created)\n"
+        "  ImagePull: shop/web:2: not found (1 of 2 pods created)\n"
     )
 
 
@@ -204,7 +204,7 @@ def test_a_paused_deployment_says_so() -> None:
     web = half_way(p0={"status": NOT_READY})
     web.paused = True
     assert "held: Paused: the Deployment is paused\n" in tree(web)
-    assert "3 available, paused\n" in tree(web)
+    assert "3 ready, paused\n" in tree(web)
 
 
 def test_what_is_wrong_comes_first() -> None:

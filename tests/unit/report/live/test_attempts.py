@@ -50,7 +50,7 @@ def test_a_rollout_shows_both_versions_and_why_each_pod_is_as_it_is() -> None:
     assert view.seconds == pytest.approx(5.51), "of the whole run"
     (web,) = view.deployments
     assert (web.name, web.namespace) == ("deployment/web", "shop")
-    assert web.words == "1 of 4 new pods available, 2 updated, 5 in all"
+    assert web.words == "1 of 4 new pods available, 3 old pods remain"
     assert web.cause.startswith("CrashLoop: web: Error, exit code 1")
     new, old = web.replica_sets
     assert (new.role, new.name, new.short, new.images) == ("new", "web-2", "2", "shop/web:2")

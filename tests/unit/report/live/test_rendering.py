@@ -40,7 +40,7 @@ def test_a_rollout_as_a_terminal_shows_it() -> None:
     view = attempt_view(attempt, attempt.now + 20.0, STARTED_AT)
     assert lines(view, Look(79, 18)) == [
         "── rolling out ───────────────────────────────────────────────────────── 25s ──",
-        "• deployment/web in shop: 1 of 4 new pods available, 2 updated, 5 in all",
+        "• deployment/web in shop: 1 of 4 new pods available, 3 old pods remain",
         "├─ ! CrashLoop: web: Error, exit code 1, 3 restarts: panic: DATABASE_URL is no…",
         "├─ new web-2: 1 of 2 ready, shop/web:2",
         "│  ├─ ✗ web-2-p1: CrashLoopBackOff; 3 restarts; last: Error, exit code 1 at 20…",

@@ -13,7 +13,10 @@ SCHEMA: Final = "rollout-gate/rehearsals/v1"
 
 
 class RehearsalResult(TypedDict):
-    """One rehearsal; `as_expected` is false where a failure passed, or a good version did not."""
+    """One rehearsal; `as_expected` is false where a failure passed, or a good version did not.
+
+    `mend` is the setting that changes this, "" where it is as expected.
+    """
 
     kind: str
     says: str
@@ -25,6 +28,7 @@ class RehearsalResult(TypedDict):
     duration_seconds: float
     returned_to: str
     as_expected: bool
+    mend: str
 
 
 class Rehearsals(TypedDict):
@@ -65,9 +69,10 @@ def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> 
     lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
     if found["subject"]:
         lines.append(f"it goes wrong in {found['subject']}: the other Deployments are fine")
-    wrong = [each["kind"] for each in found["rehearsals"] if not each["as_expected"]]
+    wrong = [each for each in found["rehearsals"] if not each["as_expected"]]
     if wrong:
-        lines.append(f"not as it should be: {', '.join(wrong)}")
+        lines.append(f"not as it should be: {', '.join(each['kind'] for each in wrong)}")
+    lines += [f"{each['kind']}: {each['mend']}" for each in wrong if each["mend"]]
     lines += [f"warning: {warning}" for warning in found["warnings"]]
     return "\n".join(lines) + "\n"
 

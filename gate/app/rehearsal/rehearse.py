@@ -102,7 +102,8 @@ class Rehearsing:
             at_worst = longest_seconds(self._settings, stage.stored)
             missed = self._missed(scenario) if scenario is not None else ()
             warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
-            return Rehearsed(row_of(trouble, result), warnings, at_worst)
+            row = row_of(trouble, result)
+            return Rehearsed(row, warnings, at_worst)
         finally:
             played.clock.end()
 
@@ -149,10 +150,18 @@ def rehearse(world: World, settings: Settings) -> int:
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
     """Rehearse every trouble; what is said of the good version is said of the manifest."""
-    lacking = {trouble: rehearsing.lacks(trouble) for trouble in TROUBLES.values()}
-    found = [rehearsing.of(each, io.StringIO()) for each, lacks in lacking.items() if not lacks]
-    worth_saying = (pair for pair in lacking.items() if pair[1] not in ("", _UNCHECKED))
-    left_out = [f"{each} is left out: {lacks}" for each, lacks in worth_saying]
+    found: list[Rehearsed] = []
+    left_out: list[str] = []
+    for trouble in TROUBLES.values():
+        lacks = rehearsing.lacks(trouble)
+        try:
+            found += [] if lacks else [rehearsing.of(trouble, io.StringIO())]
+        except UsageError as error:
+            if not found:
+                raise
+            lacks = error.message
+        if lacks not in ("", _UNCHECKED):
+            left_out.append(f"{trouble} is left out: {lacks}")
     return document(
         [each.row for each in found],
         [*left_out, *found[0].warnings],

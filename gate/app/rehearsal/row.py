@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gate.app.rehearsal.mending import setting_for
 from gate.app.rehearsal.trouble import CAUGHT, Trouble
 from gate.core.check_run import ConclusionKind
 from gate.core.outcome import Outcome, Reason
@@ -28,6 +29,7 @@ _GOOD: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
 
 def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
     """Return what a result document (`rollout-gate/result/v1`) says of a rehearsal."""
+    fine = _as_expected(trouble, result)
     return {
         "kind": str(trouble),
         "says": trouble.says,
@@ -38,7 +40,8 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
         "decided_at_seconds": _decided_at(result),
         "duration_seconds": result["duration_seconds"],
         "returned_to": _returned_to(result),
-        "as_expected": _as_expected(trouble, result),
+        "as_expected": fine,
+        "mend": "" if fine else setting_for(trouble, result),
     }
 
 

@@ -111,20 +111,27 @@ class Stage:
             return
         for actor in self._actors:
             self._apply(actor.key, actor.of_version(_BEFORE))
-        self._wait(self.deployments, _complete)
+        self._wait(self.deployments, _complete, "get ready")
         if before is Before.TIMED_OUT:
             self.time_out()
 
     def play_out(self, trouble: Trouble, checks: Sequence[Check] = ()) -> Play:
         """Let a trouble begin now: for the first image of the Deployment that has it, or checks."""
         actor = unlucky(self.deployments)
-        return self.play(trouble.scenario(actor.images, actor.key.name, self.pods, checks))
+        scenario = trouble.scenario(actor.images, actor.key.name, self.pods, checks)
+        return self.play(scenario, outranks_annotations=True)
 
-    def play(self, scenario: Scenario) -> Play:
+    def play(self, scenario: Scenario, *, outranks_annotations: bool = False) -> Play:
         """Let a scenario begin now."""
         cluster = self._played.cluster
         namespace = unlucky(self.deployments).key.namespace
-        play = Play(scenario, cluster.api, cluster.kubelet, namespace)
+        play = Play(
+            scenario,
+            cluster.api,
+            cluster.kubelet,
+            namespace,
+            outranks_annotations=outranks_annotations,
+        )
         play.start()
         self._scripts = play.measurement
         return play
@@ -165,11 +172,11 @@ class Stage:
         cluster = self._played.cluster
         stuck = Series.constant(behaviour.parse("never-ready"))
         scenario = Scenario(Images((ImageRule(f"*:{_TIMED_OUT}", stuck),)))
-        Play(scenario, cluster.api, cluster.kubelet).start()
+        Play(scenario, cluster.api, cluster.kubelet, outranks_annotations=True).start()
         late = [actor for actor in self.deployments if actor.can_time_out]
         for actor in late:
             self._apply(actor.key, actor.of_version(_TIMED_OUT))
-        self._wait(late, _timed_out)
+        self._wait(late, _timed_out, "time out")
 
     def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
         """Return what answers the checks of a run: the play that is on, or else all is well."""
@@ -187,14 +194,14 @@ class Stage:
         except ApiError as error:
             raise UsageError(f"{key.name}: {error.message}") from error
 
-    def _wait(self, actors: Sequence[Actor], holds: Callable[[JSON], bool]) -> None:
+    def _wait(self, actors: Sequence[Actor], holds: Callable[[JSON], bool], what: str) -> None:
         store = self._played.cluster.api.store
 
         def still() -> Iterator[str]:
             return (actor.key.name for actor in actors if not holds(store.get(actor.key) or {}))
 
         if not self._played.clock.wait_until(lambda: not any(still()), PATIENCE_SECONDS):
-            problem = f"deployment/{next(still())} as it is to serve before does not get ready"
+            problem = f"deployment/{next(still())} as it is to be before does not {what}"
             hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
             raise UsageError(problem, hint=hint)
 

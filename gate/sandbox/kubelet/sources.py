@@ -13,6 +13,10 @@ from gate.sandbox.kubelet.behaviour import BehaviourError, Clause, Problem
 class Source(Protocol):
     """What pods are asked to do that do not say it themselves; it may change with time."""
 
+    @property
+    def outranks_annotations(self) -> bool:
+        """Whether what it asks of a pod goes before the pod's own annotation."""
+
     def clauses(self, pod: JSON) -> Sequence[Clause]:
         """Return what is asked of a pod now."""
 
@@ -22,6 +26,8 @@ class Source(Protocol):
 
 class Silence:
     """A source that asks for nothing: every pod is healthy."""
+
+    outranks_annotations = False
 
     def clauses(self, _pod: JSON) -> Sequence[Clause]:
         """Return nothing."""
@@ -33,7 +39,10 @@ class Silence:
 
 
 def clauses_of(pod: JSON, source: Source) -> tuple[Clause, ...]:
-    """Return what is asked of a pod; its own annotation outweighs the source. BehaviourError."""
+    """Return what is asked of a pod, most binding first. BehaviourError.
+
+    Its own annotation outweighs the source, unless that outranks it.
+    """
     asked = annotation(pod, behaviour.ANNOTATION)
     if not asked:
         return tuple(source.clauses(pod))
@@ -43,7 +52,7 @@ def clauses_of(pod: JSON, source: Source) -> tuple[Clause, ...]:
     if strangers:
         message = f"no such container: {', '.join(sorted(map(str, strangers)))}; there are"
         raise BehaviourError([Problem(0, f"{message} {', '.join(names)}")])
-    return clauses
+    return (*source.clauses(pod), *clauses) if source.outranks_annotations else clauses
 
 
 def log_of(pod: JSON, image: str, source: Source) -> str:

@@ -30,8 +30,15 @@ class Play:
     """One performance of a scenario in a sandbox; it is the kubelet's source of behaviours."""
 
     def __init__(
-        self, scenario: Scenario, api: Api, kubelet: Kubelet, namespace: str = "default"
+        self,
+        scenario: Scenario,
+        api: Api,
+        kubelet: Kubelet,
+        namespace: str = "default",
+        *,
+        outranks_annotations: bool = False,
     ) -> None:
+        self.outranks_annotations = outranks_annotations
         self._scenario = scenario
         self._timers = api.timers
         self._kubelet = kubelet

@@ -26,6 +26,7 @@ def row(kind: str, why: str) -> RehearsalResult:
         "duration_seconds": 40.0,
         "returned_to": "revision 1",
         "as_expected": True,
+        "mend": "",
     }
 
 

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from gate.app.rehearsal.rehearse import rehearse
+from gate.app.rehearsal.stage import Stage
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.cli.main import rollout_gate
 from gate.config import load
@@ -117,6 +118,69 @@ def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write)
     code, found = rows(played, manifest(), all_=True, fail_fast=["crash=1"])
     assert [each["kind"] for each in found if not each["as_expected"]] == ["restart-once"]
     assert code == 6
+
+
+@pytest.mark.contract("B305")
+@pytest.mark.parametrize("kind", ["crash", "stale-deadline"])
+def test_a_trouble_outranks_a_behaviour_of_the_manifest(
+    played: Played, manifest: Write, kind: str
+) -> None:
+    """An annotation that was tried in a sandbox stays in the manifest: no kind gets lost by it."""
+    file = Path(manifest())
+    ready = "annotations: {sandbox.rollout-gate.dev/behaviour: ready}"
+    file.write_text(
+        file.read_text().replace("labels: {app: web}}", f"labels: {{app: web}}, {ready}}}")
+    )
+    code, (row,) = rows(played, str(file), with_=kind)
+    assert (code, row["as_expected"]) == (ENDS[kind][0], True)
+
+
+def test_a_kind_that_cannot_be_set_up_does_not_cost_the_table(
+    played: Played, manifest: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left out, with why; where nothing can be set up, that is the error."""
+    some = {name: TROUBLES[name] for name in ("good", "stale-deadline", "deleted")}
+    monkeypatch.setattr("gate.app.rehearsal.rehearse.TROUBLES", some)
+
+    def never(_: Stage) -> None:
+        raise UsageError("deployment/web as it is to be before does not time out")
+
+    monkeypatch.setattr(Stage, "time_out", never)
+    code, found = rows(played, manifest(), all_=True)
+    assert (code, [each["kind"] for each in found]) == (0, ["good", "deleted"])
+    said = json.loads(played.out.getvalue())["warnings"]
+    assert "stale-deadline is left out: deployment/web as it is to be before" in said[0]
+
+
+@pytest.mark.contract("B315")
+@pytest.mark.parametrize(
+    ("kind", "wrong", "setting", "mended"),
+    [
+        ("restart-once", {"fail_fast": ["crash=1"]}, "--fail-fast crash", {}),
+        ("flapping", {}, "--bake 1m", {"bake": "1m"}),
+        ("slow-start", {"timeout": "30s"}, "--timeout", {"timeout": "10m"}),
+        ("crash", {"rollback_timeout": "1s"}, "--rollback-timeout", {}),
+    ],
+)
+def test_what_fails_names_the_setting_that_mends_it(
+    played: Played,
+    manifest: Write,
+    wrong: dict[str, Any],
+    mended: dict[str, Any],
+    kind: str,
+    setting: str,
+) -> None:
+    """With it the same rehearsal is as it should be; what is fine names none."""
+    file = Path(manifest())
+    text = file.read_text().replace("minReadySeconds: 5", "minReadySeconds: 0")
+    file.write_text(text.replace("replicas: 3", "replicas: 3\n  strategy: {type: Recreate}"))
+    (row,) = rows(played, str(file), with_=kind, **wrong)[1]
+    assert not row["as_expected"]
+    assert setting in row["mend"]
+    played.out.truncate(0)
+    played.out.seek(0)
+    (row,) = rows(played, str(file), with_=kind, **mended)[1]
+    assert (row["as_expected"], row["mend"]) == (True, "")
 
 
 @pytest.mark.long

@@ -1,0 +1,60 @@
+"""Which setting lets a rehearsal end as it should that did not."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gate.app.rehearsal.trouble import End, Trouble
+from gate.core.outcome import Outcome, Reason
+
+_LIMITS: Final[dict[str, str]] = {
+    Reason.CRASH_LOOP: "crash",
+    Reason.OUT_OF_MEMORY: "crash",
+    Reason.READINESS_LOST: "readiness-lost",
+    Reason.IMAGE_PULL: "image-pull",
+    Reason.CONTAINER_CONFIG: "container-config",
+    Reason.POD_CREATE_DENIED: "pod-create",
+    Reason.REPLICA_SET_CREATE_ERROR: "replicaset-create",
+}
+"""The kind of `--fail-fast` that a reason is of."""
+_CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.NOT_READY)
+
+
+def setting_for(trouble: Trouble, result: dict[str, Any]) -> str:
+    """Return the setting that mends a run which did not end as it should, in words.
+
+    `result` is its document (`rollout-gate/result/v1`).
+    """
+    match result["outcome"]:
+        case Outcome.ROLLBACK_FAILED:
+            return "give the way back more time with --rollback-timeout"
+        case Outcome.REFUSED:
+            return f"nothing was tried: {result['message']}"
+        case Outcome.INCONCLUSIVE if trouble.end is End.CAUGHT:
+            return "--on-inconclusive rollback returns where the checks cannot tell"
+        case _ if trouble.end is End.CAUGHT:
+            return _to_catch(trouble)
+        case _:
+            return _to_let_pass(result["reason"])
+
+
+def _to_catch(trouble: Trouble) -> str:
+    """Return what would have caught a failure that passed; of one that came late a warning says."""
+    if trouble.at:
+        return ""
+    if trouble.checks is not None:
+        return "it came to be measured too late: a longer --bake sees it"
+    return "the new pods count before it shows: minReadySeconds in the manifest, or --bake 1m"
+
+
+def _to_let_pass(reason: str) -> str:
+    """Return what is too strict with a version that is good in the end."""
+    if reason in _LIMITS:
+        return f"--fail-fast {_LIMITS[reason]} is too strict: give it more, or its default"
+    if reason == Reason.TIMEOUT:
+        return "--timeout is too short for it"
+    if reason in _CLOCKS:
+        return "progressDeadlineSeconds in the manifest is too short for it"
+    if reason in (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR):
+        return "--on-inconclusive keep keeps a version whose checks cannot tell"
+    return f"it ended by {reason}"

@@ -63,6 +63,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> Run | int:
         require_answerable(settings, all_checks(settings))
+        verifying.require_selector(settings.selector)
         session = opened(world, settings, stack, console)
         if settings.rbac:
             console.write(verifying.role(session, settings))

@@ -16,6 +16,7 @@ from gate.app.session import Session
 from gate.app.verified_bodies import VerifiedBodies
 from gate.app.world import World
 from gate.ci.host import pipeline_run
+from gate.cluster_name import ClusterName
 from gate.config import Settings
 from gate.core.holder import Holder
 from gate.core.lock import Lock, lock_of
@@ -25,7 +26,7 @@ from gate.core.version_history import History
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.client import Client
-from gate.kube.failures import ApiError, Forbidden, NotFound, role_hint
+from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected, role_hint
 from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import Leases
 from gate.kube.repetition import Limits
@@ -72,6 +73,12 @@ def locked(
             raise
         console.warn(_without(wanted[0], error))
         return None
+    except Rejected as error:
+        taking.leave()
+        goes_without = not settings.require_lock and not recovers
+        raise _not_taken(
+            wanted[0], error, taking.leases.cluster, goes_without=goes_without
+        ) from error
     keeper = Keeper(
         session.clock,
         taking.leases,
@@ -112,6 +119,20 @@ def _holder(world: World, attempt_id: str) -> Holder:
     job = filter(None, (run.run, run.attempt, run.job))
     name = "/".join(job) or socket.gethostname()[:_PLAIN_NAME]
     return Holder(f"{name} {attempt_id}", run.url, process=world.processes.this())
+
+
+def _not_taken(
+    lock: Lock, error: Rejected, cluster: ClusterName, *, goes_without: bool
+) -> RefusedError:
+    """Return the refusal of an admission, such as a quota of 0 Leases, in one line with a hint."""
+    hint = "the server does not admit its Lease"
+    if "quota" in error.message:
+        look = cluster.command("kubectl", "describe", "resourcequota", namespace=lock.namespace)
+        hint = f"the quota has no room for its Lease: {look}"
+    hint += "; to go on without lock and record: --no-lock" if goes_without else ""
+    return RefusedError(
+        f"{lock}: the lock cannot be taken: {error.message}", reason=error.reason, hint=hint
+    )
 
 
 def _without(lock: Lock, error: ApiError) -> str:

@@ -79,13 +79,18 @@ def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
 def _state(held: Held, now: datetime, processes: Processes) -> str:
     if held.is_free:
         return "free"
-    if is_proven_dead(held.holder, Holder("", process=processes.this()), processes.has_ended):
+    if _is_dead(held, processes):
         return "dead"
     try:
         renewed = datetime.fromisoformat(held.renewed)
     except ValueError:
         return "held"
     return "expired" if now - renewed > timedelta(seconds=held.seconds) else "held"
+
+
+def _is_dead(held: Held, processes: Processes) -> bool:
+    me = Holder("", process=processes.this())
+    return is_proven_dead(held.holder, me, processes.has_ended)
 
 
 def release(session: Session, settings: Settings, world: World, console: Console) -> int:
@@ -126,6 +131,10 @@ def agreed(world: World, held: Held) -> bool:
             "giving back somebody's lock has to be agreed to",
             hint="on a terminal, or with --yes",
         )
-    question = f"{held.lock} is held by {held.holder}. Give it back? Its gate may still run. [y/N] "
+    if _is_dead(held, world.processes):
+        question = f"{held.lock} was held by {held.holder}, whose process has ended. Give it back?"
+    else:
+        question = f"{held.lock} is held by {held.holder}. Give it back? Its gate may still run."
+    question += " [y/N] "
     write_safely(world.stderr, question)
     return world.stdin.readline().strip().lower() in _YES

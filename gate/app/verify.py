@@ -21,7 +21,7 @@ from gate.core.objects import Deployment, Ref, deployment_ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, Target
 from gate.core.undo_choice import version_before
-from gate.errors import GateError, RefusedError
+from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import Access, following, role_yaml
 from gate.kube.lists import list_all
 
@@ -82,6 +82,20 @@ def _target(session: Session, watching: Watching, live: LiveObject) -> Target:
     history = remembered(session, live.ref)
     before = version_before(target, history, {live.ref: applied_digest(live)})
     return replace(target, baseline=before)
+
+
+def require_selector(selector: str | None) -> None:
+    """Refuse labels that no server can read, before one is asked; UsageError."""
+    if selector is None:
+        return
+    from gate.sandbox.failure import ApiError
+    from gate.sandbox.storage.label_selectors import parse_labels
+
+    try:
+        parse_labels(selector)
+    except ApiError as error:
+        hint = "as in -l app=web, or -l 'app in (web, api),tier!=test'"
+        raise UsageError(f"-l: no label selector: {error.message}", hint=hint) from error
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 import click
 
 from gate.cli.catalog import COMMANDS, PROGRAM
-from gate.config.fail_fast import COUNTS, GRACES, OFF
+from gate.cli.exit_codes import table
+from gate.config.fail_fast import COUNTS, DEFAULTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import declared, taken_by
 from gate.manifests.lint import LintCode
@@ -28,7 +29,8 @@ This page is made of the declarations in `gate/config/settings.py`:
 - `NAME`: `web`, `deployment/web` or `deploy/web`
 - `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
 - `N|N%`: a count or a share of the pods
-- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`
+- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`.
+  Without it: {DEFAULTS}
 - `CODE`: {_listed(LintCode)}
 - `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside of brackets is
   the bound, which is inclusive
@@ -62,10 +64,16 @@ lists are not joined.
   `ROLLOUT_GATE_PROMETHEUS_PASSWORD`; for `--pushgateway` the same with `PUSHGATEWAY` in the names.
 """
 
+_OTHER_ZEROS = """\
+Two more outcomes end with 0: `applied`, where there was no Deployment to judge, and `observed`, of
+`--observe`, which reports a failure and takes nothing back.
+"""
+
 
 def reference() -> str:
     """Return the page."""
-    parts = [_HEAD, "\n".join(_commands()), _LAYERS, "## Options\n"]
+    codes = "\n".join(("## Exit codes\n", *table(), "", _OTHER_ZEROS))
+    parts = [_HEAD, "\n".join(_commands()), codes, _LAYERS, "## Options\n"]
     parts += ["\n".join(_options(group)) for group in Group]
     return "\n".join(parts)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gate.core.policy import FailFast
-from gate.duration import parse_seconds
+from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
 
 OFF: Final = "off"
@@ -24,6 +24,19 @@ GRACES: Final = {
     "replicaset-create": ("replica_set_create_seconds",),
 }
 COUNTS: Final = {"crash": "crash_restarts", "readiness-lost": "readiness_losses"}
+
+
+def _default(fields: Iterable[str]) -> str:
+    values = sorted(getattr(FailFast(), field) for field in fields)
+    shown = [format_seconds(value) for value in dict.fromkeys(values)]
+    return shown[0] if len(shown) == 1 else f"{shown[0]} to {shown[-1]} by cause"
+
+
+DEFAULTS: Final = ", ".join(
+    [f"{kind}={getattr(FailFast(), field)}" for kind, field in COUNTS.items()]
+    + [f"{kind}={_default(fields)}" for kind, fields in GRACES.items()]
+)
+"""The defaults of all kinds, in words: `FailFast` is where they are set."""
 _COUNT: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 """Kubernetes counts restarts in an int32."""
 

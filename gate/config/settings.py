@@ -77,7 +77,12 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         ),
     ] = ()
     image: Annotated[
-        Images, Option(Group.MANIFEST, LOADING, "use this image in the containers of that name")
+        Images,
+        Option(
+            Group.MANIFEST,
+            LOADING,
+            "use this image in the containers of that name; or DEPLOYMENT/CONTAINER=REF",
+        ),
     ] = ()
     allow_kind: Annotated[
         Texts,
@@ -109,7 +114,9 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     fail_fast: Annotated[
         FailFastChanges,
         Option(
-            Group.VERDICT, JUDGING, "how long, or how often, evidence of a kind is borne; or off"
+            Group.VERDICT,
+            JUDGING,
+            "how long, or how often, a kind of failure may show; or off",
         ),
     ] = FailFast()
     tolerate: Annotated[

@@ -29,6 +29,9 @@ RECORD: Final = "rollout-gate/attempt"
 HISTORY: Final = "rollout-gate/history"
 _QUERY: Final[Query] = (("fieldManager", "rollout-gate"),)
 _LONGEST_SECONDS: Final = 600
+_MOST_TRANSITIONS: Final = 2**31 - 1
+"""`leaseTransitions` is an int32: a larger one is invalid, and the server's answer is the whole
+Lease."""
 _PAGE: Final = "500"
 
 
@@ -109,7 +112,8 @@ class Leases:
 
         What it remembers stays.
         """
-        spec = {**_taken(holder, now), "leaseTransitions": held.transitions + 1}
+        transitions = min(held.transitions + 1, _MOST_TRANSITIONS)
+        spec = {**_taken(holder, now), "leaseTransitions": transitions}
         return self._patch(held, _annotations(holder), spec)
 
     def renew(self, held: Held, now: datetime) -> Held:

@@ -22,7 +22,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.leases import on_another_machine
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, quota, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
@@ -193,6 +193,22 @@ def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
         result = running.wait()
     assert_verified(result)
     assert not lease(scene)["spec"]["holderIdentity"]
+
+
+@pytest.mark.contract("B525")
+def test_a_quota_without_a_lease_says_how_to_go_on(scene: Scene, gate: CheckedGate) -> None:
+    """One line with a hint: the quota, and --no-lock, which works."""
+    full = quota({"count/leases.coordination.k8s.io": "0"})
+    scene.objects.create("resourcequotas", full)
+    scene.objects.wait_for(
+        "resourcequotas", "full", lambda found: "used" in found.get("status", {})
+    )
+    path = scene.manifest(web())
+    refused = gate("apply", "-f", path)
+    assert_refused(refused, "Rejected", "the lock cannot be taken", "exceeded quota")
+    assert "kubectl describe resourcequota" in refused.stderr
+    assert "to go on without lock and record: --no-lock" in refused.stderr
+    assert_verified(gate("apply", "-f", path, "--no-lock", "--output", "json"))
 
 
 MakeGate = Callable[[Sequence[JSON]], CheckedGate]

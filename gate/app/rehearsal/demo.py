@@ -39,7 +39,7 @@ def demo(world: World, settings: Settings, name: str) -> int:
     """Play one scenario; 0 where the gate did what it is for."""
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        trouble = asked_for(name or USUAL)
+        trouble = asked_for(name or USUAL, with_checks=False)
         if trouble.checks is not None:
             hint = "rollout-gate rehearse has it for yours"
             raise UsageError(f"no {trouble}: the demo has no health checks", hint=hint)

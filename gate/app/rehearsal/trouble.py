@@ -143,11 +143,12 @@ _ALL: Final = (
 TROUBLES: Final = {trouble.name: trouble for trouble in _ALL}
 
 
-def asked_for(text: str) -> Trouble:
-    """Return what `KIND[@T]` names; UsageError says what there is."""
+def asked_for(text: str, *, with_checks: bool = True) -> Trouble:
+    """Return what `KIND[@T]` names; UsageError says what there is, `with_checks` or without."""
     name, given, second = text.partition("@")
     if name not in TROUBLES:
-        hint = f"there are {', '.join(TROUBLES)}"
+        there = [each.name for each in _ALL if with_checks or each.checks is None]
+        hint = f"there are {', '.join(there)}"
         raise UsageError(f"no such kind of trouble: {name!r}", hint=hint)
     found = TROUBLES[name]
     if not given:

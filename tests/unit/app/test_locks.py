@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import cast
 
 import pytest
 
 from gate.app.locks import agreed
 from gate.app.world import World
-from gate.core.holder import Holder
+from gate.core.holder import Holder, Process
 from gate.core.lock import lock_of
 from gate.errors import UsageError
 from gate.kube.lease import Held
+from gate.processes import Processes
 
+HERE = Process("here", "boot", "namespaces", 7, 100)
 HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
 
 
@@ -27,6 +30,18 @@ class Typed(io.BytesIO):
         return self.terminal
 
 
+class ThisMachine(Processes):
+    """A machine on which every other process has ended."""
+
+    def this(self) -> Process:
+        """Return a process of this machine."""
+        return HERE
+
+    def has_ended(self, process: Process) -> bool:
+        """Tell of any but this one that it has."""
+        return process != HERE
+
+
 class Outside:
     """What the question meets: a terminal or not, and what is typed."""
 
@@ -34,6 +49,7 @@ class Outside:
         self.stdin = Typed(typed)
         self.stdin.terminal = terminal
         self.stderr = io.StringIO()
+        self.processes = ThisMachine()
 
 
 @pytest.mark.contract("B528")
@@ -45,6 +61,17 @@ def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
     outside = Outside(typed, terminal=True)
     assert agreed(cast("World", outside), HELD) is answer
     assert "deployment/web is held by ci/7 abc (https://ci/7)" in outside.stderr.getvalue()
+
+
+@pytest.mark.contract("B528")
+def test_of_a_dead_holder_nothing_may_still_run() -> None:
+    """Its process was of this machine and has ended."""
+    dead = replace(HELD, holder=replace(HELD.holder, process=replace(HERE, pid=8)))
+    outside = Outside(b"y\n", terminal=True)
+    assert agreed(cast("World", outside), dead)
+    said = outside.stderr.getvalue()
+    assert "whose process has ended. Give it back? [y/N] " in said
+    assert "still run" not in said
 
 
 @pytest.mark.contract("B528")

@@ -111,6 +111,22 @@ def test_every_deployment_with_the_labels_is_judged(gate: Gate, server: ApiServe
     assert [one["name"] for one in document["deployments"]] == ["api", "named", "web"]
 
 
+@pytest.mark.contract("B208")
+@pytest.mark.parametrize("selector", ["app=", "app==", "team in a", "=web", "-app=web", "a b"])
+def test_labels_that_nothing_can_have_are_refused_before_a_request(
+    gate: Gate, server: ApiServer, selector: str
+) -> None:
+    """The server's own grammar (labels.Parse) is known here; an empty value is in it."""
+    server.put(web())
+    ended = gate("verify", (), selector=selector)
+    if selector in ("app=", "app=="):
+        assert_ended(ended, 3, "refused", "NotFound")
+        return
+    assert_ended(ended, 2, "usage", "Usage")
+    assert "-l: no label selector: " in ended.err
+    assert not server.seen
+
+
 @pytest.mark.contract("B198")
 def test_labels_that_select_nothing_are_refused(gate: Gate, server: ApiServer) -> None:
     """Nothing to verify is no success."""

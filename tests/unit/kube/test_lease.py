@@ -78,6 +78,19 @@ def test_what_others_say_of_themselves_is_not_believed(
     assert held.seconds <= 600
 
 
+def test_a_lease_that_changed_hands_most_often_is_taken_all_the_same(
+    leases: Leases, server: ScriptedServer
+) -> None:
+    """`leaseTransitions` is an int32: it stays at its maximum."""
+    most = 2**31 - 1
+    server.on("GET", PATH, as_json(a_lease(leaseTransitions=most)))
+    server.on("PATCH", PATH, as_json(a_lease(leaseTransitions=most)))
+    held = leases.read(LOCK)
+    assert held is not None
+    leases.claim(held, ME, NOW)
+    assert server.seen[-1].json()["spec"]["leaseTransitions"] == most
+
+
 def test_what_is_no_lease_is_an_error(leases: Leases, server: ScriptedServer) -> None:
     """An answer that the API does not promise is BadAnswer."""
     server.on("GET", PATH, as_json({"metadata": {}}))

@@ -1,0 +1,65 @@
+"""The exit codes as a reader of a red pipeline needs them: README.md and docs/cli.md show these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.core.outcome import EXIT_CODES, Outcome
+
+MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
+    Outcome.VERIFIED: (
+        "the new version, all of it available; or nothing had to change, and it is healthy",
+        "nothing",
+    ),
+    Outcome.INTERNAL_ERROR: (
+        "unknown: rollout-gate itself failed",
+        "`rollout-gate status NAME`, then `rollout-gate recover`; please report the bug",
+    ),
+    Outcome.USAGE: (
+        "what ran before: the command line, the configuration or the manifest is wrong",
+        "correct what the error names, and run it again",
+    ),
+    Outcome.REFUSED: (
+        "what ran before: the cluster or a safety check said no before anything was written",
+        "follow the hint below the error",
+    ),
+    Outcome.ROLLED_BACK: (
+        "the old version: the new one failed, and the old one is back and checked",
+        "fix what `why` names, then apply again; nothing is urgent",
+    ),
+    Outcome.ROLLBACK_FAILED: (
+        "not certain: the new one failed, the return is not confirmed; both may run, or none",
+        "act now: `rollout-gate status NAME` shows what runs; do what the report's `next` says",
+    ),
+    Outcome.FAILED: (
+        "the new version, which failed: rollback is off, or there is nothing to go back to",
+        "apply a version that works, or `rollout-gate undo NAME` to an older one",
+    ),
+    Outcome.INCONCLUSIVE: (
+        "the new version; its checks could not tell. Of `status`: not complete yet, or paused",
+        "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`",
+    ),
+    Outcome.SUPERSEDED: (
+        "what somebody else changed meanwhile: the gate wrote nothing after that",
+        "find out who: the report names the field manager; then apply again",
+    ),
+    Outcome.LOST_CONTACT: (
+        "unknown: the API server stopped answering after something had been written",
+        "`rollout-gate recover`, as soon as it answers",
+    ),
+}
+"""What runs now, and what to do, by outcome."""
+_SIGNALS: Final = (
+    "| 129, 130, 143 | `interrupted` | what the report says: it was stopped by a signal, and rolled"
+    " back if there was evidence against the new version | `rollout-gate status NAME` |"
+)
+
+
+def table() -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    yield "| code | outcome | what runs now | what to do |"
+    yield "|---|---|---|---|"
+    for outcome, (runs, step) in MEANINGS.items():
+        yield f"| {EXIT_CODES[outcome]} | `{outcome}` | {runs} | {step} |"
+    yield _SIGNALS

@@ -79,7 +79,7 @@ def run(
         inbox,
         write=_told(writing, Writer(client, resources, clock).perform),
         read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
-        collect=Collector(client, clock).perform,
+        collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
         ask=performer(ready.session.sources, clock, measured),
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from gate.clock import Clock
 from gate.core.effects import Collect
 from gate.core.events import Collected, Evidence
+from gate.core.objects import CleanText
 from gate.kube.client import Client, Query
 from gate.kube.failures import ApiError
 from gate.kube.resources import PODS
@@ -18,15 +20,27 @@ _LINES = 20
 _CHARACTERS = 4096
 _READ_BYTES = 1 << 16
 """Asked for more than is kept: `limitBytes` cuts the end of the tail, and the end tells most."""
+_CUT = "…"
+"""How a text ends that was cut."""
 
 
 class Collector:
     """Collects logs, within a bound whatever the server does."""
 
-    def __init__(self, client: Client, clock: Clock, bound_seconds: float = BOUND_SECONDS) -> None:
-        """Share the client's connections."""
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        bound_seconds: float = BOUND_SECONDS,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        """Share the client's connections.
+
+        `mask` takes secrets out of a log before it is cut: the end of one is found no more.
+        """
         self._client = client
         self._clock = clock
+        self._mask = mask
         self._bound_seconds = bound_seconds
 
     def perform(self, effect: Collect) -> Collected:
@@ -61,7 +75,17 @@ class Collector:
             log = self._client.get(path, query, seconds=self._bound_seconds, once=True)
         except ApiError:
             return
-        text = clean(log, _READ_BYTES).strip()[-_CHARACTERS:]
+        text = self._shown(log)
         if text:
-            kept = clean(text)
-            found[previous] = Evidence("log", effect.pod, effect.container, kept, "", previous)
+            found[previous] = Evidence("log", effect.pod, effect.container, text, "", previous)
+
+    def _shown(self, log: bytes) -> CleanText:
+        """Return the end of a log, clean.
+
+        It is masked once as it was written, and once without what cleaning takes out of a secret.
+        """
+        written = log.decode("utf-8", "replace")
+        if len(log) >= _READ_BYTES:
+            written += _CUT  # the server cut it, perhaps in a secret, whose beginning is masked too
+        text = self._mask(clean(self._mask(written), len(written))).strip()
+        return clean(text[-_CHARACTERS:])

@@ -62,6 +62,20 @@ def test_reports_hold_no_secret(scene: Scene) -> None:
     assert "CrashLoop" in (scene.folder / "report.txt").read_text()
 
 
+@pytest.mark.contract("B258")
+def test_a_log_that_is_cut_within_a_secret_shows_no_part_of_it(scene: Scene) -> None:
+    """An app prints its Secret again and again: only the end of its log is kept."""
+    scene.serve(web(), secret("before"))
+    value = "".join(f"{number:x}Z" for number in range(0x10, 0x40))
+    bad = web(2, behaviour="crash=0.1", log=" ".join([value] * 50))
+    ended = assert_rolled_back(scene.apply(bad, secret(value)), "CrashLoop")
+    logs = [piece["text"] for piece in ended["evidence"] if piece["kind"] == "log"]
+    assert logs
+    for text in logs:
+        assert "*** ***" in text
+        assert "3eZ3fZ" not in text
+
+
 @pytest.mark.contract("B176")
 def test_text_from_pods_is_cleaned(scene: Scene) -> None:
     """Escape sequences, control characters and bidi marks of a log reach no output."""

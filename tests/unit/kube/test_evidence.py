@@ -8,6 +8,7 @@ from gate.clock import SystemClock
 from gate.core.effects import Collect
 from gate.core.objects import deployment_ref
 from gate.kube.evidence import Collector
+from gate.wire.secret_values import SecretValues
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import Hang, Reply, ScriptedServer, as_status
 
@@ -50,6 +51,32 @@ def test_the_end_of_a_log_is_kept(collector: Collector, server: ScriptedServer) 
     [piece] = collector.perform(Collect(7, WEB, "web-1", "app", previous=False)).evidence
     assert len(piece.text) == 4096
     assert piece.text.endswith("\nlast words")
+
+
+SECRET = "S3cr3t-0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.contract("B258")
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        pytest.param(f"token={SECRET} " + "y" * 4070, " yyy", id="across our cut"),
+        pytest.param("y" * (65_536 - 9) + SECRET[:9], "yyy***", id="across the server's cut"),
+        pytest.param(SECRET[:9] + "\x1b[31m" + SECRET[9:] + " seen", "*** seen", id="coloured"),
+    ],
+)
+def test_no_part_of_a_secret_is_left_where_a_log_is_cut(
+    make_client: MakeClient, server: ScriptedServer, log: str, shown: str
+) -> None:
+    """A log is masked before it is cut: the end of a secret is not found afterwards."""
+    known = SecretValues()
+    known.add_secret({"stringData": {"token": SECRET}})
+    collector = Collector(make_client(clock=SystemClock()), SystemClock(), 5.0, mask=known.mask)
+    server.on("GET", PATH, Reply(body=log.encode()))
+    [piece] = collector.perform(Collect(7, WEB, "web-1", "app", previous=False)).evidence
+    assert shown in piece.text
+    parts = [SECRET[at : at + 6] for at in range(len(SECRET) - 5)]
+    assert [part for part in parts if part in piece.text] == []
 
 
 @pytest.mark.parametrize("answer", [as_status(400, "previous not found"), Reply(body=b"\n")])

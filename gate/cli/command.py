@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import click
 from gate import log, signals
 from gate.cli.call import Call
 from gate.cli.catalog import COMMANDS
+from gate.clock import SystemClock
 from gate.config import load, unknown_variables
 from gate.config.option import Group, Setting
 from gate.config.settings import taken_by
@@ -60,7 +60,7 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
                     log.warning("unknown-variable", text=line)
                 with world.delivered(signals.ignored):
                     exit_code = function(world, settings, **given)
-                    call.ended_at = time.monotonic()
+                    call.ended_at = SystemClock().now()
                     signals.settle()
                 return exit_code
 

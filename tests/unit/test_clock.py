@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from queue import Empty, SimpleQueue
 from typing import cast
 
@@ -89,6 +90,62 @@ def test_a_thread_that_handles_no_signal_sleeps_on() -> None:
     other.start()
     other.join()
     assert until.seconds == inbox.seconds == [LONGEST_NAP_SECONDS] * 3
+
+
+class Machine:
+    """A machine that is suspended for ten minutes in the first wait."""
+
+    def __init__(self) -> None:
+        self.awake_seconds = 1000.0
+        self.suspended_seconds = 0.0
+        self.waits = 0
+
+    def read(self, clock: int) -> float:
+        """Read a clock: CLOCK_BOOTTIME alone counts the time of a suspension."""
+        counted = self.suspended_seconds if clock == time.CLOCK_BOOTTIME else 0.0
+        return self.awake_seconds + counted
+
+    def wait(self, timeout: float) -> bool:
+        """Wait as the system does, by CLOCK_MONOTONIC."""
+        self.waits += 1
+        self.awake_seconds += timeout
+        self.suspended_seconds = 600.0
+        return False
+
+    def get(self, *, timeout: float) -> str:
+        """Do the same as a queue."""
+        self.wait(timeout)
+        raise Empty
+
+
+@pytest.mark.contract("B524")
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="CLOCK_BOOTTIME is Linux's")
+@pytest.mark.parametrize("is_main", [True, False], ids=["main thread", "lane"])
+@pytest.mark.parametrize("how", ["wait", "receive"])
+def test_the_time_of_a_suspended_machine_counts(
+    monkeypatch: pytest.MonkeyPatch, how: str, *, is_main: bool
+) -> None:
+    """The clock has gone on; a wait ends with its first part, and not ten minutes late."""
+    machine, clock = Machine(), SystemClock()
+    monkeypatch.setattr("gate.clock.time.clock_gettime", machine.read)
+    monkeypatch.setattr("gate.clock.time.monotonic", lambda: machine.awake_seconds)
+
+    def wait() -> None:
+        if how == "wait":
+            assert not clock.wait(300.0, cast("threading.Event", machine))
+        else:
+            assert clock.receive(cast("SimpleQueue[str]", machine), 300.0) is None
+
+    began_at = clock.now()
+    if is_main:
+        wait()
+    else:
+        lane = threading.Thread(target=wait)
+        lane.start()
+        lane.join()
+    assert clock.now() - began_at > 600.0
+    assert machine.awake_seconds - 1000.0 <= LONGEST_NAP_SECONDS
+    assert machine.waits == 2  # the last look takes no time
 
 
 def test_the_system_clock_is_monotonic() -> None:

@@ -61,13 +61,22 @@ def obstacle(path: Path) -> str | None:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether `path` is to be written to as it is.
+    """Tell whether `path` is to be written to as it is: a pipe, a device, an open file.
 
-    Links below /dev and /proc name open files: a new file must not take their place.
+    Links below /dev/fd and /proc, and /dev/stdout and its like, name open files: a new file must
+    not take their place. Any other link and any file can be replaced, in /dev/shm too, which
+    everybody may write to.
     """
-    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
-        return True
-    return not path.is_symlink() and path.exists() and not path.is_file()
+    if path.is_symlink():
+        return _names_open_file(path)
+    return path.exists() and not path.is_file()
+
+
+def _names_open_file(link: Path) -> bool:
+    folder = Path(os.path.realpath(link.parent))
+    if folder == Path("/dev"):
+        return link.name in {"stdin", "stdout", "stderr"}
+    return any(folder.is_relative_to(place) for place in ("/dev/fd", "/proc"))
 
 
 def _replace(target: Path, data: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from gate.app import arrival, returned_set
 from gate.app.console import Console
@@ -19,7 +18,7 @@ from gate.app.target_age import within_age
 from gate.app.undo import locks_of_sets, undo
 from gate.app.watching import Watching
 from gate.config import Settings, policy
-from gate.core.applied_fields import applied_digest
+from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
@@ -32,9 +31,7 @@ from gate.core.version_history import RESTARTED_AT, History
 from gate.errors import RefusedError
 from gate.kube.access import needed
 from gate.kube.failures import FieldManagerConflict, Forbidden
-from gate.kube.reads import Reader
 from gate.kube.writes import Writer
-from gate.side_by_side import each
 
 RESTART_MANAGER = "rollout-gate-restart"
 """Another manager than the applies': the next apply would remove the annotation and roll again."""
@@ -132,9 +129,11 @@ def _followed(
     watching.start()
     watching.settle(settings.connect_timeout)
     target = watching.target(ref)
-    members = _members(session, live, target, claim.memory.history(ref))
+    history = claim.memory.history(ref)
+    beside = returned_set.read_beside(session, [history], [ref])
+    members = _members(live, target, history, beside)
     plan = replace(draft, targets=(target,), objects=(*members, *draft.objects))
-    plan = returned_set.with_target_set(session, plan, claim.memory)
+    plan = returned_set.with_target_set(session, plan, claim.memory, beside)
     restored = [one for one in plan.target_set.bodies if one != ref]
     arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
@@ -142,18 +141,17 @@ def _followed(
     return Ready(session, plan, watching, claim.lease)
 
 
-def _members(session: Session, live: Live, target: Target, history: History) -> list[PlannedObject]:
+def _members(
+    live: Live, target: Target, history: History, beside: returned_set.Facts
+) -> list[PlannedObject]:
     """Return what may have to go back with a Deployment that returns to a verified set.
 
-    Nothing is read where it returns to what runs.
+    Nothing has to where it returns to what runs.
     """
-    if obstacle(target, history, {target.ref: applied_digest(live.object)}) is None:
+    digests = {**digests_of(beside), target.ref: applied_digest(live.object)}
+    if obstacle(target, history, digests) is None:
         return []
-    found = {ref for one in history.versions for ref in one.members if ref.kind != "Deployment"}
-    read = partial(returned_set.read_fact, Reader(session.client, session.resources, session.clock))
-    wanted = sorted(found)
-    facts = zip(wanted, each(session.clock, read, wanted), strict=True)
-    return [PlannedObject(ref, fact) for ref, fact in facts if isinstance(fact, Known)]
+    return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]
 
 
 def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:

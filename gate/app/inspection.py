@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
 
 from gate.app.console import Console
 from gate.app.live import Live, read_live, selector_of, standing
 from gate.app.locking import remembered
+from gate.app.returned_set import read_beside
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings
-from gate.core.applied_fields import applied_digest
+from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.baseline import baseline_of
 from gate.core.fact import Known
+from gate.core.objects import Ref
 from gate.core.obstacles import obstacle
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.plan import Target
@@ -119,7 +122,9 @@ class _Trees:
 def history(session: Session, settings: Settings, name: str, console: Console) -> int:
     """Print the revisions, newest first, with what runs and where a failure would return to."""
     live = read_live(session, name)
-    rows = _revisions(live, remembered(session, live.object.ref))
+    memory = remembered(session, live.object.ref)
+    beside = read_beside(session, [memory], [live.object.ref])
+    rows = _revisions(live, memory, digests_of(beside))
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
@@ -128,10 +133,10 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     return 0
 
 
-def _revisions(live: Live, memory: History) -> tuple[Revision, ...]:
+def _revisions(live: Live, memory: History, beside: Mapping[Ref, str]) -> tuple[Revision, ...]:
     baseline = baseline_of(live.snapshot)
     target = Target(live.object.ref, live.snapshot, baseline)
-    digests = {live.object.ref: applied_digest(live.object)}
+    digests = {**beside, live.object.ref: applied_digest(live.object)}
     stays = isinstance(baseline, Known) and obstacle(target, memory, digests) is None
     returns_to = baseline.value.replica_set if stays and isinstance(baseline, Known) else ""
     chosen = None if stays else choose_version(live.snapshot, memory, digests).replica_set

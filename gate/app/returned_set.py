@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,27 +15,49 @@ from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
 from gate.core.set_selection import Candidates, kept_bodies_needed, select, unnamed_members
+from gate.core.version_history import History
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.side_by_side import each
 
+Facts = Mapping[Ref, Fact[LiveObject]]
 Note = Callable[[str, str], None]
 Warn = Callable[[str], None]
 
 
-def with_target_set(session: Session, plan: Plan, memory: Memory) -> Plan:
-    """Return the plan with the set that a failure returns to; reads what a verified set needs."""
+def with_target_set(
+    session: Session, plan: Plan, memory: Memory, beside: Facts | None = None
+) -> Plan:
+    """Return the plan with the set that a failure returns to; reads what a verified set needs.
+
+    `beside` are the remembered objects that the attempt does not write on its way out, where they
+    were read already.
+    """
     histories = {target.ref: memory.history(target.ref) for target in plan.targets}
-    candidates = Candidates(plan.targets, plan.objects, histories)
+    named = {one.ref for one in plan.objects}
+    if beside is None:
+        beside = read_beside(session, histories.values(), named)
+    candidates = Candidates(plan.targets, plan.objects, histories, beside=beside)
     kept: dict[str, Body] = {}
     for ref, digests in kept_bodies_needed(candidates).items():
         kept.update(memory.kept_bodies(ref, digests))
     candidates = replace(candidates, kept=kept)
-    unnamed = unnamed_members(candidates)
-    read = partial(read_fact, Reader(session.client, session.resources, session.clock))
-    others = dict(zip(unnamed, each(session.clock, read, unnamed), strict=True))
-    selection = select(candidates, others)
+    unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
+    others = {ref: fact for ref, fact in beside.items() if ref not in named}
+    selection = select(candidates, {**others, **_read(session, unnamed)})
     return replace(plan, targets=selection.targets, target_set=selection.target_set)
+
+
+def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
+    """Read the objects that an attempt before wrote, and this one does not; no Deployments."""
+    versions = (version for history in histories for version in history.versions)
+    members = {ref for version in versions for ref in version.members if ref.kind != "Deployment"}
+    return _read(session, sorted(members.difference(named)))
+
+
+def _read(session: Session, refs: Sequence[Ref]) -> Facts:
+    read = partial(read_fact, Reader(session.client, session.resources, session.clock))
+    return dict(zip(refs, each(session.clock, read, refs), strict=True))
 
 
 def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:

@@ -9,12 +9,13 @@ from gate.app import arrival
 from gate.app.console import Console
 from gate.app.live import read_object, selector_of
 from gate.app.locking import permissions, remembered
+from gate.app.returned_set import read_beside
 from gate.app.running import Lease, Ready
 from gate.app.session import Session
 from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
-from gate.core.applied_fields import applied_digest
+from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.events import Kind, LiveObject
 from gate.core.narration import standing
 from gate.core.objects import Deployment, Ref, deployment_ref
@@ -80,7 +81,8 @@ def _target(session: Session, watching: Watching, live: LiveObject) -> Target:
     """Return what is followed, with what a person would return to: `verify` itself never does."""
     target = watching.target(live.ref)
     history = remembered(session, live.ref)
-    before = version_before(target, history, {live.ref: applied_digest(live)})
+    beside = digests_of(read_beside(session, [history], [live.ref]))
+    before = version_before(target, history, {**beside, live.ref: applied_digest(live)})
     return replace(target, baseline=before)
 
 

@@ -7,19 +7,17 @@ can be told from defaults and from what others set, without a copy of any manife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from gate.core.body import Body
+from gate.core.body import NOTHING, Body
 from gate.core.confidential import body_digest
 from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
+from gate.core.fact import Fact, Known, Unknown
 from gate.core.fields import extract
 from gate.core.last_applied import without_last_applied
 from gate.core.objects import Ref
 from gate.core.ownership import owned_fields
-
-NOTHING: Final = ""
-"""The digest of an object of which our manager applied nothing, or which is not there."""
 
 
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
@@ -41,6 +39,14 @@ def applied_digest(live: LiveObject | None) -> str:
         return NOTHING
     body = applied_body(live)
     return NOTHING if body is None else body_digest(live.ref.kind, live.uid, body)
+
+
+def digests_of(facts: Mapping[Ref, Fact[LiveObject]]) -> dict[Ref, str]:
+    """Return `applied_digest` of each object, without those that could not be read."""
+    read = ((ref, fact) for ref, fact in facts.items() if not isinstance(fact, Unknown))
+    return {
+        ref: applied_digest(fact.value if isinstance(fact, Known) else None) for ref, fact in read
+    }
 
 
 def named_body(ref: Ref, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,13 @@ import hashlib
 import json
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Final, TypeVar, cast, overload
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Other = TypeVar("Other")
+NOTHING: Final = ""
+"""The digest of what is not there: no object, or nothing that our manager applied of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

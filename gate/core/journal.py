@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gate.core.applied_fields import NOTHING, applied_body, applied_digest
+from gate.core.applied_fields import applied_body, applied_digest
 from gate.core.attempt import Attempt, Ending
-from gate.core.body import Body, FrozenMap
+from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.confidential import ConfidentialBody
 from gate.core.effects import FIELD_MANAGER, Verb
@@ -161,6 +161,7 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
         confidential=FrozenMap(_confidential(objects)),
         uid=_uid(attempt, ref),
+        beside=attempt.plan.target_set.beside,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from gate.core.applied_fields import NOTHING
+from gate.core.body import NOTHING
 from gate.core.fact import Absent, Unknown
 from gate.core.objects import CleanText, Ref
 from gate.core.plan import Target

@@ -167,7 +167,8 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     is_whole = bool(found) and all(one is not None for one in found)
     if is_changed or is_whole:
         return plan
-    return replace(plan, target_set=TargetSet(obstacles=plan.target_set.obstacles))
+    chosen = plan.target_set
+    return replace(plan, target_set=TargetSet(obstacles=chosen.obstacles, beside=chosen.beside))
 
 
 def with_unwritten_members(

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gate.core.applied_fields import NOTHING, applied_digest
+from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.baseline import Baseline
-from gate.core.body import Body, FrozenMap
+from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
@@ -54,13 +54,15 @@ class Candidates:
     """What there is to choose from: the attempt's objects, and what is remembered of each target.
 
     `objects` have what is live and what the server would make of them. `kept` are the bodies, by
-    digest, that were read from the Secrets beside the locks.
+    digest, that were read from the Secrets beside the locks. `beside` are the objects that earlier
+    attempts wrote and this one does not, as they were read.
     """
 
     targets: tuple[Target, ...]
     objects: tuple[PlannedObject, ...]
     histories: Mapping[Ref, History]
     kept: Mapping[str, Body] = field(default_factory=dict)
+    beside: Others = field(default_factory=dict)
 
     def history(self, ref: Ref) -> History:
         """Return what is remembered of a target."""
@@ -69,6 +71,10 @@ class Candidates:
     def before(self) -> dict[Ref, str]:
         """Return the digests of what our manager has applied of each object by now."""
         return {one.ref: applied_digest(_live(one)) for one in self.objects}
+
+    def standing(self) -> dict[Ref, str]:
+        """Return `before` with what our manager has applied of the objects beside the attempt."""
+        return {**digests_of(self.beside), **self.before()}
 
     def proposed(self) -> dict[Ref, str]:
         """Return the digests of what our manager would have applied, where that could be tried."""
@@ -126,8 +132,9 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
 
 def select(candidates: Candidates, others: Others) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
+    beside = FrozenMap(digests_of(candidates.beside))
     if not _needs_verified(candidates):
-        return Selection(candidates.targets, TargetSet())
+        return Selection(candidates.targets, TargetSet(beside=beside))
     returns = _returns(candidates)
     bodies: dict[Ref, Body] = {}
     targets = []
@@ -152,6 +159,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         FrozenMap(_obstacles(candidates)),
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
+        beside=beside,
     )
     return Selection(tuple(targets), target_set)
 
@@ -166,7 +174,7 @@ def _needs_verified(candidates: Candidates) -> bool:
 
 def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the changed Deployments that are not to return to what runs, each with why."""
-    digests = candidates.before()
+    digests = candidates.standing()
     for target in candidates.targets:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
@@ -177,8 +185,7 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:
     """Tell whether what runs of a Deployment is a version that failed."""
-    before = candidates.before()
-    left = left_unverified(target, candidates.history(target.ref), before)
+    left = left_unverified(target, candidates.history(target.ref), candidates.standing())
     if left is None or not left.failed:
         return False
     live = target.snapshot.live
@@ -225,7 +232,7 @@ def _version(
         return target.baseline, None
     history = candidates.history(target.ref)
     if version is None:
-        left = left_unverified(target, history, before)
+        left = left_unverified(target, history, candidates.standing())
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
         if not (known_bad or goes_on):
@@ -325,17 +332,17 @@ def _verified_members(
 
 
 def _left_beside(candidates: Candidates, returns: Mapping[Ref, JudgedVersion]) -> Iterator[Ref]:
-    """Yield the manifest's other objects that stand unverified, with nothing to return them to.
+    """Yield the other objects that stand unverified, with nothing to return them to.
 
     A rollback that failed left them so: the version before it beside the bad one's configuration.
     """
-    before = candidates.before()
+    standing = candidates.standing()
     for target in candidates.targets:
         if target.ref in returns:
             continue
-        left = left_unverified(target, candidates.history(target.ref), before)
+        left = left_unverified(target, candidates.history(target.ref), standing)
         for ref, digest in left.members.items() if left is not None else ():
-            if ref.kind != "Deployment" and digest and before.get(ref) == digest:
+            if ref.kind != "Deployment" and digest and standing.get(ref) == digest:
                 yield ref
 
 

@@ -21,6 +21,8 @@ class TargetSet:
     before is nothing to return to, and why. `confidential` are the objects whose body came from a
     Secret: it may be written down in a Secret alone. `unverified` are the Deployments
     that return to an older ReplicaSet that still serves, since no gate verified a version.
+    `beside` identifies, as `applied_digest` does, what stood beside the attempt of the objects that
+    earlier ones had written and it did not: a version that it verifies was verified beside them.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -28,6 +30,7 @@ class TargetSet:
     obstacles: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     confidential: tuple[Ref, ...] = ()
     unverified: tuple[Ref, ...] = ()
+    beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
 
     @property
     def is_as_before(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gate.core.body import Body, FrozenMap
+from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.confidential import ConfidentialBody
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
@@ -102,7 +102,8 @@ class Closing:
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
     be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
     attempt left it paused. `replicas` is the manifest's number where that was applied and stands,
-    None where it is as it was. `uid` is the Deployment's.
+    None where it is as it was. `uid` is the Deployment's. `beside` identifies what stood beside
+    the attempt of the objects that earlier ones had written and it did not.
     """
 
     ref: Ref
@@ -112,6 +113,7 @@ class Closing:
     replicas: int | None = None
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
     uid: str = ""
+    beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ class History:
         versions = list(self.versions)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
-            new = _with_what_stayed(new, versions)
+            new = _with_what_stayed(new, versions, closing.beside)
             versions = [one for one in versions if not _is_replaced(one, new)]
             versions.append(new)
         kept = _newest(versions)
@@ -188,16 +190,18 @@ class History:
         )
 
 
-def _with_what_stayed(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> JudgedVersion:
-    """Return a verified version with the objects that its attempt did not write.
+def _with_what_stayed(
+    new: JudgedVersion, versions: Sequence[JudgedVersion], beside: Mapping[Ref, str]
+) -> JudgedVersion:
+    """Return a verified version with the objects of the last one that its attempt did not write.
 
-    They stayed as they had been verified last; where they had not, they will be found changed.
+    It was verified beside them as they stood then, which is `NOTHING` where nobody read them.
     Another Deployment is left to its own history.
     """
     last = next((one for one in reversed(versions) if one.verified), None)
     if not new.verified or last is None:
         return new
-    stayed = {ref: digest for ref, digest in last.members.items() if ref.kind != "Deployment"}
+    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if ref.kind != "Deployment"}
     return replace(new, members=FrozenMap({**stayed, **new.members}))
 
 

@@ -98,7 +98,7 @@ def _set_without(target_set: TargetSet, refs: Collection[Ref], why: str) -> Targ
         return target_set
     bodies = {ref: body for ref, body in target_set.bodies.items() if ref not in refs}
     missing = {**target_set.missing, **{ref: clean_line(why) for ref in lost}}
-    return TargetSet(FrozenMap(bodies), FrozenMap(missing))
+    return replace(target_set, bodies=FrozenMap(bodies), missing=FrozenMap(missing))
 
 
 def _emptied(kept: Kept, why: str) -> Kept:
@@ -134,6 +134,8 @@ def _record(record: Record) -> dict[str, Any]:
             "bodies": [[ref(one), body.thaw()] for one, body in record.target_set.bodies.items()],
             "missing": [[ref(one), why] for one, why in record.target_set.missing.items()],
             "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
+            "unverified": [ref(one) for one in record.target_set.unverified],
+            "beside": [[ref(one), digest] for one, digest in record.target_set.beside.items()],
         },
     }
 
@@ -165,7 +167,14 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         FrozenMap((ref_of(one), clean_line(why)) for one, why in value.get(name, ()))
         for name in ("missing", "obstacles")
     )
-    return TargetSet(FrozenMap(bodies), missing, obstacles)
+    beside = ((ref_of(one), str(digest)) for one, digest in value.get("beside", ()))
+    return TargetSet(
+        FrozenMap(bodies),
+        missing,
+        obstacles,
+        unverified=tuple(map(ref_of, value.get("unverified", ()))),
+        beside=FrozenMap(beside),
+    )
 
 
 def _policy(policy: Policy) -> dict[str, Any]:

@@ -92,6 +92,48 @@ def test_a_change_of_somebody_else_that_serves_is_returned_to(scene: Scene) -> N
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("hot", ["shop/web:5"])
 
 
+@pytest.mark.contract("B715", "B700")
+def test_a_version_belongs_to_what_stood_beside_it(scene: Scene) -> None:
+    """v3 was verified beside the configuration of the bad v9, which its apply did not name."""
+    keep_a_bad_version(scene)
+    assert_verified(scene.apply(web(3)))
+    result = scene.apply(settings("four"), web(4, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:3")
+    assert mode(scene) == "nine"
+
+
+@pytest.mark.contract("B715", "B703")
+def test_undo_does_not_restore_what_a_version_never_ran_with(scene: Scene) -> None:
+    """v2 was verified beside somebody's hotfix of the ConfigMap, which nobody remembers."""
+    assert_verified(scene.apply(settings("one"), web()))
+    scene.objects.patch("configmaps", "settings", {"data": {"mode": "hot"}})
+    assert_verified(scene.apply(web(2)))
+    assert_verified(scene.apply(settings("three"), web(3), flags=["--force-conflicts"]))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "SetIncomplete", "configmap/settings")
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B715", "B712")
+@pytest.mark.parametrize("command", ["restart", "apply"])
+def test_what_a_failed_attempt_left_beside_is_seen_by_who_does_not_write_it(
+    scene: Scene, command: str
+) -> None:
+    """v1 stands beside the configuration of the bad v2: nothing returns to that as it is."""
+    assert_verified(scene.apply(settings("one"), web()))
+    frozen = {**settings("two"), "immutable": True}
+    first = scene.apply(frozen, web(2, behaviour=CRASH), flags=["--allow-irreversible"])
+    assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
+    if command == "restart":
+        result = scene.gate("restart", "web", *DOCUMENT)
+        assert "with it returns, as it was verified: configmap/settings" in result.stderr
+    else:
+        result = scene.apply(web(3, behaviour=CRASH))
+        assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+        assert warned(result, "configmap/settings could not be returned", "exit 5")
+
+
 @pytest.mark.sandbox_only("the webhook is played")
 @pytest.mark.contract("B700", "B6")
 def test_a_deployment_that_cannot_be_tried_returns_to_its_set_too(

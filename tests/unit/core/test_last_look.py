@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.applied_fields import NOTHING
 from gate.core.attempt import INSPECTION_SECONDS, OVERTIME_SECONDS, Attempt
-from gate.core.body import Body
+from gate.core.body import NOTHING, Body
 from gate.core.differences import differences
 from gate.core.effects import Read, Release, Write
 from gate.core.events import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,8 @@ import pytest
 
 from gate.core.attempt import Attempt
 from gate.core.effects import Release
-from gate.core.fact import Absent, Known
+from gate.core.events import LiveObject
+from gate.core.fact import Absent, Fact, Known
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan
@@ -49,8 +50,25 @@ class Pipeline:
     def plan(self, number: int, on_failure: OnFailure) -> Plan:
         """Plan to apply a version as a preflight does."""
         plan = plan_of(self.server, *self.bodies(number), policy=Policy(on_failure=on_failure))
-        chosen = select(Candidates(plan.targets, plan.objects, self.histories), {})
+        return self.with_target_set(plan)
+
+    def with_target_set(self, plan: Plan) -> Plan:
+        """Choose what a failure returns to, by what stands of all that is remembered."""
+        versions = (one for found in self.histories.values() for one in found.versions)
+        members = {ref for version in versions for ref in version.members}
+        named = {one.ref for one in plan.objects}
+        beside = {ref for ref in members - named if ref.kind != "Deployment"}
+        candidates = Candidates(
+            plan.targets, plan.objects, self.histories, beside=self.facts(beside)
+        )
+        others = self.facts(unnamed_members(candidates))
+        chosen = select(candidates, others)
         return replace(plan, targets=chosen.targets, target_set=chosen.target_set)
+
+    def facts(self, refs: Iterable[Ref]) -> dict[Ref, Fact[LiveObject]]:
+        """Read objects."""
+        live = {ref: self.server.read(ref) for ref in refs}
+        return {ref: Absent() if one is None else Known(one) for ref, one in live.items()}
 
     def apply(self, behaviour: str, on_failure: OnFailure) -> Attempt:
         """Apply the next version, which behaves like that, and remember how it ended."""
@@ -152,13 +170,7 @@ def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) 
     pipeline.server.behaviour[f"shop/web:v{number}"] = behaviour
     bodies = [body for body in pipeline.bodies(number) if ref_of(body) in refs]
     plan = plan_of(pipeline.server, *bodies, policy=Policy(on_failure=on_failure))
-    candidates = Candidates(plan.targets, plan.objects, pipeline.histories)
-    live = {ref: pipeline.server.read(ref) for ref in unnamed_members(candidates)}
-    others = {ref: Absent() if one is None else Known(one) for ref, one in live.items()}
-    chosen = select(candidates, others)
-    player = Player(
-        pipeline.server, replace(plan, targets=chosen.targets, target_set=chosen.target_set)
-    )
+    player = Player(pipeline.server, pipeline.with_target_set(plan))
     player.run()
     return pipeline.remember(player)
 

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 from gate.app import arrival, preflight, remembering, returned_set
 from gate.app.applying import Prepared, prepare
 from gate.app.console import Console
 from gate.app.guards import refuse_deleting, refuse_managed
-from gate.app.live import Live, read_live, selector_of
+from gate.app.live import read_live, selector_of
 from gate.app.remembering import Claim, Memory
 from gate.app.running import Ready
 from gate.app.session import Session
 from gate.app.target_age import within_age
 from gate.app.undo_return import check_return
+from gate.app.undo_subject import UndoSubject, read_subject
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core import fields
-from gate.core.applied_fields import applied_digest
 from gate.core.body import Body
 from gate.core.configuration_names import configuration_names
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.fact import Absent, Fact, Known
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
@@ -35,47 +34,9 @@ from gate.core.undo_choice import Choice, choose_version, rolled_back_from, vers
 from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
 from gate.errors import RefusedError
 from gate.kube.access import needed
-from gate.kube.failures import Forbidden
-from gate.kube.reads import Reader
 from gate.manifests.kinds import find
-from gate.side_by_side import each
 
 _RESTARTED = f"spec.template.metadata.annotations.{RESTARTED_AT}"
-Lives = Mapping[Ref, Fact[LiveObject]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Undo:
-    """One undo before its plan: what runs, what is remembered, and what is live of the sets."""
-
-    session: Session
-    settings: Settings
-    console: Console
-    live: Live
-    memory: Memory
-    lives: Lives
-
-    @property
-    def ref(self) -> Ref:
-        """Return the Deployment that was named."""
-        return self.live.object.ref
-
-    @property
-    def history(self) -> History:
-        """Return what is remembered of the Deployment."""
-        return self.memory.history(self.ref)
-
-    def digests(self) -> dict[Ref, str]:
-        """Return what identifies what our manager has applied by now of each object."""
-        return {
-            ref: applied_digest(fact.value if isinstance(fact, Known) else None)
-            for ref, fact in self.lives.items()
-        }
-
-    def command(self, verb: str, *flags: str) -> str:
-        """Return a command about the Deployment, ready to be pasted."""
-        words = ("rollout-gate", verb, self.ref.name, *flags)
-        return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
@@ -91,7 +52,7 @@ def _deployments(history: History) -> set[Ref]:
 
 def undo(session: Session, settings: Settings, name: str, console: Console, claim: Claim) -> Ready:
     """Prepare to return to a version of before, verified and safe as any apply."""
-    found = _found(session, settings, name, console, claim.memory)
+    found = read_subject(session, settings, name, console, claim.memory)
     choice = _choice(found)
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
@@ -131,7 +92,7 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     return Ready(session, plan, watching, claim.lease)
 
 
-def _warn_of_rollback(found: _Undo, choice: Choice) -> None:
+def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
     """Warn where a rollback has returned already from what somebody may mean to undo."""
     failed = rolled_back_from(found.live.snapshot, found.history)
     if failed is None or failed.why is None or found.settings.to_revision is not None:
@@ -146,50 +107,10 @@ def _warn_of_rollback(found: _Undo, choice: Choice) -> None:
     )
 
 
-def _found(
-    session: Session, settings: Settings, name: str, console: Console, memory: Memory
-) -> _Undo:
-    """Read what runs, and what is live of every object of the verified versions."""
-    ref = deployment_ref(session.namespace, name)
-    needs = needed(session.resources, [ref], creates=())
-    try:
-        live = read_live(session, name)
-    except Forbidden:
-        arrival.check_access(session, name, needs)
-        raise
-    history = memory.history(ref)
-    members = {member for one in history.verified for member in one.members} - {ref}
-    if settings.deployment_only:
-        members = set()
-    wanted = sorted(members)
-    read = partial(returned_set.read_fact, Reader(session.client, session.resources, session.clock))
-    facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
-    lives = {ref: Known(live.object), **facts}
-    found = _Undo(session, settings, console, live, memory, lives)
-    _refuse_unread(found)
-    return found
-
-
-def _refuse_unread(found: _Undo) -> None:
-    """Refuse where an object of a verified set could not be read: what it is decides the choice."""
-    unread = {ref: fact.why for ref, fact in found.lives.items() if isinstance(fact, Unknown)}
-    if not unread:
-        return
-    session = found.session
-    needs = needed(session.resources, [found.ref, *unread], creates=())
-    arrival.check_access(session, found.ref.name, needs)
-    ref, why = next(iter(unread.items()))
-    raise RefusedError(
-        f"{ref} could not be read: {why}",
-        reason=Reason.UNREACHABLE,
-        hint=f"the pod template alone: {found.command('undo', '--deployment-only')}",
-    )
-
-
 # -- what it returns to ----------------------------------------------------------------------------
 
 
-def _choice(found: _Undo) -> Choice:
+def _choice(found: UndoSubject) -> Choice:
     number = found.settings.to_revision
     if number is not None:
         replica_set = _revision(found, number)
@@ -201,7 +122,7 @@ def _choice(found: _Undo) -> Choice:
     return choice
 
 
-def _revision(found: _Undo, number: int) -> ReplicaSet:
+def _revision(found: UndoSubject, number: int) -> ReplicaSet:
     replica_set = found.live.revision(number)
     if replica_set is None:
         known = sorted(rs.revision for rs in found.live.snapshot.owned() if rs.revision)
@@ -213,7 +134,7 @@ def _revision(found: _Undo, number: int) -> ReplicaSet:
     return replica_set
 
 
-def _nothing_left(found: _Undo, choice: Choice) -> RefusedError:
+def _nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
     if not choice.skipped:
         return RefusedError(
             f"{found.ref} has no earlier revision",
@@ -230,7 +151,7 @@ def _nothing_left(found: _Undo, choice: Choice) -> RefusedError:
 # -- what is written -------------------------------------------------------------------------------
 
 
-def _items(found: _Undo, choice: Choice) -> tuple[Prepared, ...]:
+def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     """Return what is to be applied, configuration first."""
     version, replica_set = choice.version, choice.replica_set
     if version is not None and not found.settings.deployment_only:
@@ -248,7 +169,7 @@ def _items(found: _Undo, choice: Choice) -> tuple[Prepared, ...]:
 
 
 def _of_set(
-    found: _Undo, version: JudgedVersion, replica_set: ReplicaSet | None
+    found: UndoSubject, version: JudgedVersion, replica_set: ReplicaSet | None
 ) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that are not as they were verified."""
     digests = found.digests()
@@ -273,14 +194,14 @@ def _of_set(
     )
 
 
-def _is_of_others(found: _Undo, ref: Ref, digests: Mapping[Ref, str]) -> bool:
+def _is_of_others(found: UndoSubject, ref: Ref, digests: Mapping[Ref, str]) -> bool:
     """Tell whether somebody else made an object what it is; what is gone may be made again."""
     if ref == found.ref or isinstance(found.lives.get(ref), Absent):
         return False
     return not found.history.has_written(ref, digests.get(ref))
 
 
-def _changed(found: _Undo, version: JudgedVersion, digests: Mapping[Ref, str]) -> list[Ref]:
+def _changed(found: UndoSubject, version: JudgedVersion, digests: Mapping[Ref, str]) -> list[Ref]:
     """Return the members that are to be restored.
 
     Another Deployment is one of them where it has come with what runs: one that has gone on by
@@ -299,7 +220,7 @@ def _changed(found: _Undo, version: JudgedVersion, digests: Mapping[Ref, str]) -
     ]
 
 
-def _not_whole(found: _Undo, shown: str, missing: Collection[Ref]) -> RefusedError:
+def _not_whole(found: UndoSubject, shown: str, missing: Collection[Ref]) -> RefusedError:
     names = ", ".join(map(str, missing))
     hint = f"the pod template alone: {found.command('undo', '--deployment-only')}"
     if any(ref.kind == "Secret" for ref in missing):
@@ -319,7 +240,9 @@ def _rank(ref: Ref) -> tuple[int, Ref]:
     return (int(kind.rank) if kind is not None else 0, ref)
 
 
-def _bodies(found: _Undo, version: JudgedVersion, refs: Collection[Ref]) -> dict[Ref, Body | None]:
+def _bodies(
+    found: UndoSubject, version: JudgedVersion, refs: Collection[Ref]
+) -> dict[Ref, Body | None]:
     """Return what was applied of members, None of those of which it is not known.
 
     The Secret beside the lock is read only where it has what the history does not.
@@ -333,7 +256,7 @@ def _bodies(found: _Undo, version: JudgedVersion, refs: Collection[Ref]) -> dict
     return bodies
 
 
-def _remembered(found: _Undo, version: JudgedVersion, ref: Ref) -> Body | None:
+def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
     """Return what was applied of a member; its environment values are its ReplicaSet's."""
     digest = version.members[ref]
     body = found.history.bodies.get(digest)
@@ -355,7 +278,7 @@ def _shown(version: JudgedVersion | None, replica_set: ReplicaSet | None) -> str
     return f"the version with {', '.join(version.images)}" if version is not None else "it"
 
 
-def _prepared(found: _Undo, ref: Ref, body: dict[str, Any]) -> Prepared:
+def _prepared(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:
     """Return what is sent for an object; the live number of replicas is kept."""
     fact = found.lives.get(ref, Absent())
     restarters = _restarters(fact.value) if isinstance(fact, Known) else ()
@@ -386,7 +309,7 @@ def _restarters(live: LiveObject) -> tuple[str, ...]:
 
 
 def _body_of_template(
-    found: _Undo, version: JudgedVersion | None, template: Template | None
+    found: UndoSubject, version: JudgedVersion | None, template: Template | None
 ) -> dict[str, Any]:
     if template is not None:
         return _with_template(found, template)
@@ -401,11 +324,11 @@ def _body_of_template(
     return body.thaw()
 
 
-def _with_template(found: _Undo, template: Template) -> dict[str, Any]:
+def _with_template(found: UndoSubject, template: Template) -> dict[str, Any]:
     """Return what the gate applies now, with the template of another revision."""
     live = found.live.object
     return body_with_template(live, template, _take_over(found, live))
 
 
-def _take_over(found: _Undo, live: LiveObject) -> Collection[str]:
+def _take_over(found: UndoSubject, live: LiveObject) -> Collection[str]:
     return (*found.settings.take_over, *_restarters(live))

@@ -44,11 +44,16 @@ _WORST_FIRST = (
     Outcome.INTERNAL_ERROR,
     Outcome.ROLLBACK_FAILED,
     Outcome.LOST_CONTACT,
+    Outcome.INTERRUPTED,
     Outcome.FAILED,
     Outcome.SUPERSEDED,
     Outcome.ROLLED_BACK,
     Outcome.INCONCLUSIVE,
+    Outcome.REFUSED,
+    Outcome.USAGE,
+    Outcome.OBSERVED,
     Outcome.VERIFIED,
+    Outcome.APPLIED,
 )
 
 

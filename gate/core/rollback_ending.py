@@ -123,8 +123,9 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """End what a gate that died had taken back, or came not to write, as it was found.
 
-    Nothing there is no version; what was there before, serving or not, is what it was. A part of
-    an apply that may not go back stays, though this Deployment was never written.
+    Nothing there is no version; what was there before, serving or not, is what it was, and no
+    return where it did not serve. A part of an apply that may not go back stays, though this
+    Deployment was never written.
     """
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
@@ -132,6 +133,8 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     snapshot = attempt.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None
     stayed = live is not None and live.uid == _uid_before(attempt, ref)
+    if stayed and ref in attempt.plan.target_set.obstacles and takes_back_part(attempt):
+        return _never_written(failure)
     if stayed or isinstance(attempt.plan.target(ref).baseline, Known):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if live is None:

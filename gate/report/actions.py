@@ -133,10 +133,10 @@ def _rollback_reason(attempt: Attempt) -> Reason:
 
 
 def _verified_back(attempt: Attempt) -> bool:
-    """Tell whether all that went back is shown to serve again."""
-    outcomes = _outcomes(attempt)
+    """Tell whether all that went back is shown to serve again; no Deployment, nothing was shown."""
+    own = {ending.outcome for ending in attempt.endings.values()} or {attempt.outcome}
     unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
-    return Outcome.ROLLED_BACK in outcomes and not outcomes & unverified
+    return Outcome.ROLLED_BACK in own and not _outcomes(attempt) & unverified
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:

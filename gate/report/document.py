@@ -101,7 +101,11 @@ def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
     """Say what `--observe` kept the gate from doing."""
     outcome = attempt.endings[ref].outcome if ref is not None else Outcome.VERIFIED
     because = f"because {ending.reason}: {ending.message}"
-    if outcome is Outcome.VERIFIED or ref is None:
+    if ref is None and ending.reason not in (Reason.COMPLETE, Reason.NO_CHANGE):
+        return f"would have failed {because}"
+    if ref is None:
+        return f"would have been applied: {ending.reason}: {ending.message}"
+    if outcome is Outcome.VERIFIED:
         return f"would have been verified: {ending.reason}: {ending.message}"
     if outcome is not Outcome.FAILED:
         return f"would have ended as {outcome} {because}"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from gate.core.outcome import Outcome
 from gate.report.result import Result
 
 MOST_BYTES: Final = 100 * 1024
@@ -22,7 +23,10 @@ def outputs(result: Result) -> Mapping[str, str]:
         "outcome": result["outcome"],
         "exit-code": "" if result["exit_code"] is None else str(result["exit_code"]),
         "reason": result["reason"],
-        "rolled-back": _told(rollback is not None and rollback["verified"]),
+        "rolled-back": _told(
+            result["outcome"] == Outcome.ROLLED_BACK
+            or (rollback is not None and rollback["verified"])
+        ),
         "changed": _told(any(item["action"] != "unchanged" for item in result["objects"])),
         "running": _running(result),
     }

@@ -310,9 +310,10 @@ def _changes(block: _Block, result: Result) -> None:
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:
     """Say how a way back ended; where every Deployment is scaled to 0, nothing was shown."""
-    if not rollback["verified"]:
-        return "not verified"
     returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    if not rollback["verified"]:
+        alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
+        return "configuration alone" if alone else "not verified"
     empty = bool(returned) and all(one["running"] == "none" for one in returned)
     return "complete without a pod" if empty else "verified"
 

@@ -410,3 +410,21 @@ def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: Played
     result = recovered(scene)
     assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B182", "B24")
+def test_a_kept_failure_that_was_never_written_is_not_called_the_baseline(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The apply died before its Deployment: its ConfigMap goes back, the bad v9 still stands."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=["--on-failure", "keep"])
+    assert kept.exit_code == 6, str(kept)
+    with program.start("apply", "-f", scene.manifest(settings("two"), web(2))) as running:
+        running.wait_for_line("applied +configmap/settings changed")
+        running.kill()
+    result = program("recover", "web", "--output", "json")
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="mixed")
+    assert result.document["rollback"]["verified"] is False
+    assert scene.objects.get("configmaps", "settings")["data"]["mode"] == "nine"
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]

@@ -35,6 +35,13 @@ def test_no_deployment_is_verified() -> None:
 
 
 @pytest.mark.contract("B37")
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_has_its_rank(outcome: Outcome) -> None:
+    """A recovery may end as any of them."""
+    assert worst([outcome]) is outcome
+
+
+@pytest.mark.contract("B37")
 def test_reasons_are_stable_words() -> None:
     """CamelCase throughout, so that a pipeline can compare them."""
     assert all(re.fullmatch(r"([A-Z][a-z]+)+", reason) for reason in Reason)

@@ -361,6 +361,29 @@ def test_undo_leaves_another_deployment_that_has_gone_on(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B703")
+def test_undo_takes_another_deployment_back_only_where_it_came_with_what_runs(
+    scene: Scene,
+) -> None:
+    """Both have an earlier version of one set: api, which has gone on since, stays."""
+    for number in (1, 2):
+        assert_verified(scene.apply(web(number), web(number, name="api")))
+    assert_verified(scene.apply(web(3, name="api")))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
+
+
+@pytest.mark.contract("B703")
+def test_undo_takes_another_deployment_back_that_came_with_what_runs(scene: Scene) -> None:
+    """One set was verified, and one set is returned to."""
+    for number in (1, 2):
+        assert_verified(scene.apply(web(number), web(number, name="api")))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:1"]
+
+
+@pytest.mark.contract("B703")
 def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) -> None:
     """The ConfigMap that both use came with api since: that is named, and nothing is written."""
     assert_verified(scene.apply(settings("one"), web()))

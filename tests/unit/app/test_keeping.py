@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from queue import SimpleQueue
@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from gate.app import histories
-from gate.app.keeping import Keeper
+from gate.app.keeping import RETRY_SECONDS, Keeper
 from gate.app.secrets_beside import SecretsBeside
 from gate.app.verified_bodies import VerifiedBodies
 from gate.core.body import Body, FrozenMap
@@ -303,6 +303,35 @@ def test_no_record_is_answered_under_a_lock_in_doubt() -> None:
     row.clock.wait(40.0)
     row.keeper.lane(row.inbox)(SaveRecord(2, OUT))
     assert isinstance(row.heard(6.0), Recorded)
+
+
+class Asked(Store):
+    """A Lease that is not renewed, while the attempt asks for its record."""
+
+    def __init__(self, ask: Callable[[], None], held: Held, writes: list[str]) -> None:
+        super().__init__()
+        self.ask, self.held, self.writes = ask, held, writes
+
+    def renew(self, held: Held, now: datetime) -> Held:
+        """Fail, the first time."""
+        if not self.writes:
+            self.failures = [DOWN]
+            self.ask()
+        return super().renew(held, now)
+
+
+@pytest.mark.contract("B519")
+def test_what_is_asked_for_does_not_wait_for_each_lock_of_a_server_in_trouble() -> None:
+    """Each renewal that fails takes seconds: the record goes first, the other lock right after."""
+    row, writes = Row(), list[str]()
+    lane = row.keeper.lane(row.inbox)
+    held = row.stores[LOCK].held
+    row.stores[LOCK] = Asked(lambda: lane(SaveRecord(1, OUT)), held, writes)
+    row.stores[BESIDE].writes = writes
+    assert isinstance(row.heard(16.0), Recorded)
+    assert writes == ["renew", "save"]
+    row.clock.wait(RETRY_SECONDS + 0.1)
+    assert row.stores[BESIDE].held.resource_version == "2"
 
 
 def test_a_right_that_was_taken_away_is_warned_of(scene: Scene) -> None:

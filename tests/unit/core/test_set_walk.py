@@ -12,7 +12,7 @@ import pytest
 from gate.core.attempt import Attempt
 from gate.core.effects import Release
 from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known
+from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan
@@ -197,6 +197,20 @@ def test_a_part_of_the_manifest_does_not_return_beside_what_failed() -> None:
     attempt = part(pipeline, "crash", ROLLBACK, CONFIG, WEB)
     assert attempt.outcome is Outcome.ROLLBACK_FAILED
     assert API in attempt.refusals
+
+
+@pytest.mark.contract("B701")
+def test_a_member_that_could_not_be_read_makes_no_set_whole() -> None:
+    """v1 of all, a bad v2 kept, a bad v3 of the Deployments alone: the ConfigMap is not known."""
+    pipeline = Pipeline()
+    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
+    assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
+    plan = plan_of(pipeline.server, *pipeline.bodies(3)[1:])
+    candidates = Candidates(plan.targets, plan.objects, pipeline.histories)
+    assert set(unnamed_members(candidates)) == {CONFIG}
+    target_set = select(candidates, {CONFIG: Unknown("configmaps is forbidden")}).target_set
+    assert set(target_set.missing) == {CONFIG}
+    assert "could not be read" in target_set.missing[CONFIG]
 
 
 @pytest.mark.contract("B700")

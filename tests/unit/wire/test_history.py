@@ -99,6 +99,33 @@ def test_a_history_is_packed_a_bounded_number_of_times(
     assert sum(sizes) <= 2.2 * MOST_BODIES_BYTES
 
 
+def remembered(sizes: list[int]) -> list[int]:
+    """Return which bodies of so many bytes of JSON, which pack to nothing, are remembered."""
+    around = len(Body.of({"data": ""}).canonical)
+    bodies = {
+        f"c{at}": Body.of({"data": chr(ord("a") + at) * (size - around)})
+        for at, size in enumerate(sizes)
+    }
+    members = FrozenMap({replace(CONFIG, name=CleanText(key)): key for key in bodies})
+    found = read_history(
+        history_text(History((replace(VERIFIED, members=members),), FrozenMap(bodies)))
+    )
+    return [at for at in range(len(sizes)) if f"c{at}" in found.bodies]
+
+
+@pytest.mark.contract("B707")
+def test_a_body_above_256_kib_is_not_remembered() -> None:
+    """However well it packs: packing it is what takes the time."""
+    assert remembered([256 * 1024, 256 * 1024 + 1, 10]) == [0, 2]
+
+
+@pytest.mark.contract("B707")
+def test_no_more_than_1_mib_of_bodies_is_remembered() -> None:
+    """Each of them is small enough, and the smallest come first."""
+    assert remembered([256 * 1024] * 4) == [0, 1, 2, 3]
+    assert remembered([256 * 1024] * 4 + [100]) == [0, 1, 2, 4]
+
+
 @pytest.mark.contract("B707", "B702")
 def test_a_body_that_never_fits_keeps_no_other_out() -> None:
     """The newest set's largest one is missing either way; older sets stay whole."""

@@ -26,14 +26,21 @@ MOST_BODIES_BYTES: Final = 1024 * 1024
 
 
 def history_text(history: History) -> str:
-    """Return a history's text; what does not fit is left out, bodies of old versions first."""
+    """Return a history's text; what does not fit is left out, bodies of old versions first.
+
+    Each further try has at least one part less; without any the text is short.
+    """
     history = _packable(history)
     text = packed(_history(history))
     sizes = _Sizes(history)
     most_characters = MOST_CHARACTERS
-    while (excess := len(text) - MOST_CHARACTERS) > 0:
-        text = packed(_history(sizes.within(most_characters)))
-        most_characters -= excess
+    while len(text) > MOST_CHARACTERS:
+        fitting = sizes.within(most_characters)
+        text = packed(_history(fitting))
+        characters = sizes.characters_of(fitting)
+        if not characters:
+            break
+        most_characters = characters - max(1, len(text) - MOST_CHARACTERS)
     return text
 
 
@@ -93,7 +100,14 @@ class _Sizes:
             if left < 0:
                 break
             bodies[digest] = body
-        return replace(history, versions=tuple(versions), bodies=FrozenMap(bodies))
+        needed = {digest for one in versions if one.verified for digest in one.members.values()}
+        kept = FrozenMap((key, size) for key, size in history.kept.items() if key in needed)
+        return replace(history, versions=tuple(versions), bodies=FrozenMap(bodies), kept=kept)
+
+    def characters_of(self, fitting: History) -> int:
+        """Return what the versions and bodies of a history take one by one."""
+        parts: tuple[JudgedVersion | str, ...] = (*fitting.versions, *fitting.bodies)
+        return sum(self._characters[part] for part in parts)
 
     def _of(self, part: JudgedVersion | str, value: dict[str, Any]) -> int:
         if part not in self._characters:

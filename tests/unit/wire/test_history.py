@@ -160,6 +160,47 @@ def test_the_newest_of_versions_that_do_not_fit_together_are_remembered() -> Non
     assert found == versions[-len(found) :]
 
 
+@pytest.mark.contract("B707")
+def test_what_is_kept_beside_is_remembered_for_the_versions_that_stay_alone() -> None:
+    """Digests of thousands of Secrets do not fit: the end of an attempt comes all the same."""
+
+    def version(number: int, count: int) -> JudgedVersion:
+        digests = [random.Random(f"{number} {one}").randbytes(16).hex() for one in range(count)]
+        members = {
+            replace(CONFIG, name=CleanText(str(one))): digest for one, digest in enumerate(digests)
+        }
+        return replace(VERIFIED, template=str(number), members=FrozenMap(members))
+
+    def sizes(*versions: JudgedVersion) -> FrozenMap[str, int]:
+        return FrozenMap((one, 300) for each in versions for one in each.members.values())
+
+    old, new, huge = version(1, 900), version(2, 500), version(3, 4_000)
+    for versions, stay in (((old, new), (new,)), ((new, huge), ())):
+        text = history_text(History(versions, kept=sizes(*versions)))
+        assert len(text) <= MOST_CHARACTERS
+        found = read_history(text)
+        assert (found.versions, found.kept) == (stay, sizes(*stay))
+
+
+@pytest.mark.contract("B707")
+def test_no_more_is_left_out_than_has_to_be() -> None:
+    """What is kept beside takes its share: of the bodies the newest stay."""
+    count = 850
+    digests = [random.Random(one).randbytes(16).hex() for one in range(count)]
+    members = {replace(CONFIG, name=CleanText(str(n))): one for n, one in enumerate(digests)}
+    old = replace(VERIFIED, members=FrozenMap({WEB: "w0"}), template="template-0")
+    new = replace(VERIFIED, members=FrozenMap({WEB: "w1", CONFIG: "c1", **members}))
+    sizes = {"w0": 40_000, "w1": 9_000, "c1": 9_500}
+    bodies = {
+        key: Body.of({"data": noise(size, seed)}) for seed, (key, size) in enumerate(sizes.items())
+    }
+    kept = FrozenMap(dict.fromkeys(digests, 300))
+    text = history_text(History((old, new), FrozenMap(bodies), kept=kept))
+    assert len(text) <= MOST_CHARACTERS
+    found = read_history(text)
+    assert (found.versions, set(found.bodies), found.kept) == ((old, new), {"w1"}, kept)
+
+
 @pytest.mark.contract("B536")
 def test_the_newest_versions_are_remembered() -> None:
     """Three that were verified and five that were not, each once, and the bodies of the three."""

@@ -6,7 +6,8 @@ our own clock, or its holder was a process of this machine that has ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -46,19 +47,24 @@ class Locked(RefusedError):
         )
 
 
-def record_place(leases: Leases, held: Held) -> Held | None:
-    """Return the Lease with the open record of the attempt that took this lock last, if any.
+ReadLock = Callable[[Lock], Held | None]
 
-    The record stands in the attempt's first lock. A later attempt that did not take this lock
-    may have used that one since: its record is none of this lock.
+
+def record_places(read: ReadLock, held: Held) -> tuple[Held, ...]:
+    """Return the Leases with open records of the attempt that took this lock last.
+
+    Beside its own there are those that it found open and did not come to finish. Each stays in the
+    Lease where it was begun, whichever locks its finder took. A later attempt that did not take
+    this lock may have used one of those Leases since: its record is none of this lock.
     """
-    if held.record:
-        return held
-    first = next(iter(held.holder.locks), held.lock)
-    place = leases.read(first) if first != held.lock else None
-    if place is None or not place.record or held.lock not in place.holder.locks:
-        return None
-    return place
+    holder = held.holder
+    places = (read(lock) for lock in holder.records_in or holder.locks if lock != held.lock)
+    others = tuple(
+        place
+        for place in places
+        if place is not None and place.record and held.lock in place.holder.locks
+    )
+    return (held, *others) if held.record else others
 
 
 @dataclass(slots=True)
@@ -75,13 +81,14 @@ class LockTaking:
 
     def look(self, locks: Iterable[Lock]) -> dict[Lock, Held | None]:
         """Read locks, and all those of the attempts that left a record open for one of them."""
+        read = functools.cache(self.leases.read)
         found: dict[Lock, Held | None] = {}
         wanted = sorted(locks)
         while wanted:
             lock = wanted.pop(0)
-            found[lock] = held = self.leases.read(lock)
-            place = record_place(self.leases, held) if held is not None else None
-            siblings = (place.lock, *place.holder.locks) if place is not None else ()
+            found[lock] = held = read(lock)
+            places = record_places(read, held) if held is not None else ()
+            siblings = [one for place in places for one in (place.lock, *place.holder.locks)]
             wanted += [one for one in dict.fromkeys(siblings) if one not in (*found, *wanted)]
         return dict(sorted(found.items()))
 
@@ -100,7 +107,10 @@ class LockTaking:
 
         Whatever else ends it early, a signal too, `leave` gives back what was taken by then.
         """
-        me, now = replace(self.me, locks=tuple(found)), self.clock.wall()
+        recorded = [lock for lock, held in found.items() if held is not None and held.record]
+        records_in = tuple(dict.fromkeys([*list(found)[:1], *recorded]))
+        me = replace(self.me, locks=tuple(found), records_in=records_in)
+        now = self.clock.wall()
         taken: list[Held] = []
         try:
             for lock, held in found.items():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -14,10 +15,10 @@ from gate.app.finishing import Passed, Run
 from gate.app.guards import refuse_protected
 from gate.app.keeping import Keeper
 from gate.app.live import read_object
-from gate.app.lock_taking import Locked, record_place
+from gate.app.lock_taking import Locked, record_places
 from gate.app.locking import lock_client, locked
 from gate.app.locks import read_locks
-from gate.app.recover import ENDS_ALL, Recovery
+from gate.app.recover import ENDS_ALL, Recovery, Unfinished
 from gate.app.session import Session, guarded
 from gate.app.world import World
 from gate.core.attempt import Attempt
@@ -25,7 +26,8 @@ from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import deployment_ref
 from gate.core.outcome import worst
-from gate.errors import RefusedError, UsageError
+from gate.errors import GateError, RefusedError, UsageError
+from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
 from gate.report.headline import RECOVERED
 from gate.signals import Delivery
@@ -47,91 +49,179 @@ def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run
     arrival.check_cluster(session, settings, console, here)
     leases = Leases(lock_client(session))
     if names:
-        found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
-        for name in (name for name, held in found.items() if held is None):
-            read_object(session, deployment_ref(session.namespace, name))
-        seen = [held for held in found.values() if held is not None]
-        places = _record_places(leases, seen)
+        seen = _named(session, leases, names)
     else:
         seen = list(read_locks(session, settings, "recover"))
-        places = {held.lock: held for held in seen if held.record}
-    abandoned = _abandoned(recovery.world, seen, places.values())
-    if not (places or abandoned):
+    left = _left(recovery.world, leases, seen)
+    if not (left.places or left.abandoned or left.errors):
         return NOTHING_LEFT
-    if settings.all_namespaces:
-        namespaces = {lock.namespace for lock in (*places, *abandoned)}
-        refuse_protected(sorted(namespaces), settings.protected_namespace)
-    return partial(_finish_all, recovery, list(places), abandoned)
+    refuse_protected(sorted(left.namespaces), settings.protected_namespace)
+    return partial(_finish_all, recovery, left)
 
 
-def _record_places(leases: Leases, seen: Iterable[Held]) -> dict[Lock, Held]:
-    """Return where the records stand: that of several Deployments stands in the first's lock."""
-    places = (record_place(leases, held) for held in seen)
-    return {place.lock: place for place in places if place is not None}
+# -- what is left ----------------------------------------------------------------------------------
 
 
-def _abandoned(world: World, seen: Iterable[Held], places: Iterable[Held]) -> list[Lock]:
-    """Return the locks of gates that died before they wrote anything, as this machine proves."""
-    me = Holder("", process=world.processes.this())
-    recorded = {lock for place in places for lock in (place.lock, *place.holder.locks)}
-    return [
-        held.lock
-        for held in seen
-        if not (held.is_free or held.lock in recorded)
-        and is_proven_dead(held.holder, me, world.processes.has_ended)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """Where open records stand, and which locks gates hold that died and left none.
+
+    `errors` are of locks of which neither is known: a record may stand where we may not read.
+    """
+
+    places: Mapping[Lock, Held]
+    abandoned: tuple[Lock, ...]
+    errors: tuple[RefusedError, ...]
+
+    @property
+    def namespaces(self) -> set[str]:
+        """Return the namespaces of all locks that are to be taken."""
+        siblings = (lock for place in self.places.values() for lock in place.holder.locks)
+        return {lock.namespace for lock in (*self.places, *siblings, *self.abandoned)}
 
 
-def _finish_all(
-    recovery: Recovery, places: list[Lock], abandoned: list[Lock], delivered: Delivery
-) -> Attempt | Passed:
-    """Finish one after another; the worst end counts."""
-    if abandoned:
-        _give_back(recovery, abandoned, delivered)
-    ended: list[Attempt] = []
-    refused: list[RefusedError] = []
-    for place in places:
+def _named(session: Session, leases: Leases, names: Iterable[str]) -> list[Held]:
+    """Read the locks of some Deployments; one that was never locked has at least to exist."""
+    found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
+    for name in (name for name, held in found.items() if held is None):
+        read_object(session, deployment_ref(session.namespace, name))
+    return [held for held in found.values() if held is not None]
+
+
+def _left(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
+    """Return what is left under locks that were seen; a record may stand in one that was not."""
+    by_lock = {held.lock: held for held in seen}
+    read = functools.cache(lambda lock: by_lock.get(lock) or leases.read(lock))
+    places: dict[Lock, Held] = {}
+    errors: dict[Lock, RefusedError] = {}
+    for held in by_lock.values():
         try:
-            ended += _finished(recovery, place, delivered)
-        except RefusedError as error:
-            recovery.console.warn(error.message)
-            refused.append(error)
-        except signals.Signalled as signalled:
-            signalled.after_recovery = bool(ended)
-            raise
-        if ended and ended[-1].outcome in ENDS_ALL:
-            return ended[-1]
+            places |= {place.lock: place for place in record_places(read, held)}
+        except Forbidden as error:
+            errors[held.lock] = error
+    recorded = {lock for place in places.values() for lock in (place.lock, *place.holder.locks)}
+    me = Holder("", process=world.processes.this())
+    abandoned = tuple(
+        held.lock
+        for held in by_lock.values()
+        if not (held.is_free or held.lock in recorded or held.lock in errors)
+        and is_proven_dead(held.holder, me, world.processes.has_ended)
+    )
+    return _Left(places, abandoned, tuple(errors.values()))
+
+
+# -- finishing -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Ends:
+    """How attempts ended that were finished, why others could not be, and which were met.
+
+    `are_many` is whether there is more than one thing to do.
+    """
+
+    are_many: bool
+    attempts: list[Attempt] = field(default_factory=list)
+    errors: list[GateError] = field(default_factory=list)
+    records: set[Lock] = field(default_factory=set)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nothing else is begun after the last end."""
+        return bool(self.attempts) and self.attempts[-1].outcome in ENDS_ALL
+
+    def worst(self) -> Attempt | GateError | None:
+        """Return the end that counts, None where there was nothing to finish."""
+        if self.is_cut_off:
+            return self.attempts[-1]
+        ends: list[Attempt | GateError] = [*self.errors, *self.attempts]
+        outcome = worst(end.outcome for end in ends)
+        return next((end for end in ends if end.outcome is outcome), None)
+
+
+def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt | Passed:
+    """Finish one after another, whatever others meet; the worst end counts."""
+    ends = _Ends(len(left.places) + len(left.abandoned) + len(left.errors) > 1)
+    for error in left.errors:
+        _tell_error(recovery, ends, error)
+    try:
+        for lock in left.abandoned:
+            _give_back(recovery, lock, ends, delivered)
+        for place in left.places:
+            if place not in ends.records and not ends.is_cut_off:
+                _finish(recovery, place, ends, delivered)
+    except signals.Signalled as signalled:
+        signalled.after_recovery = bool(ends.attempts)
+        raise
+    if ends.errors or len(ends.attempts) > 1:
+        _tell_ends(recovery, ends.attempts)
+    counts = ends.worst()
+    if isinstance(counts, GateError):
+        counts.after_recovery = bool(ends.attempts)
+        raise counts
+    return counts or NOTHING_LEFT
+
+
+def _finish(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+    """Take the locks of an attempt, as soon as its gate is gone, and finish what is open there."""
+    try:
+        with ExitStack() as stack:
+            _finish_under(recovery, _taken(recovery, stack, [lock], delivered), ends, delivered)
+    except RefusedError as error:
+        _tell_error(recovery, ends, error)
+
+
+def _finish_under(
+    recovery: Recovery, keeper: Keeper | None, ends: _Ends, delivered: Delivery
+) -> None:
+    """Finish the attempts whose records stand in locks of ours, each whatever others meet."""
+    if keeper is None:
+        return
+    for place in keeper.open_records:
+        if ends.is_cut_off:
+            return
+        ends.records.add(place)
+        try:
+            ended = recovery.finish(keeper, place, delivered)
+        except (RefusedError, Unfinished) as error:
+            _tell_error(recovery, ends, error)
+        else:
+            ends.attempts += [ended] if ended is not None else []
+
+
+def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+    """Give back what a dead gate holds that left no record; what somebody has by now is theirs.
+
+    Whether that gate wrote is not known: a record that cannot be written ends no attempt. One that
+    came in between is finished.
+    """
+    settings = recovery.settings.model_copy(update={"lock_wait": 0.0})
+    try:
+        with suppress(Locked), ExitStack() as stack:
+            keeper = _taken(replace(recovery, settings=settings), stack, [lock], delivered)
+            if keeper is None or not keeper.open_records:
+                note = f"{lock}: its gate died and left no record; its lock is given back"
+                recovery.console.note("recover", note)
+            _finish_under(recovery, keeper, ends, delivered)
+    except RefusedError as error:
+        _tell_error(recovery, ends, error)
+
+
+def _tell_error(recovery: Recovery, ends: _Ends, error: GateError) -> None:
+    """Say at once what cannot be finished: the others may take minutes."""
+    if ends.are_many:
+        recovery.console.warn(error.message)
+    ends.errors.append(error)
+
+
+def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
     everywhere = recovery.settings.all_namespaces
-    for attempt in ended if refused or len(ended) > 1 else ():
+    for attempt in ended:
         targets = ", ".join(
             f"{target.ref} in {target.ref.namespace}" if everywhere else str(target.ref)
             for target in attempt.plan.targets
         )
         recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
-    if refused:
-        refused[0].after_recovery = bool(ended)
-        raise refused[0]
-    outcome = worst(attempt.outcome for attempt in ended)
-    return next((one for one in ended if one.outcome is outcome), None) or NOTHING_LEFT
-
-
-def _finished(recovery: Recovery, place: Lock, delivered: Delivery) -> list[Attempt]:
-    """Take the locks of an attempt, as soon as its gate is gone, and finish it."""
-    with ExitStack() as stack:
-        keeper = _taken(recovery, stack, [place], delivered)
-        if keeper is None:
-            return []
-        ended = (recovery.finish(keeper, lock, delivered) for lock in keeper.open_records)
-        return [attempt for attempt in ended if attempt is not None]
-
-
-def _give_back(recovery: Recovery, locks: list[Lock], delivered: Delivery) -> None:
-    """Give back what dead gates hold and never wrote under; what somebody has by now is theirs."""
-    at_once = replace(recovery, settings=recovery.settings.model_copy(update={"lock_wait": 0.0}))
-    for lock in locks:
-        with suppress(Locked), ExitStack() as stack:
-            _taken(at_once, stack, [lock], delivered)
-            recovery.console.note("recover", f"{lock}: its gate died before it wrote anything")
 
 
 def _taken(

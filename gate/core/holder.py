@@ -42,13 +42,16 @@ class Holder:
     """Who holds a lock, as it says itself; `identity` is unlike that of any other attempt.
 
     `url` is the page of its run, "" where there is none; `locks` are all that the attempt took;
-    `process` is None where the system does not tell (no /proc).
+    `records_in` are those of them in which a record may stand: its own, and those that it found
+    open; () of a holder that does not say. `process` is None where the system does not tell (no
+    /proc).
     """
 
     identity: str
     url: str = ""
     locks: tuple[Lock, ...] = ()
     process: Process | None = None
+    records_in: tuple[Lock, ...] = ()
 
     def __str__(self) -> str:
         """Return it for people."""

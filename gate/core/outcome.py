@@ -46,6 +46,7 @@ _WORST_FIRST = (
     Outcome.LOST_CONTACT,
     Outcome.INTERRUPTED,
     Outcome.FAILED,
+    Outcome.REFUSED,
     Outcome.SUPERSEDED,
     Outcome.ROLLED_BACK,
     Outcome.INCONCLUSIVE,

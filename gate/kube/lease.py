@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -158,6 +158,7 @@ def _annotations(holder: Holder) -> dict[str, str]:
     said = {
         "url": holder.url,
         "locks": [[lock.namespace, lock.name] for lock in holder.locks],
+        "records_in": [[lock.namespace, lock.name] for lock in holder.records_in],
         "process": dataclasses.asdict(holder.process) if holder.process is not None else None,
     }
     return {HOLDER: json.dumps(said, sort_keys=True)}
@@ -218,12 +219,18 @@ def _holder(identity: str, said: str) -> Holder:
     """Return who holds it; what cannot be read of what it says is as if it had not said it."""
     try:
         told = json.loads(said)
-        locks = tuple(Lock(str(namespace), str(name)) for namespace, name in told["locks"])
+        locks = _locks(told["locks"])
+        records_in = _locks(told.get("records_in") or ())
         said_url = clean_line(str(told["url"]))
     except (ValueError, KeyError, TypeError):
         return Holder(clean_line(identity))
     url = said_url if said_url.startswith(("https://", "http://")) else ""
-    return Holder(clean_line(identity), url, locks, _process(told.get("process")))
+    process = _process(told.get("process"))
+    return Holder(clean_line(identity), url, locks, process, records_in)
+
+
+def _locks(said: Iterable[Any]) -> tuple[Lock, ...]:
+    return tuple(Lock(str(namespace), str(name)) for namespace, name in said)
 
 
 def _process(said: Any) -> Process | None:

@@ -161,14 +161,17 @@ def test_recovered_innocents_are_not_given_the_culprits_reason(
 
 
 @pytest.mark.contract("B539", "B548")
-def test_a_lock_of_a_gate_that_never_wrote_is_given_back(scene: Scene, program: PlayedGate) -> None:
-    """It died right after taking it: there is nothing to finish, and nobody need wait for it."""
+def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """There is nothing to finish, and nobody need wait for it; whether it wrote is not known."""
     scene.serve(web())
     killed(scene, program, web(2, behaviour=SLOW))
     scene.objects.patch("leases", LEASE, {"metadata": {"annotations": {RECORD: None}}})
     result = program("recover")
     assert result.exit_code == 0, str(result)
-    assert "its gate died before it wrote anything" in result.stderr
+    assert "deployment/web: its gate died and left no record" in result.stderr
+    assert "wrote" not in result.stderr
     assert held_locks(scene) == []
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
@@ -428,3 +431,93 @@ def test_a_kept_failure_that_was_never_written_is_not_called_the_baseline(
     assert result.document["rollback"]["verified"] is False
     assert scene.objects.get("configmaps", "settings")["data"]["mode"] == "nine"
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]
+
+
+@pytest.mark.contract("B548", "B531")
+@pytest.mark.parametrize("cut", ["kill", "signal"])
+@pytest.mark.parametrize("then", ["recover", "apply"])
+def test_a_recovery_that_was_cut_off_hides_no_record(
+    scene: Scene, program: PlayedGate, cut: str, then: str
+) -> None:
+    """The record stands in db's lock; api's is the first of those that its finder takes."""
+    scene.serve(*three())
+    left = [web(2, name="db", behaviour=SLOW), web(2, behaviour=SLOW)]
+    killed(scene, program, *left, line=r"applied .*deployment/web changed")
+    with program.start("apply", "-f", scene.manifest(web(3, name="api"), web(3))) as running:
+        running.wait_for_line("finishing what")
+        if cut == "kill":
+            running.kill()
+        else:
+            running.send(signal.SIGTERM)
+            assert running.wait().exit_code == 143
+    if then == "recover":
+        assert_ended(recovered(scene, "web"), 4, "rolled-back", "Interrupted")
+    else:
+        result = program("apply", "-f", scene.manifest(web(4)))
+        assert result.exit_code == 0, str(result)
+        assert "recovered   deployment/db: rolled-back" in result.stderr
+        assert_runs(scene.objects, "shop/web:4")
+    assert images(scene.objects.get("deployments", "db")) == ["shop/db:1"]
+    assert held_locks(scene) == []
+
+
+def two_left(scene: Scene, program: PlayedGate) -> None:
+    """Kill the gates of two attempts, and break the record of the first."""
+    scene.serve(web(name="api"), web())
+    for name in ("api", "web"):
+        killed(scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed")
+    broken = {"metadata": {"annotations": {RECORD: "H4sIAAAA"}}}
+    scene.objects.patch("leases", "rollout-gate.deployment.api", broken)
+
+
+@pytest.mark.contract("B527", "B543")
+@pytest.mark.parametrize("flags", [(), longer(("--all-namespaces",))], ids=["here", "everywhere"])
+def test_a_record_that_needs_a_person_keeps_no_other_from_its_end(
+    scene: Scene, program: PlayedGate, flags: tuple[str, ...]
+) -> None:
+    """It is warned of at once, the other goes back, and the worst end counts: 5, not 4."""
+    two_left(scene, program)
+    result = program("recover", *flags)
+    assert result.exit_code == 5, str(result)
+    assert "warning     the record of deployment/api cannot be read" in result.stderr
+    assert "rolled-back" in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
+
+
+@pytest.mark.contract("B527")
+def test_a_record_under_the_same_locks_that_needs_a_person(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A gate that was to finish both first was killed: all locks are its own, the records apart."""
+    two_left(scene, program)
+    path = scene.manifest(web(3, name="api"), web(3))
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("finishing what")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 5, str(result)
+    assert result.stderr.count("warning     the record of deployment/api cannot be read") == 1
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B527", "B544")
+def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> None:
+    """Of two records under the same locks the second is left, as it is before an apply."""
+    scene.serve(web(name="api"), web())
+    for name in ("api", "web"):
+        killed(scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed")
+    path = scene.manifest(web(3, name="api"), web(3))
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("finishing what")
+        running.kill()
+    with program.start("recover", "web") as running:
+        running.wait_for_line("finishing what")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert result.exit_code == 143, str(result)
+    assert result.stderr.count("finishing what") == 1
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert program("recover").exit_code == 4
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert held_locks(scene) == []

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from gate.app.console import Console
-from gate.app.lock_taking import Locked, LockTaking, record_place, take_within
+from gate.app.lock_taking import Locked, LockTaking, record_places, take_within
 from gate.cluster_name import ClusterName
 from gate.core.holder import NOBODY, Holder, Process
 from gate.core.lock import Lock, lock_of
@@ -217,8 +217,61 @@ def test_a_record_of_an_attempt_that_had_not_this_lock_is_none_of_it() -> None:
     """The first lock of a former attempt keeps the record of a later one."""
     former = held_by(replace(OTHER, locks=ALL))
     stored = Stored(held_by(replace(OTHER, locks=(API,)), API, record="open"), former)
-    assert record_place(cast("Leases", stored), former) is None
+    assert record_places(stored.read, former) == ()
     assert tuple(taking(stored).look([LOCK])) == (LOCK,)
+
+
+@pytest.mark.contract("B548")
+@pytest.mark.parametrize("says", [True, False], ids=["new", "old"])
+@pytest.mark.parametrize("taken", [1, 2, 3])
+def test_a_record_is_found_from_every_lock_however_far_its_finder_came(
+    taken: int, says: bool
+) -> None:
+    """It stays where it was begun, in the second of the locks that its finder takes."""
+    dead = replace(OTHER, locks=(DB, LOCK), records_in=(DB,) if says else ())
+    stored = Stored(held_by(dead, DB, record="open"), held_by(dead))
+    finder = taking(stored, Machine(MACHINE.pid))
+    found = finder.look([API, LOCK])
+    assert tuple(found) == ALL
+    stored.signal_at = taken
+    with pytest.raises(Signalled):
+        finder.take(found)
+    if not says:
+        for lock, held in tuple(stored.held.items()):
+            stored.held[lock] = replace(held, holder=replace(held.holder, records_in=()))
+    for lock in (DB, LOCK):
+        places = record_places(stored.read, stored.held[lock])
+        assert [place.lock for place in places] == [DB]
+        assert {DB, LOCK} <= set(taking(stored).look([lock]))
+
+
+@pytest.mark.contract("B548")
+def test_every_record_that_was_found_open_is_led_to() -> None:
+    """A lock may belong to an attempt of which two others are to be finished first."""
+    first = replace(OTHER, locks=(API,), records_in=(API,))
+    second = replace(OTHER, locks=(DB, LOCK), records_in=(DB,))
+    stored = Stored(
+        held_by(first, API, record="one"), held_by(second, DB, record="two"), held_by(second)
+    )
+    finder = taking(stored, Machine(MACHINE.pid))
+    assert finder.take(finder.look([API, LOCK])) is not None
+    places = record_places(stored.read, stored.held[LOCK])
+    assert [place.lock for place in places] == [API, DB]
+
+
+@pytest.mark.contract("B520")
+def test_a_lock_is_read_once_in_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dozen Deployments that were applied together cost a dozen reads."""
+    stored = Stored(*(held_by(replace(OTHER, locks=ALL, records_in=(API,)), one) for one in ALL))
+    asking, reads = taking(stored), list[Lock]()
+
+    def read(lock: Lock) -> Held | None:
+        reads.append(lock)
+        return stored.held[lock]
+
+    monkeypatch.setattr(stored, "read", read)
+    asking.look(ALL)
+    assert reads == list(ALL)
 
 
 @pytest.mark.contract("B521")

@@ -23,7 +23,7 @@ PATH = f"{ALL}/rollout-gate.deployment.web"
 SECRETS = "/api/v1/namespaces/shop/secrets"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
 PROCESS = Process("runner", "boot", "pid:[1] time:[2]", 7, 99)
-ME = Holder("ci/7 abc", "https://ci/7", (LOCK,), PROCESS)
+ME = Holder("ci/7 abc", "https://ci/7", (LOCK,), PROCESS, (LOCK,))
 
 
 def a_lease(**spec: Any) -> dict[str, Any]:
@@ -34,6 +34,7 @@ def a_lease(**spec: Any) -> dict[str, Any]:
                 "url": "https://ci/7",
                 "locks": [["shop", LOCK.name]],
                 "process": dataclasses.asdict(PROCESS),
+                "records_in": [["shop", LOCK.name]],
             }
         ),
         RECORD: "record",
@@ -59,6 +60,25 @@ def test_a_lock_is_read_with_its_holder(leases: Leases, server: ScriptedServer) 
     assert (held.record, held.history, held.transitions) == ("record", "history", 2)
     server.on("GET", PATH, as_status(404, "none", "NotFound"))
     assert leases.read(LOCK) is None
+
+
+@pytest.mark.contract("B548")
+def test_a_holder_of_an_older_version_says_not_where_records_stand(
+    leases: Leases, server: ScriptedServer
+) -> None:
+    """All else that it says is taken; what is written today is read as it was."""
+    lease = a_lease()
+    said = json.loads(lease["metadata"]["annotations"][HOLDER])
+    del said["records_in"]
+    lease["metadata"]["annotations"][HOLDER] = json.dumps(said)
+    server.on("GET", PATH, as_json(lease))
+    held = leases.read(LOCK)
+    assert held is not None
+    assert held.holder == dataclasses.replace(ME, records_in=())
+    server.on("PATCH", PATH, as_json(a_lease()))
+    leases.claim(held, ME, NOW)
+    written = json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])
+    assert written == {**said, "records_in": [["shop", LOCK.name]]}
 
 
 @pytest.mark.parametrize(
@@ -179,6 +199,7 @@ def test_what_describes_no_process_is_none(
     """Of such a holder there is no proof; the rest of what it says counts."""
     lease = a_lease()
     told = {"url": "https://ci/7", "locks": [["shop", LOCK.name]], "process": said}
+    told["records_in"] = told["locks"]
     lease["metadata"]["annotations"][HOLDER] = json.dumps(told)
     server.on("GET", PATH, as_json(lease))
     held = leases.read(LOCK)

@@ -11,6 +11,7 @@ from gate import signals
 from gate.app import arrival
 from gate.app.console import Console
 from gate.app.finishing import Run
+from gate.app.guards import refuse_protected
 from gate.app.keeping import Keeper
 from gate.app.live import selector_of
 from gate.app.remembering import Claim
@@ -78,6 +79,8 @@ class Recovery:
         """Read how far it had come, and plan the rest; nothing is written."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
+        namespaces = sorted({ref.namespace for ref in refs} - {""})
+        refuse_protected(namespaces, self.settings.protected_namespace)
         arrival.check_access(session, "recover", needed(session.resources, refs, creates=()))
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))

@@ -521,3 +521,30 @@ def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> N
     assert program("recover").exit_code == 4
     assert_runs(scene.objects, "shop/web:1", revision=3)
     assert held_locks(scene) == []
+
+
+@pytest.mark.contract("B246")
+@pytest.mark.parametrize("command", ["recover", "apply"])
+def test_a_record_writes_into_no_protected_namespace(
+    scene: Scene, program: PlayedGate, command: str
+) -> None:
+    """Its objects are looked at, not the namespace of its lock alone."""
+    scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
+
+    def there(value: str) -> JSON:
+        body = settings(value)
+        return body | {"metadata": body["metadata"] | {"namespace": "prod"}}
+
+    def settings_there() -> JSON:
+        found: JSON = scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")
+        return found
+
+    assert program("apply", "-f", scene.manifest(there("one"), web())).exit_code == 0
+    killed(scene, program, there("two"), web(2, behaviour=SLOW))
+    before = settings_there()
+    words = ("web",) if command == "recover" else ("-f", scene.manifest(web(3)))
+    result = program(command, *words, "--protected-namespace", "prod")
+    assert_refused(result, "Protected", "namespace prod is protected")
+    assert settings_there() == before
+    assert program("recover", "web").exit_code == 4
+    assert settings_there()["data"] == settings("one")["data"]

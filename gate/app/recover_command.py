@@ -34,6 +34,7 @@ from gate.signals import Delivery
 from gate.sources.source import Sources
 
 NOTHING_LEFT: Final = Passed("nothing is left to be finished")
+NO_RECORD: Final = Passed("no record is left of anything that is to be finished")
 
 
 def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
@@ -159,7 +160,7 @@ def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt
     if isinstance(counts, GateError):
         counts.after_recovery = bool(ends.attempts)
         raise counts
-    return counts or NOTHING_LEFT
+    return counts or (NO_RECORD if left.abandoned else NOTHING_LEFT)
 
 
 def _finish(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:

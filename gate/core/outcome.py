@@ -46,12 +46,11 @@ _WORST_FIRST = (
     Outcome.LOST_CONTACT,
     Outcome.INTERRUPTED,
     Outcome.FAILED,
+    Outcome.USAGE,
     Outcome.REFUSED,
     Outcome.SUPERSEDED,
     Outcome.ROLLED_BACK,
     Outcome.INCONCLUSIVE,
-    Outcome.REFUSED,
-    Outcome.USAGE,
     Outcome.OBSERVED,
     Outcome.VERIFIED,
     Outcome.APPLIED,
@@ -59,7 +58,7 @@ _WORST_FIRST = (
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of an attempt whose Deployments ended in `outcomes`; none is verified."""
+    """Return the outcome of several Deployments, or attempts, that ended so; none is verified."""
     return min(outcomes, key=_WORST_FIRST.index, default=Outcome.VERIFIED)
 
 

@@ -171,6 +171,7 @@ def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
     result = program("recover")
     assert result.exit_code == 0, str(result)
     assert "deployment/web: its gate died and left no record" in result.stderr
+    assert "nothing is left" not in str(result)
     assert "wrote" not in result.stderr
     assert held_locks(scene) == []
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
@@ -548,3 +549,19 @@ def test_a_record_writes_into_no_protected_namespace(
     assert settings_there() == before
     assert program("recover", "web").exit_code == 4
     assert settings_there()["data"] == settings("one")["data"]
+
+
+@pytest.mark.contract("B527", "B530")
+def test_what_only_observed_is_finished_without_a_verdict(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """An attempt that was to take nothing back ends with 0, and a second look finds nothing."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour=SLOW))
+    with program.start("apply", "-f", path, "--observe") as running:
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    result = recovered(scene)
+    assert_ended(result, 0, "observed", "Complete")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert "nothing is left to be finished" in recovered(scene).stderr

@@ -25,6 +25,8 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     f"{_YAML}bool": (bool,),
     f"{_YAML}null": (type(None),),
 }
+_TAG_HINT: Final = "manifests hold plain data only; a text that begins with ! needs quotes"
+_ALIAS_HINT: Final = "a text that begins with * needs quotes"
 _TEXT_TAGS: Final = ("!", f"{_YAML}str")
 
 
@@ -129,7 +131,8 @@ class _Composer:
     def _alias(self, event: Any, at: Source, depth: int) -> Node:
         node = self._anchors.get(event.anchor)
         if node is None:
-            raise ManifestError(at, f"*{shown(event.anchor)} stands for nothing complete before it")
+            # The name may be a secret: `password: *s3cret` without quotes is read as an alias.
+            raise ManifestError(at, "alias without an anchor before it", hint=_ALIAS_HINT)
         self._budget.spend_alias(at)
         self._budget.spend_nodes(node.size, at)
         self._budget.check_depth(depth + node.height - 1, at)
@@ -187,7 +190,7 @@ def _value(event: Any, at: Source) -> Value:
     if tag in _TEXT_TAGS:
         return text
     if tag not in _TYPES:
-        raise _unknown_tag(at, tag)
+        raise _unknown_tag(at)
     value = resolve(text)
     if type(value) not in _TYPES[tag]:
         raise ManifestError(at, f"the value is no {tag.removeprefix(_YAML)}")
@@ -196,12 +199,12 @@ def _value(event: Any, at: Source) -> Value:
 
 def _check_collection(start: Any, at: Source, kind: str) -> None:
     if start.tag not in (None, "!", f"{_YAML}{kind}"):
-        raise _unknown_tag(at, start.tag)
+        raise _unknown_tag(at)
 
 
-def _unknown_tag(at: Source, tag: str) -> ManifestError:
-    name = f"!!{tag.removeprefix(_YAML)}" if tag.startswith(_YAML) else tag
-    return ManifestError(at, f"unknown tag {shown(name)}", hint="manifests hold plain data only")
+def _unknown_tag(at: Source) -> ManifestError:
+    """Name the place but not the tag: a secret that begins with ! and has no quotes is one."""
+    return ManifestError(at, "unknown tag", hint=_TAG_HINT)
 
 
 def _is_merge(event: Any) -> bool:

@@ -84,9 +84,18 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
 
 
 def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
-    """Return the attempt that awaits an effect no longer, with what it was about at the head."""
+    """Return the attempt that awaits an effect no longer, with what it was about at the head.
+
+    A read that no write waits for moves nothing: configuration stays before its Deployments.
+    """
     attempt = replace(attempt, outstanding=attempt.outstanding.drop(effect.effect_id))
-    return with_at_head(attempt, effect.ref) if isinstance(effect, Read | Write) else attempt
+    match effect:
+        case Write():
+            return with_at_head(attempt, effect.ref)
+        case Read() if effect.ref in attempt.set_aside:
+            return with_at_head(attempt, effect.ref)
+        case _:
+            return attempt
 
 
 # -- writes ----------------------------------------------------------------------------------------

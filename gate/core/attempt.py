@@ -113,7 +113,8 @@ class Attempt:
     what else did; `refusals` are the writes back that the server would not have, `left_alone`
     the objects that somebody else has changed meanwhile. `retry` and
     `uncertain` are of the write at the head of the queue, `set_aside` has those of writes further
-    back (`write_order`). `checks` are the runs that have begun, by name,
+    back (`write_order`). `reread_at` is when the Deployments that go back were read again before
+    the first write back. `checks` are the runs that have begun, by name,
     `concluded` what all checks said at the end of the way out, empty before.
     """
 
@@ -149,6 +150,7 @@ class Attempt:
     unreadable: bool = False
     not_before: float = -math.inf
     next_read_at: float = math.inf
+    reread_at: float = -math.inf
     inspecting_since: float = math.inf
     findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
     closing_since: float = math.inf

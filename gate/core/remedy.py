@@ -25,6 +25,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.one_way import why_irreversible
 from gate.core.plan import Plan, PlannedWrite
 from gate.core.policy import OnFailure, OnFirstFailure
+from gate.core.returned_template import without_pause
 from gate.core.target_set import TargetSet
 from gate.core.unions import with_allocations
 
@@ -251,6 +252,8 @@ def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite
 def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Body | None:
     """Return what is to be applied of a member of the set, with kubectl's annotation if it has."""
     body = returns_to.bodies.get(ref)
+    if body is not None and object_.after.deployment is not None:
+        body = Body.of(without_pause(body.thaw()))
     if body is None or not has_last_applied(object_.after.body.thaw()):
         return body
     return Body.of(with_last_applied(body.thaw()))
@@ -275,7 +278,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     """Return the apply of what the gate had applied before.
 
     Fields that only the new version had are gone with it, ownership is clean, and the old
-    ReplicaSet is found again by its template.
+    ReplicaSet is found again by its template. A pause that the attempt ended is not set again.
     """
     if object_.field_manager != FIELD_MANAGER:
         return _given_back(ref, object_, before)
@@ -288,6 +291,8 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     )
     if _would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
+    if before.deployment is not None:
+        value = without_pause(value)
     body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
 

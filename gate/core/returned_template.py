@@ -22,8 +22,20 @@ def body_with_template(
     managed = live.managed.thaw()["managedFields"]
     taken = ownership.take_over(managed, (*take_over, FIELD_MANAGER)) or managed
     body = ownership.restoration(live.body.thaw(), taken, taken, forced=False)
-    spec = {key: value for key, value in body.get("spec", {}).items() if key != "paused"}
-    return {**body, "spec": {**spec, "template": _without_null(template)}}
+    unpaused = without_pause(body)
+    return {**body, "spec": {**unpaused.get("spec", {}), "template": _without_null(template)}}
+
+
+def without_pause(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a Deployment's body without `spec.paused`.
+
+    The Deployment controller scales no ReplicaSet of a paused Deployment: a template that returns
+    together with a pause never gets its pods back.
+    """
+    if "paused" not in value.get("spec", {}):
+        return value
+    spec = {key: entry for key, entry in value["spec"].items() if key != "paused"}
+    return {**value, "spec": spec}
 
 
 def _without_null(template: Template) -> dict[str, Any]:

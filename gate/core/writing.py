@@ -7,13 +7,14 @@ this attempt wrote, and what still stands, is written over.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from gate.core import fields, ownership
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
 from gate.core.body import Body
 from gate.core.claims import claimed
-from gate.core.effects import Read, Verb, Write
+from gate.core.effects import Effect, Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
 from gate.core.foreign import foreign_fields, removed_owners, without_foreign
@@ -26,6 +27,9 @@ from gate.core.remedy import autoscaled_body, with_live_replicas
 from gate.core.write_obstacles import is_done, substance, why_not_written
 from gate.core.write_order import sendable, with_at_head
 from gate.core.written import was_scaled, went_out
+
+FRESH_SECONDS = 1.0
+"""How old the decision to go back may be at the first write; longer, Deployments are read again."""
 
 
 def next_write(attempt: Attempt) -> Step:
@@ -131,6 +135,10 @@ def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
 
 
 def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
+    if head.ref not in attempt.followed_before:
+        moved, effects = _deployments_first(attempt)
+        if moved is not attempt or _is_read(moved, _to_go_back(moved)):
+            return moved, effects
     if head.verb is Verb.DELETE and head.ref not in attempt.live:
         gone = attempt.past_head()
         return replace(gone, deleted=(*gone.deleted, head.ref)), ()
@@ -146,6 +154,44 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if head.verb is Verb.APPLY and not came_back:
         return _send_back(replace(attempt, retry=None), head)
     return _send(replace(attempt, retry=None), head)
+
+
+def _deployments_first(attempt: Attempt) -> Step:
+    """Look at the Deployments that go back before anything that goes back with them is written.
+
+    One that is somebody else's by now leaves the attempt, before its configuration is changed
+    under it. Before the first write they are read where what is known of them is not fresh: the
+    process may have been suspended since the decision. The attempt itself where all are ours.
+    """
+    going = _to_go_back(attempt)
+    stale = attempt.now >= attempt.leg_at + FRESH_SECONDS
+    if attempt.rollback_written_at is None and attempt.reread_at < attempt.leg_at and stale:
+        attempt = replace(attempt, reread_at=attempt.now)
+        effects: list[Effect] = []
+        for ref in going:
+            read = Read(attempt.next_id, ref, whole_rollout=False)
+            effects.append(read)
+            attempt = attempt.with_effect(read)
+        return attempt, tuple(effects)
+    for ref in going:
+        own = [write for write in attempt.queue if write.ref == ref]
+        if not _mine(attempt, ref) and not any(_came_back(attempt, write) for write in own):
+            others = tuple(write for write in attempt.queue if write.ref != ref)
+            return _departed(replace(attempt, queue=others), ref), ()
+    return attempt, ()
+
+
+def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the Deployments whose way back is still to be written, in order."""
+    ahead = dict.fromkeys(write.ref for write in attempt.queue if write.verb is Verb.APPLY)
+    return tuple(ref for ref in ahead if ref in attempt.followed_before)
+
+
+def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
+    """Tell whether the answer to a read of one of these is awaited."""
+    return any(
+        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
+    )
 
 
 def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
@@ -227,6 +273,11 @@ def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
     attempt = attempt.past_head()
     if ref not in attempt.followed_before:
         return replace(attempt, left_alone=(*attempt.left_alone, ref))
+    return _departed(attempt, ref)
+
+
+def _departed(attempt: Attempt, ref: Ref) -> Attempt:
+    """Leave a Deployment to whoever has changed or deleted it before its way back was written."""
     here = attempt.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before the rollback was written")

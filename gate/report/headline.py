@@ -241,10 +241,27 @@ def _superseded(result: Result, deployment: DeploymentResult) -> str:
         return f"somebody else changed {name}, which was left alone"
     if is_deleted:
         and_made = " and made again" if is_made_again(result, deployment) else ""
-        return f"{name} was deleted{and_made} by somebody else; nothing was written after that"
+        return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
     if deployment["reason"] == Reason.LOCKED:
-        return f"somebody else took the lock of {name}; nothing was written after that"
-    return f"somebody else changed {name}; nothing was written after that"
+        return f"somebody else took the lock of {name}; {_what_was_written(result)}"
+    return f"somebody else changed {name}; {_what_was_written(result)}"
+
+
+def _what_was_written(result: Result) -> str:
+    """Say what a way back had written before somebody else's change was seen.
+
+    Of objects beside a Deployment nobody can tell whether that change was made already, only that
+    it was not known.
+    """
+    returned = [
+        f"{one['kind'].lower()}/{one['name']}"
+        for one in result["objects"]
+        if one["action"] == "restored" and one["kind"] != "Deployment"
+    ]
+    if not returned:
+        return "nothing was written after that"
+    were = "was" if len(returned) == 1 else "were"
+    return f"nothing was written once that was seen; {_named(returned)} {were} returned before"
 
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:

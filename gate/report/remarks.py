@@ -19,6 +19,7 @@ def remarks(attempt: Attempt) -> list[str]:
     return [
         *_vacuous(attempt),
         *_not_restored(attempt),
+        *_not_paused_again(attempt),
         *_autoscaled(attempt),
         *_taken(attempt),
         *_dropped(attempt),
@@ -55,6 +56,16 @@ def _not_restored(attempt: Attempt) -> Iterator[str]:
             yield f"{ref} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.refusals.items():
         yield f"{ref} could not be restored: {refusal.message}"
+
+
+def _not_paused_again(attempt: Attempt) -> Iterator[str]:
+    """Tell of a pause that the attempt ended: what went back has to serve, and goes unpaused."""
+    for ref, live in attempt.restored.items():
+        before, now = attempt.plan.before(ref), live.deployment
+        if before is None or before.deployment is None or now is None:
+            continue
+        if before.deployment.paused and not now.paused:
+            yield f"{ref} was paused before; it went back unpaused, and is not paused again"
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:

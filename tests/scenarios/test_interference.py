@@ -11,11 +11,13 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
     images,
+    warned,
 )
 from tests.bed.history import version_of
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
+from tests.long import longer
 
 
 def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
@@ -163,6 +165,24 @@ def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
     result = scene.apply(web(2), flags=["--resume"])
     assert_verified(result)
     live = assert_runs(scene.objects, "shop/web:2", revision=2)
+    assert not live["spec"].get("paused")
+
+
+@pytest.mark.contract("B8", "B120")
+@pytest.mark.parametrize("paused_by", ["kubectl", longer("gate")])
+def test_a_resumed_deployment_goes_back_unpaused(scene: Scene, paused_by: str) -> None:
+    """A pause that came back with the template would keep the old pods away for good."""
+    by_recreation = {"strategy": {"type": "Recreate"}}
+    scene.serve(web(**by_recreation))
+    if paused_by == "gate":
+        assert scene.gate("pause", "web").exit_code == 0
+    else:
+        scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    bad = web(2, behaviour="crash=0.1", **by_recreation)
+    result = scene.apply(bad, flags=["--resume", "--rollback-timeout", "60"])
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "deployment/web was paused before", "is not paused again")
+    live = assert_runs(scene.objects, "shop/web:1", revision=3)
     assert not live["spec"].get("paused")
 
 

@@ -334,6 +334,35 @@ def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
     assert "paused" not in assert_runs(scene.objects, "shop/web:3")["spec"]
 
 
+@pytest.mark.contract("B8", "B541")
+def test_a_pause_of_ours_does_not_come_back(scene: Scene) -> None:
+    """The next apply ends the pause that `--on-failure pause` left; its rollback leaves it so."""
+    recreated = {"strategy": {"type": "Recreate"}}
+    assert_verified(scene.apply(web(**recreated)))
+    bad = web(2, behaviour=CRASH, **recreated)
+    assert scene.apply(bad, flags=["--on-failure", "pause"]).exit_code == 6
+    result = scene.apply(web(3, behaviour=CRASH, **recreated))
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "deployment/web was paused before", "is not paused again")
+    assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]
+
+
+@pytest.mark.contract("B8", "B120")
+def test_a_recovery_does_not_pause_again(scene: Scene, program: PlayedGate) -> None:
+    """What a dead gate resumed goes back unpaused, and so serves."""
+    recreated = {"strategy": {"type": "Recreate"}}
+    scene.serve(web(**recreated))
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    path = scene.manifest(web(2, behaviour=SLOW, **recreated))
+    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
+        running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
+        running.kill()
+    result = recovered(scene)
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    assert warned(result, "deployment/web was paused before", "is not paused again")
+    assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]
+
+
 MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 

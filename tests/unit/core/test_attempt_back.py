@@ -417,6 +417,55 @@ def test_one_that_is_superseded_before_the_rollback_is_left_out_of_it() -> None:
     assert server.stored[api].image == "shop/web:v9"
 
 
+@pytest.mark.contract("B27", "B124")
+@pytest.mark.parametrize("sees", ["watch", "read"])
+def test_configuration_does_not_go_back_under_somebody_elses_version(sees: str) -> None:
+    """A change since the decision, watched or read where that is a while ago: nothing follows."""
+    player = crashing(config("a"), config("a", "more"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    sent = len(player.writes)
+    if sees == "read":
+        player.hold = (SaveRecord,)
+        player.pass_to(player.attempt.now + 5.0)
+        player.hold = ()
+    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
+    if sees == "watch":
+        player.news()
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert player.writes[sent:] == []
+    assert player.server.stored[world.config_ref()].leaves["data.mode"] == "b"
+
+
+@pytest.mark.contract("B27", "B124")
+def test_configuration_stops_half_way_at_somebody_elses_version() -> None:
+    """What the watch shows between two ConfigMaps keeps the second one from being written."""
+    player = crashing(config("a"), config("a", "more"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    sent = len(player.writes)
+
+    def overtaken(player: Player, effect: Write) -> Any:
+        written = player.answer(effect)
+        player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
+        player.news()
+        return written
+
+    player.bend(Write, overtaken)
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert [effect.ref.name for effect in player.writes[sent:]] == ["settings"]
+
+
+@pytest.mark.contract("B133")
+def test_configuration_goes_back_first_after_a_late_decision() -> None:
+    """The Deployment is read before, and still written last."""
+    player = crashing(config("a"))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.hold = (SaveRecord,)
+    player.pass_to(player.attempt.now + 5.0)
+    player.hold = ()
+    assert ends(player.run())[0] == 4
+    assert [name for _, name in player.written()][2:] == ["configmap/settings", "deployment/web"]
+
+
 # -- bounds ----------------------------------------------------------------------------------------
 
 

@@ -11,10 +11,12 @@ from gate.core.events import LiveObject
 from gate.core.objects import Ref
 from gate.report.document import document
 from gate.report.facts import stands
+from gate.report.headline import headline
 from gate.report.result import AtEnd, Result
 from gate.report.sinks import Format, rendered
+from gate.report.style import Style
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
-from tests.unit.report.endings import apply_rejected, crashed, paused, serving
+from tests.unit.report.endings import apply_rejected, crashed, paused, serving, superseded
 from tests.unit.report.stage import Stage, run_of
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -167,3 +169,25 @@ def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
 def action_on(stage: Stage, kind: str) -> str:
     """Return what is said to have been done to the object of a kind."""
     return next(one["action"] for one in result_of(stage)["objects"] if one["kind"] == kind)
+
+
+@pytest.mark.contract("B27")
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ((), "nothing was written after that"),
+        (("a",), "nothing was written once that was seen; configmap/a was returned before"),
+        (("a", "b"), "once that was seen; configmap/a, configmap/b were returned before"),
+    ],
+)
+def test_what_went_back_before_somebody_elses_change_is_named(
+    returned: tuple[str, ...], said: str
+) -> None:
+    """Nobody can tell whether their change was made already; that it was seen is known."""
+    result = result_of(superseded())
+    one = result["objects"][0]
+    for name in returned:
+        result["objects"].append(
+            {**one, "kind": "ConfigMap", "name": name, "action": "restored", "at_end": None}
+        )
+    assert said in " ".join(line.strip() for line in headline(result, Style(width=200)))

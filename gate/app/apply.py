@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from gate.app import arrival, preflight, remembering, returned_set, scaling, verified_bodies
 from gate.app.console import Console
+from gate.app.guards import refuse_protected_plan
 from gate.app.locking import permissions
 from gate.app.masking import learn
 from gate.app.rejections import with_places
@@ -102,6 +103,7 @@ def prepare_attempt(
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     plan = returned_set.with_target_set(session, plan, memory)
+    refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 from gate.app import arrival, returned_set
 from gate.app.console import Console
-from gate.app.guards import refuse_deleting, refuse_managed, refuse_paused
+from gate.app.guards import (
+    refuse_deleting,
+    refuse_managed,
+    refuse_paused,
+    refuse_protected_plan,
+)
 from gate.app.live import Live, read_live, selector_of
 from gate.app.locking import looked
 from gate.app.preflight import NO_DRY_RUN, Warn, resumption
@@ -134,6 +139,7 @@ def _followed(
     members = _members(live, target, history, beside)
     plan = replace(draft, targets=(target,), objects=(*members, *draft.objects))
     plan = returned_set.with_target_set(session, plan, claim.memory, beside)
+    refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
     arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)

@@ -13,6 +13,7 @@ from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
+from gate.core.plan import Plan
 from gate.core.replicas import Decision
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict
@@ -130,6 +131,21 @@ def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> Non
                 reason=Reason.PROTECTED,
                 hint="it is named by --protected-namespace; are context and namespace right?",
             )
+
+
+def refuse_protected_objects(refs: Iterable[Ref], protected: Sequence[str]) -> None:
+    """Refuse objects in protected namespaces, and those namespaces themselves."""
+    namespaces = {ref.name if ref.kind == "Namespace" else ref.namespace for ref in refs}
+    refuse_protected(sorted(namespaces), protected)
+
+
+def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
+    """Refuse a plan that writes into a protected namespace, forward or on a way back.
+
+    What a verified set returns may be in namespaces that nobody named.
+    """
+    written = (write.ref for write in plan.writes)
+    refuse_protected_objects((*written, *plan.target_set.bodies), protected)
 
 
 def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> RefusedError:

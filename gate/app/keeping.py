@@ -22,12 +22,14 @@ from gate.core.body import Body
 from gate.core.causes import Cause
 from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, Recorded, Released
+from gate.core.holder import Holder
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
 from gate.core.objects import Ref
 from gate.core.record import Record
 from gate.core.version_history import Closed, History
 from gate.engine import Broken, Inbox
+from gate.errors import RefusedError
 from gate.kube.failures import ApiError
 from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
 from gate.side_by_side import each
@@ -75,7 +77,7 @@ class Keeper:
         """Take what was taken, at least one, all by the same holder; `start` begins to renew.
 
         `mask` takes secrets out of what is written for people; bodies stay, since they are written
-        back.
+        back. `holders_before` are who had the locks before, as each Lease itself said.
         """
         self._clock = clock
         self._leases = leases
@@ -86,6 +88,7 @@ class Keeper:
         self._found = held
         self._warn = warn
         self.mask: Callable[[str], str] = str
+        self.holders_before: Mapping[Lock, Holder] = {}
         self._queue: SimpleQueue[_Task | LookAtLocks | _Leave] = SimpleQueue()
         self._inbox: Inbox | None = None
         self._lost: str = ""
@@ -123,6 +126,14 @@ class Keeper:
         """Read a record with the Secrets that were kept beside it; DecodeError for what is none."""
         text = next(one.record for one in self._found if one.lock == lock)
         return self._secrets.put_into(read_record(text), lock)
+
+    def namespaces_of(self, lock: Lock) -> frozenset[str]:
+        """Return where the attempt whose record stands in a lock had locks.
+
+        Beside that lock's own namespace those of locks whose own Leases name it.
+        """
+        others = (one for one, holder in self.holders_before.items() if lock in holder.locks)
+        return frozenset((lock.namespace, *(one.namespace for one in others)))
 
     # -- what the attempt asks ---------------------------------------------------------------------
 
@@ -225,12 +236,18 @@ class Keeper:
     def _save(self, task: _Task, effect: SaveRecord) -> None:
         """Write the record of a leg; without it nothing is written on the way out.
 
-        On the way back the record of the way out says what is needed: what serves comes first.
+        What the server refuses for good ends the run there. On the way back the record of the way
+        out says what is needed: what serves comes first.
         What follows is written under every lock of the run, so all are renewed before the answer.
         """
         record, number = effect.record, effect.effect_id
-        while record.objects and (seconds := self._saved(task, record)) > 0:
-            if record.leg is Leg.BACK or self._lost or not self._nothing_asked_for(seconds):
+        while record.objects and (error := self._not_saved(task, record)) is not None:
+            if record.leg is Leg.FORWARD and not error.transient:
+                task.inbox.put(Broken(_without_record(task.record_in, error)))
+                return
+            self._warn(f"the record could not be written: {error.message}")
+            seconds = max(_NAP_SECONDS, error.retry_after_seconds or 0.0)
+            if record.leg is Leg.BACK or not self._nothing_asked_for(seconds):
                 break
         if self._are_doubtful():
             self._renew()
@@ -258,10 +275,10 @@ class Keeper:
             self._clock.wait(min(_NAP_SECONDS, left_seconds))
         return self._queue.empty()
 
-    def _saved(self, task: _Task, record: Record) -> float:
-        """Write the record; return after how many seconds trying again may help, 0 for never."""
+    def _not_saved(self, task: _Task, record: Record) -> ApiError | None:
+        """Write the record unless the lock is lost; return what has kept it from being written."""
         if self._lost:
-            return 0.0
+            return None
         if not record.attempt_id:
             me = self._holder
             record = replace(record, attempt_id=me.identity, run_url=me.url)
@@ -273,9 +290,8 @@ class Keeper:
         except Lost as lost:
             self._lost = str(lost)
         except ApiError as error:
-            self._warn(f"the record could not be written: {error.message}")
-            return max(_NAP_SECONDS, error.retry_after_seconds or 0.0) if error.transient else 0.0
-        return 0.0
+            return error
+        return None
 
     def _text(self, lock: Lock, record: Record) -> str:
         """Return a record's text, after what Secrets were is kept beside it."""
@@ -369,3 +385,12 @@ class Keeper:
         except ApiError:
             return False
         return True
+
+
+def _without_record(lock: Lock, error: ApiError) -> RefusedError:
+    """Return the refusal of an attempt that nobody could finish, were it killed."""
+    return RefusedError(
+        f"{lock}: the record of what is to be written cannot be kept: {error.message}",
+        reason=error.reason,
+        hint="without one a gate that dies cannot be finished; to go on all the same: --no-lock",
+    )

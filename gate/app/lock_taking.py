@@ -69,27 +69,41 @@ def record_places(read: ReadLock, held: Held) -> tuple[Held, ...]:
 
 @dataclass(slots=True)
 class LockTaking:
-    """Takes a set of locks; remembers since when their holders are silent."""
+    """Takes a set of locks; remembers since when their holders are silent.
+
+    `holders_before` are who held, or held last, the locks that were taken, as their Leases said.
+    """
 
     clock: Clock
     leases: Leases
     me: Holder
     processes: Processes
     from_the_dead: set[Lock] = field(default_factory=set)
+    holders_before: dict[Lock, Holder] = field(default_factory=dict)
     _sightings: dict[Lock, Sighting] = field(default_factory=dict)
     _attempted: dict[Lock, None] = field(default_factory=dict)
 
     def look(self, locks: Iterable[Lock]) -> dict[Lock, Held | None]:
-        """Read locks, and all those of the attempts that left a record open for one of them."""
+        """Read locks, and all those of the attempts that left a record open for one of them.
+
+        A lock that only the Lease with the record names is left out: its own Lease has to name
+        that one too. Taking it would make the claim true.
+        """
         read = functools.cache(self.leases.read)
         found: dict[Lock, Held | None] = {}
+        named_by: dict[Lock, Lock] = {}
         wanted = sorted(locks)
         while wanted:
             lock = wanted.pop(0)
-            found[lock] = held = read(lock)
-            places = record_places(read, held) if held is not None else ()
-            siblings = [one for place in places for one in (place.lock, *place.holder.locks)]
-            wanted += [one for one in dict.fromkeys(siblings) if one not in (*found, *wanted)]
+            held, named = read(lock), named_by.get(lock)
+            if named is not None and (held is None or named not in held.holder.locks):
+                continue
+            found[lock] = held
+            for place in record_places(read, held) if held is not None else ():
+                for one in dict.fromkeys((place.lock, *place.holder.locks)):
+                    if one not in (*found, *wanted, *named_by):
+                        named_by[one] = place.lock
+                        wanted.append(one)
         return dict(sorted(found.items()))
 
     def free_at(self, held: Held | None) -> float:
@@ -123,6 +137,7 @@ class LockTaking:
             pass
         if len(taken) == len(found):
             self.from_the_dead = {k for k, held in found.items() if held and not held.is_free}
+            self.holders_before = {k: held.holder for k, held in found.items() if held}
             return tuple(taken)
         self._give_back()
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from gate import signals
 from gate.app import arrival
 from gate.app.console import Console
 from gate.app.finishing import Run
-from gate.app.guards import refuse_protected
+from gate.app.guards import refuse_protected_objects
 from gate.app.keeping import Keeper
 from gate.app.live import selector_of
 from gate.app.remembering import Claim
@@ -79,8 +79,8 @@ class Recovery:
         """Read how far it had come, and plan the rest; nothing is written."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
-        namespaces = sorted({ref.namespace for ref in refs} - {""})
-        refuse_protected(namespaces, self.settings.protected_namespace)
+        returned = record.target_set.bodies
+        refuse_protected_objects((*refs, *returned), self.settings.protected_namespace)
         arrival.check_access(session, "recover", needed(session.resources, refs, creates=()))
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -118,7 +118,11 @@ class Recovery:
                 self.world.secrets.add_secret(one.before.value.body.thaw())
 
     def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
-        """Return a record that can be read, and that names no more than a manifest may."""
+        """Return a record that can be read, and that names no more than it may.
+
+        That is kinds that a manifest may hold, in the namespaces where its attempt had locks:
+        whoever may write a Lease in one namespace must not write to another by it.
+        """
         try:
             record = keeper.record(lock)
             self._learn(record)
@@ -132,7 +136,21 @@ class Recovery:
             ) from error
         except ManifestError as error:
             raise Unfinished(error.message, reason=Reason.USAGE, hint=error.hint) from error
+        _require_locked(lock, refs, keeper.namespaces_of(lock))
         return record
+
+
+def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]) -> None:
+    """Raise Unfinished for objects in other namespaces; of no namespace are `--allow-kind`'s."""
+    outside = sorted(ref for ref in refs if ref.namespace and ref.namespace not in namespaces)
+    if outside:
+        named = ", ".join(f"{ref} in {ref.namespace}" for ref in outside)
+        raise Unfinished(
+            f"the record of {lock} names objects in namespaces where its attempt had no lock:"
+            f" {named}",
+            reason=Reason.NO_BASELINE,
+            hint="did a gate write it? if so, apply the version that you want of all of them",
+        )
 
 
 def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:

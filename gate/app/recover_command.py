@@ -193,7 +193,7 @@ def _finish_under(
 def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
     """Give back what a dead gate holds that left no record; what somebody has by now is theirs.
 
-    Whether that gate wrote is not known: a record that cannot be written ends no attempt. One that
+    Whether that gate wrote is not known: somebody may have deleted its record since. One that
     came in between is finished.
     """
     settings = recovery.settings.model_copy(update={"lock_wait": 0.0})

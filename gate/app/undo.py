@@ -9,7 +9,7 @@ from typing import Any
 from gate.app import arrival, preflight, remembering, returned_set
 from gate.app.applying import Prepared, prepare
 from gate.app.console import Console
-from gate.app.guards import refuse_deleting, refuse_managed
+from gate.app.guards import refuse_deleting, refuse_managed, refuse_protected_plan
 from gate.app.live import read_live, selector_of
 from gate.app.remembering import Claim, Memory
 from gate.app.running import Ready
@@ -81,6 +81,7 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     targets = tuple(watching.target(live.ref) for live in deployments)
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
     plan = returned_set.with_target_set(session, plan, claim.memory)
+    refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)

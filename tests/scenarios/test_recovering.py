@@ -22,6 +22,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks, on_another_machine
+from tests.bed.policies import Policies, When
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -561,16 +562,15 @@ def test_a_record_writes_into_no_protected_namespace(
     """Its objects are looked at, not the namespace of its lock alone."""
     scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
 
-    def there(value: str) -> JSON:
-        body = settings(value)
-        return body | {"metadata": body["metadata"] | {"namespace": "prod"}}
+    def there(value: str) -> list[JSON]:
+        return [placed_in("prod", one) for one in (settings(value), web(name="api"))]
 
     def settings_there() -> JSON:
         found: JSON = scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")
         return found
 
-    assert program("apply", "-f", scene.manifest(there("one"), web())).exit_code == 0
-    killed(scene, program, there("two"), web(2, behaviour=SLOW))
+    assert program("apply", "-f", scene.manifest(*there("one"), web())).exit_code == 0
+    killed(scene, program, *there("two"), web(2, behaviour=SLOW), line="deployment/web changed")
     before = settings_there()
     words = ("web",) if command == "recover" else ("-f", scene.manifest(web(3)))
     result = program(command, *words, "--protected-namespace", "prod")
@@ -594,3 +594,122 @@ def test_what_only_observed_is_finished_without_a_verdict(
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert "nothing is left to be finished" in recovered(scene).stderr
+
+
+def prod(scene: Scene) -> None:
+    """Make another namespace."""
+    scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
+
+
+def placed_in(namespace: str, body: JSON) -> JSON:
+    """Return an object in another namespace."""
+    return body | {"metadata": body["metadata"] | {"namespace": namespace}}
+
+
+def settings_in_prod(scene: Scene) -> JSON:
+    """Return what the ConfigMap in `prod` says."""
+    return dict(scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")["data"])
+
+
+def forged(scene: Scene, namespace: str = "prod") -> JSON:
+    """Put one more object into the record: a ConfigMap elsewhere that is to be returned."""
+    record: JSON = unpacked(lease(scene)["metadata"]["annotations"][RECORD], dict)
+    ours = next(one for one in record["objects"] if one["ref"][1] == "ConfigMap")
+    text = json.dumps(ours).replace('"shop"', f'"{namespace}"').replace('"one"', '"evil"')
+    theirs = json.loads(text) | {"uid": "", "tried": None, "sent": {"kind": "ConfigMap"}}
+    record["objects"].append(theirs | {"forced": True})
+    return {RECORD: packed(record)}
+
+
+@pytest.mark.contract("B754")
+@pytest.mark.parametrize("names_a_lock", [False, True], ids=["alone", "with-a-lock-there"])
+def test_a_record_writes_to_no_namespace_without_a_lock(
+    scene: Scene, program: PlayedGate, names_a_lock: bool
+) -> None:
+    """Whoever may write Leases in one writes nothing elsewhere, however often it is recovered."""
+    prod(scene)
+    first = placed_in("prod", settings("theirs")), placed_in("prod", web(name="api"))
+    assert program("apply", "-f", scene.manifest(*first)).exit_code == 0
+    scene.serve(web(), settings("one"))
+    killed(scene, program, settings("two"), web(2, behaviour=SLOW))
+    annotations = forged(scene)
+    if names_a_lock:
+        said = json.loads(lease(scene)["metadata"]["annotations"]["rollout-gate/holder"])
+        said["locks"] += [["prod", "rollout-gate.deployment.api"]]
+        annotations["rollout-gate/holder"] = json.dumps(said)
+    scene.objects.patch("leases", LEASE, {"metadata": {"annotations": annotations}})
+    for _ in range(2):
+        result = program("recover", "web")
+        assert result.exit_code == 5, str(result)
+        assert "configmap/settings in prod" in result.stderr
+        assert settings_in_prod(scene) == {"mode": "theirs"}
+    after = program("apply", "-f", scene.manifest(web(3)))
+    assert after.exit_code == 0, str(after)
+    assert settings_in_prod(scene) == {"mode": "theirs"}
+
+
+@pytest.mark.contract("B754")
+def test_deployments_of_two_namespaces_are_recovered_together(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Each of its Leases names the other."""
+    prod(scene)
+
+    def both(version: int, mode: str, **more: str) -> list[JSON]:
+        there = [settings(mode), web(version, name="api", **more)]
+        return [*(placed_in("prod", one) for one in there), web(version, **more)]
+
+    assert program("apply", "-f", scene.manifest(*both(1, "one"))).exit_code == 0
+    killed(scene, program, *both(2, "two", behaviour=SLOW), line="deployment/web changed")
+    assert settings_in_prod(scene) == {"mode": "two"}
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    assert settings_in_prod(scene) == {"mode": "one"}
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B246")
+@pytest.mark.parametrize("how", ["undo", "restart"])
+def test_nothing_is_written_into_a_protected_namespace(
+    scene: Scene, program: PlayedGate, how: str
+) -> None:
+    """A verified set has something there."""
+    prod(scene)
+    flag = ("--protected-namespace", "prod")
+
+    def both(version: int, mode: str, **more: str) -> list[JSON]:
+        there = [settings(mode), web(1, name="api")]
+        return [*(placed_in("prod", one) for one in there), web(version, **more)]
+
+    assert program("apply", "-f", scene.manifest(*both(1, "one"))).exit_code == 0
+    bodies = both(2, "two", behaviour="ready=0" if how == "undo" else CRASH)
+    second = program("apply", "-f", scene.manifest(*bodies), "--on-failure", "keep")
+    assert second.exit_code == (0 if how == "undo" else 6), str(second)
+    result = program(how, "web", *flag)
+    assert_refused(result, "Protected", "namespace prod is protected")
+    assert settings_in_prod(scene) == {"mode": "two"}
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+HAS_RECORD = When(
+    f"'{RECORD}' in object.metadata.?annotations.orValue({{}})",
+    lambda lease, _: RECORD in (lease["metadata"].get("annotations") or {}),
+)
+
+
+@pytest.mark.contract("B534")
+@pytest.mark.parametrize("flags", [(), ("--require-lock",)], ids=["plain", "require-lock"])
+def test_without_its_record_nothing_is_written(
+    scene: Scene, program: PlayedGate, policies: Policies, flags: tuple[str, ...]
+) -> None:
+    """A policy denies the annotation: refused before the first write, and the lock is free."""
+    scene.serve(web(), settings("one"))
+    path = scene.manifest(web(2), settings("two"))
+    with policies.denying("leases.coordination.k8s.io", "no large annotations", HAS_RECORD):
+        result = program("apply", "-f", path, *flags)
+    assert result.exit_code == 3, str(result)
+    assert "no large annotations" in result.stderr
+    assert "--no-lock" in result.stderr
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert held_locks(scene) == []

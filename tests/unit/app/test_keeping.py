@@ -28,7 +28,8 @@ from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.record import Kept, Record
 from gate.core.version_history import Closed, Closing, History, JudgedVersion
-from gate.engine import Inbox
+from gate.engine import Broken, Inbox
+from gate.errors import RefusedError
 from gate.kube.failures import (
     ApiError,
     Forbidden,
@@ -203,6 +204,31 @@ def test_the_way_out_waits_for_its_record(scene: Scene) -> None:
     assert scene.store.held.record
 
 
+@pytest.mark.contract("B534")
+@pytest.mark.parametrize("failures", [[], [DOWN]], ids=["at-once", "after-trouble"])
+@pytest.mark.parametrize("refusal", [Invalid, Forbidden])
+def test_a_record_that_is_refused_for_good_ends_the_way_out(
+    scene: Scene, failures: list[ApiError], refusal: type[ApiError]
+) -> None:
+    """Nothing is written without it: nobody could finish what a dead gate leaves."""
+    scene.store.failures = [*failures, refusal("no annotations here")]
+    scene.lane(SaveRecord(1, OUT))
+    said = scene.heard(3.0)
+    assert isinstance(said, Broken)
+    assert isinstance(said.error, RefusedError)
+    assert "no annotations here" in said.error.message
+    assert scene.heard(30.0) is None
+
+
+@pytest.mark.contract("B534")
+def test_a_record_that_is_refused_for_good_stops_no_way_back(scene: Scene) -> None:
+    """It goes on with a warning."""
+    scene.store.failures = [Invalid("no annotations here")]
+    scene.lane(SaveRecord(1, BACK))
+    assert isinstance(scene.heard(), Recorded)
+    assert any("no annotations here" in line for line in scene.warnings)
+
+
 @pytest.mark.contract("B518")
 def test_a_record_is_not_written_again_before_the_server_wants_it(scene: Scene) -> None:
     """The lane waits as long as it was asked to, but not where something else is to be done."""
@@ -332,14 +358,6 @@ def test_what_is_asked_for_does_not_wait_for_each_lock_of_a_server_in_trouble() 
     assert writes == ["renew", "save"]
     row.clock.wait(RETRY_SECONDS + 0.1)
     assert row.stores[BESIDE].held.resource_version == "2"
-
-
-def test_a_right_that_was_taken_away_is_warned_of(scene: Scene) -> None:
-    """Trying again would not help: the attempt goes on without a record."""
-    scene.store.failures = [Forbidden("leases is forbidden")]
-    scene.lane(SaveRecord(1, OUT))
-    assert isinstance(scene.heard(), Recorded)
-    assert scene.warnings
 
 
 @pytest.mark.contract("B524")

@@ -79,8 +79,7 @@ class Recovery:
         """Read how far it had come, and plan the rest; nothing is written."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
-        returned = record.target_set.bodies
-        refuse_protected_objects((*refs, *returned), self.settings.protected_namespace)
+        refuse_protected_objects(_named(record), self.settings.protected_namespace)
         arrival.check_access(session, "recover", needed(session.resources, refs, creates=()))
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -126,7 +125,7 @@ class Recovery:
         try:
             record = keeper.record(lock)
             self._learn(record)
-            refs = [one.ref for one in record.objects]
+            refs = _named(record)
             require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
         except DecodeError as error:
             raise Unfinished(
@@ -138,6 +137,12 @@ class Recovery:
             raise Unfinished(error.message, reason=Reason.USAGE, hint=error.hint) from error
         _require_locked(lock, refs, keeper.namespaces_of(lock))
         return record
+
+
+def _named(record: Record) -> list[Ref]:
+    """Return every object that may be written for a record, in whichever part it is named."""
+    objects = {one.ref for one in record.objects} | {one.ref for one in record.followed}
+    return sorted(objects | set(record.target_set.bodies))
 
 
 def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "descend",
     "differing",
     "extract",
+    "has_other_owners",
     "managers_of",
     "owned_fields",
     "owners_of",
@@ -123,6 +124,14 @@ def managers_of(
         if manager != but:
             owned[manager] = union(owned.get(manager), intersect(_fields(entry), fields))
     return {manager: named for manager, theirs in owned.items() if (named := paths(theirs))}
+
+
+def has_other_owners(managed_fields: ManagedFields, manager: str) -> bool:
+    """Tell whether anyone but the manager owns fields; subresources, as of controllers, aside."""
+    return any(
+        entry.get("manager") != manager and not entry.get("subresource") and _fields(entry)
+        for entry in managed_fields
+    )
 
 
 def owners_of(managed_fields: ManagedFields, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

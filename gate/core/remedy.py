@@ -40,7 +40,7 @@ _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationT
 class WrittenObject:
     """One object as this attempt left it.
 
-    `before` is what it was before the attempt, None where the attempt created it. `after` is
+    `before` is what it was before the attempt, None where it did not exist. `after` is
     the answer to our latest write of it, applied as `field_manager`.
     """
 
@@ -52,8 +52,13 @@ class WrittenObject:
 
     @property
     def created(self) -> bool:
-        """Whether the object did not exist before."""
-        return self.before is None
+        """Whether this attempt made the object.
+
+        Where other managers own fields of the answer to a creation, somebody else created the
+        object between dry run and write: the apply has merged into it (it answered 200, not 201).
+        """
+        managed = self.after.managed.thaw()["managedFields"]
+        return self.before is None and not ownership.has_other_owners(managed, self.field_manager)
 
     @property
     def changed(self) -> bool:

@@ -222,6 +222,9 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
     if isinstance(kept.expected, LiveObject) and live.deployment is None:
         # What others have changed since is told from what our write had left.
         after = replace(kept.expected, uid=live.uid, resource_version="")
+        if isinstance(kept.before, Absent):
+            # Somebody else may have created it just before our write: its owners tell.
+            after = replace(after, managed=live.managed)
     return WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate.core.effects import Read, SaveRecord, Write
-from gate.core.events import ContactLost, ReadBack, WriteRejected
+from gate.core.events import AttemptEvent, ContactLost, ReadBack, WriteRejected
 from gate.core.fact import Unknown
 from gate.core.machine import Leg, State
 from gate.core.objects import CleanText
@@ -142,6 +142,41 @@ def test_new_objects_stay_unless_they_are_to_be_pruned() -> None:
         deleted = [("delete", "configmap/two"), ("delete", "configmap/one")] if prune else []
         assert player.written()[3:] == [("apply", "deployment/web"), *deleted]
         assert all(write.uid and write.resource_version for write in player.writes[3:])
+
+
+@pytest.mark.contract("B134")
+def test_what_somebody_created_just_before_the_write_is_not_pruned() -> None:
+    """The apply merged into it: it is not ours to delete, and was not created by us."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+
+    def beaten(player: Player, effect: Write) -> AttemptEvent:
+        player.server.put(config("x"), manager="kubectl-create")
+        return player.answer(effect)
+
+    player.bend(Write, beaten)
+    assert ends(player.run())[0] == 4
+    assert ("delete", "configmap/settings") not in player.written()
+    assert not player.attempt.written[world.config_ref()].created
+    assert world.config_ref() in server.stored
+
+
+@pytest.mark.contract("B134")
+def test_a_first_deployment_that_somebody_created_just_before_is_not_deleted() -> None:
+    """`--on-first-failure delete` is about Deployments that this attempt made."""
+    server = Server(v2="crash")
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
+    player = Player(server, planned(server, manifest("v2"), policy=policy))
+
+    def beaten(player: Player, effect: Write) -> AttemptEvent:
+        player.server.put(manifest("v2"), manager="kubectl-create")
+        return player.answer(effect)
+
+    player.bend(Write, beaten)
+    assert ends(player.run())[0] == 6
+    assert player.web in server.stored
 
 
 @pytest.mark.contract("B71")

@@ -351,6 +351,23 @@ def test_an_apply_with_new_deployments_that_was_cut_off_goes_back(prune_created:
     assert answers > len(bodies)
 
 
+@pytest.mark.contract("B134", "B530")
+@pytest.mark.parametrize("theirs", [False, True])
+def test_recover_prunes_only_what_the_attempt_made(theirs: bool) -> None:
+    """Somebody else's object that the apply merged into shows its manager to recover too."""
+    server = Server()
+    server.put(manifest("v1"))
+    bodies = (config("b"), manifest("v2"), manifest("v1", "api"))
+    plan = plan_of(server, *bodies, policy=Policy(prune_created=True))
+    if theirs:
+        server.put(config("b"), manager="kubectl-create")
+    player = Dying(server, plan)
+    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
+    assert player.record is not None
+    finished(server, player.record)
+    assert (config_ref() in server.stored) is theirs
+
+
 def assert_taken_back_beside_new(server: Server, record: Record) -> None:
     """Finish a record, and assert that what was there before is back: 4, and one never was."""
     last = finished(server, record).attempt

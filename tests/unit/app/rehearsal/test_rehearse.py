@@ -359,7 +359,7 @@ def test_of_several_deployments_the_first_with_pods_has_the_trouble(
     flags = {"file": [str(file)], "silence": ["all"]}
     rehearse(played.world, load("rehearse", {**flags, "with_": "crash"}, environ={}))
     said = played.out.getvalue()
-    assert "deployment/worker failed: main: Error" in said
+    assert "SiblingFailed: deployment/worker failed: CrashLoop: main: Error" in said
     assert "it goes wrong in deployment/worker: the other Deployments are fine" in said
     played.out.truncate(0)
     played.out.seek(0)

@@ -15,11 +15,13 @@ from typing import Final
 from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.baseline import Baseline
 from gate.core.body import NOTHING, Body, FrozenMap
+from gate.core.effects import FIELD_MANAGER
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import CleanText, Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import left_unverified, obstacle
+from gate.core.ownership import owners_of
 from gate.core.plan import PlannedObject, Target
 from gate.core.remedy import spec_changed
 from gate.core.returned_template import body_with_template
@@ -260,9 +262,13 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     """Tell whether an attempt only goes on with what is under way, as `resume` does.
 
     It has no configuration, which might be that of the version under way, and brings no template
-    of a manifest.
+    of a manifest. Where the template is somebody else's, a return would be a conflict.
     """
-    live, trial = target.snapshot.live, candidates.object(target.ref).trial
+    planned = candidates.object(target.ref)
+    live, trial, before = target.snapshot.live, planned.trial, _live(planned)
+    managed = before.managed.thaw()["managedFields"] if before is not None else ()
+    if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
+        return False
     if any(one.ref.kind != "Deployment" for one in candidates.objects):
         return False
     after = trial.deployment if trial is not None else live

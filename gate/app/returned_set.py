@@ -14,7 +14,8 @@ from gate.core.fact import Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
-from gate.core.set_selection import Candidates, kept_bodies_needed, select, unnamed_members
+from gate.core.set_candidates import Candidates
+from gate.core.set_selection import kept_bodies_needed, select, unnamed_members
 from gate.core.version_history import History
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader

@@ -9,15 +9,13 @@ pods with another one's configuration is a combination that nobody tried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.baseline import Baseline
 from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.effects import FIELD_MANAGER
-from gate.core.env_values import with_values
-from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import CleanText, Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import left_unverified, obstacle
@@ -25,6 +23,7 @@ from gate.core.ownership import owners_of
 from gate.core.plan import PlannedObject, Target
 from gate.core.remedy import spec_changed
 from gate.core.returned_template import body_with_template
+from gate.core.set_candidates import Candidates, Others, live_before
 from gate.core.target_set import TargetSet
 from gate.core.undo_choice import older_version
 from gate.core.version_history import History, JudgedVersion, template_digest
@@ -39,9 +38,6 @@ _LEFT_UNVERIFIED: Final = CleanText(
 )
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
-Others = Mapping[Ref, Fact[LiveObject]]
-"""Objects that a verified set has and the manifest does not name, as they were read."""
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -49,51 +45,6 @@ class Selection:
 
     targets: tuple[Target, ...]
     target_set: TargetSet
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What there is to choose from: the attempt's objects, and what is remembered of each target.
-
-    `objects` have what is live and what the server would make of them. `kept` are the bodies, by
-    digest, that were read from the Secrets beside the locks. `beside` are the objects that earlier
-    attempts wrote and this one does not, as they were read.
-    """
-
-    targets: tuple[Target, ...]
-    objects: tuple[PlannedObject, ...]
-    histories: Mapping[Ref, History]
-    kept: Mapping[str, Body] = field(default_factory=dict)
-    beside: Others = field(default_factory=dict)
-
-    def history(self, ref: Ref) -> History:
-        """Return what is remembered of a target."""
-        return self.histories.get(ref, History())
-
-    def before(self) -> dict[Ref, str]:
-        """Return the digests of what our manager has applied of each object by now."""
-        return {one.ref: applied_digest(_live(one)) for one in self.objects}
-
-    def standing(self) -> dict[Ref, str]:
-        """Return `before` with what our manager has applied of the objects beside the attempt."""
-        return {**digests_of(self.beside), **self.before()}
-
-    def proposed(self) -> dict[Ref, str]:
-        """Return the digests of what our manager would have applied, where that could be tried."""
-        return {one.ref: applied_digest(one.trial) for one in self.objects if one.trial is not None}
-
-    def object(self, ref: Ref) -> PlannedObject:
-        """Return an object of the attempt; KeyError for none of it."""
-        for one in self.objects:
-            if one.ref == ref:
-                return one
-        raise KeyError(ref)
-
-    def body(self, history: History, digest: str, source: Template | None = None) -> Body | None:
-        """Return what a history remembers of an object; from a Secret where it has to be."""
-        remembered = history.bodies.get(digest)
-        body = with_values(remembered, source) if remembered is not None else None
-        return body if body is not None else self.kept.get(digest)
 
 
 def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
@@ -196,7 +147,7 @@ def _is_bad(candidates: Candidates, target: Target) -> bool:
 
 
 def _is_changed(planned: PlannedObject) -> bool:
-    live = _live(planned)
+    live = live_before(planned)
     if live is None:
         return False
     return planned.trial is None or spec_changed(live, planned.trial)
@@ -214,7 +165,7 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
     found: dict[Ref, JudgedVersion] = {}
     for target in candidates.targets:
         verified = candidates.history(target.ref).verified
-        if not verified or _live(candidates.object(target.ref)) is None:
+        if not verified or live_before(candidates.object(target.ref)) is None:
             continue
         # A Deployment that a webhook keeps from being tried is not known to be what was verified.
         is_known = target.ref in proposed
@@ -229,7 +180,7 @@ def _version(
     candidates: Candidates, target: Target, version: JudgedVersion | None
 ) -> tuple[Fact[Baseline], Body | None]:
     """Return what a Deployment returns to, and the body for it where it is not as before."""
-    live, before = _live(candidates.object(target.ref)), candidates.before()
+    live, before = live_before(candidates.object(target.ref)), candidates.before()
     if live is None:
         return target.baseline, None
     history = candidates.history(target.ref)
@@ -265,7 +216,7 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     of a manifest. Where the template is somebody else's, a return would be a conflict.
     """
     planned = candidates.object(target.ref)
-    live, trial, before = target.snapshot.live, planned.trial, _live(planned)
+    live, trial, before = target.snapshot.live, planned.trial, live_before(planned)
     managed = before.managed.thaw()["managedFields"] if before is not None else ()
     if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
         return False
@@ -400,7 +351,3 @@ def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
     versions = [one for found in candidates.histories.values() for one in found.versions]
     judged = {one.verified for one in versions if one.members.get(ref) == digest}
     return judged == {False}
-
-
-def _live(planned: PlannedObject) -> LiveObject | None:
-    return planned.before.value if isinstance(planned.before, Known) else None

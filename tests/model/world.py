@@ -26,7 +26,8 @@ from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.policy import Policy
 from gate.core.record import Record
 from gate.core.resuming import resume
-from gate.core.set_selection import Candidates, select
+from gate.core.set_candidates import Candidates
+from gate.core.set_selection import select
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin
 from gate.core.version_history import Closed, History, JudgedVersion, template_digest

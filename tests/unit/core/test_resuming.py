@@ -23,7 +23,8 @@ from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
 from gate.core.record import Kept, Record
 from gate.core.resuming import resume
-from gate.core.set_selection import Candidates, select
+from gate.core.set_candidates import Candidates
+from gate.core.set_selection import select
 from gate.core.standing import Standing, standing
 from gate.core.version_history import History
 from tests.long import longer

@@ -17,7 +17,8 @@ from gate.core.objects import Ref
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
-from gate.core.set_selection import Candidates, select, unnamed_members
+from gate.core.set_candidates import Candidates
+from gate.core.set_selection import select, unnamed_members
 from gate.core.version_history import History
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of

@@ -100,7 +100,8 @@ class PlayedKubectl:
             path = f"{self._objects.path(key.resource, key.name)}?{query}"
             metadata = {"namespace": self._objects.namespace, **body["metadata"]}
             live = self._client.json("PATCH", path, {**body, "metadata": metadata}, _APPLY)
-            if manager == "kubectl" and LAST_APPLIED in live["metadata"].get("annotations", {}):
+            annotations = live.get("metadata", {}).get("annotations", {})
+            if manager == "kubectl" and LAST_APPLIED in annotations:
                 self._note_last_applied(body)
 
     def _note_last_applied(self, body: JSON) -> None:

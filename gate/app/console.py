@@ -23,6 +23,7 @@ from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
 from gate.core.effects import Announce
 from gate.core.objects import Ref
+from gate.core.origin import NO_ORIGIN, Origin
 from gate.report.course import Course
 from gate.report.live.attempts import attempt_view
 from gate.report.run import Run
@@ -51,7 +52,7 @@ class Console:
         command: str,
         stdout: TextIO | None = None,
         *,
-        run_url: str = "",
+        origin: Origin = NO_ORIGIN,
         environ: Environment = NO_ENVIRONMENT,
     ) -> None:
         """Start the run's time; results go to `stdout`, that of the process unless told.
@@ -65,7 +66,7 @@ class Console:
         self.stdout = stdout or sys.stdout
         self._show = show
         self._command = command
-        self._run_url = run_url
+        self.origin = origin
         self._environ = environ
         self._started_clock = clock.now()
         self._started_at = clock.wall().isoformat(timespec="milliseconds")
@@ -151,7 +152,7 @@ class Console:
             started_at=self._started_at,
             clock_start=self._started_clock,
             clock_end=self.clock.now(),
-            run_url=self._run_url,
+            run_url=self.origin.run_url,
             traceparent=self._about.get("traceparent", ""),
             server=self._about.get("server", ""),
             context=self._about.get("context", ""),

@@ -81,7 +81,7 @@ def _concluded(world: World, command: str, settings: Settings, prepare: Prepare)
     show = lines_on(world.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
-        world.clock, show, command, world.stdout, run_url=pipeline.url, environ=world.environ
+        world.clock, show, command, world.stdout, origin=pipeline.origin, environ=world.environ
     )
     console.tree = live_tree(world.stderr, settings, world.clock)
     console.about({"traceparent": trace.traceparent})

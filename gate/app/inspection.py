@@ -153,6 +153,7 @@ def _revisions(live: Live, memory: History, beside: Mapping[Ref, str]) -> tuple[
             running=current is not None and rs.uid == current.uid,
             returned_to=rs.name == returns_to,
             undo_returns=chosen is not None and rs.uid == chosen.uid,
+            judged=memory.of_template(rs.template),
         )
         for rs in owned
     )

@@ -280,8 +280,7 @@ class Keeper:
         if self._lost:
             return None
         if not record.attempt_id:
-            me = self._holder
-            record = replace(record, attempt_id=me.identity, run_url=me.url)
+            record = replace(record, attempt_id=self._holder.identity)
         try:
             text = self._text(task.record_in, record)
             wall = self._clock.wall()

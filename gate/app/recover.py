@@ -91,7 +91,8 @@ class Recovery:
             self.console.note("recover", f"{lock}: it had changed nothing")
             return None
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
-        by = f"{record.attempt_id} ({record.run_url})" if record.run_url else record.attempt_id
+        page = record.origin.run_url
+        by = f"{record.attempt_id} ({page})" if page else record.attempt_id
         self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
         return Ready(session, plan, watching, lane)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -103,7 +103,7 @@ def run(
     try:
         word = partial(_unfinished, ready, console, lanes)
         with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
-            return engine.run(ready.plan)
+            return engine.run(replace(ready.plan, origin=console.origin))
     except Exception:
         if lanes.sent:
             sent = ", ".join(map(str, lanes.sent))

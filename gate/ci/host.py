@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
+from gate.core.origin import Origin
+from gate.wire.origin import cleaned
 from gate.wire.untrusted import clean_line
 
 Environment = Mapping[str, str]
@@ -31,8 +33,9 @@ class Host(enum.StrEnum):
 class PipelineRun:
     """The run that this process is a part of; each text is one clean line, "" where not known.
 
-    `url` is its page for people. `run`, `attempt` and `job` together name one job of one run:
-    two processes with the same three are steps of the same job.
+    `url` is its page for people, `actor` who started it, `commit` the hash that it is run for.
+    `run`, `attempt` and `job` together name one job of one run: two processes with the same three
+    are steps of the same job.
     """
 
     host: Host = Host.PLAIN
@@ -40,6 +43,13 @@ class PipelineRun:
     run: str = ""
     attempt: str = ""
     job: str = ""
+    actor: str = ""
+    commit: str = ""
+
+    @property
+    def origin(self) -> Origin:
+        """What is remembered of it with what it applied."""
+        return Origin(self.url, self.actor, self.commit)
 
 
 def detect(environ: Environment) -> Host:
@@ -67,8 +77,9 @@ def pipeline_run(environ: Environment) -> PipelineRun:
         return PipelineRun(host)
     said = _Said(environ)
     found = describe(said)
-    url = found.url if found.url.startswith(("https://", "http://")) else ""
-    return PipelineRun(host, url, found.run, found.attempt, found.job)
+    actor, commit = (said.first(*names) for names in _ORIGINS[host])
+    origin = cleaned(found.url, actor, commit)
+    return replace(found, host=host, url=origin.run_url, actor=origin.actor, commit=origin.commit)
 
 
 class _Said:
@@ -79,6 +90,10 @@ class _Said:
 
     def __getitem__(self, name: str) -> str:
         return clean_line(self._environ.get(name, ""))
+
+    def first(self, *names: str) -> str:
+        """Return the first that is set."""
+        return next(filter(None, (self[name] for name in names)), "")
 
     def joined(self, separator: str, *names: str) -> str:
         """Join what is set."""
@@ -126,3 +141,12 @@ _RUNS: Final[Mapping[Host, Callable[[_Said], PipelineRun]]] = {
     Host.JENKINS: _jenkins,
     Host.AZURE: _azure,
 }
+_ORIGINS: Final[Mapping[Host, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    Host.GITHUB: (("GITHUB_TRIGGERING_ACTOR", "GITHUB_ACTOR"), ("GITHUB_SHA",)),
+    Host.GITLAB: (("GITLAB_USER_LOGIN",), ("CI_COMMIT_SHA",)),
+    Host.JENKINS: (("BUILD_USER_ID",), ("GIT_COMMIT",)),
+    Host.AZURE: (("BUILD_REQUESTEDFOR",), ("BUILD_SOURCEVERSION",)),
+}
+"""Who started a run, and its commit. On GitHub the actor of a run that is run again is whoever
+pushed, and the triggering actor who ran it again. Jenkins names a user only with the plugin
+build-user-vars, and a commit where Git was checked out."""

@@ -18,6 +18,7 @@ from gate.core.fact import Known
 from gate.core.last_look import REPLICAS, FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.origin import Origin
 from gate.core.outcome import Outcome, Reason
 from gate.core.ownership import owners_of
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
@@ -64,6 +65,7 @@ def record_of(plan: Plan) -> Record:
         policy=replace(plan.policy, checks=(), evidence_seconds=0.0),
         checks=tuple(check.name for check in plan.policy.checks if check.decides),
         target_set=plan.target_set,
+        origin=plan.origin,
     )
 
 
@@ -236,7 +238,15 @@ def _judged(
         made.name if made is not None else "",
         made.revision if made is not None else None,
         why,
+        origin=_origin(attempt, live),
     )
+
+
+def _origin(attempt: Attempt, live: LiveObject) -> Origin | None:
+    """Return where a version came from, None where it is not a manifest of this attempt."""
+    record = record_of(attempt.plan)
+    serves_again = attempt.restored.get(live.ref) is live
+    return record.origin if record.command == "apply" and not serves_again else None
 
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:

@@ -14,6 +14,7 @@ from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known
 from gate.core.objects import Ref
+from gate.core.origin import NO_ORIGIN, Origin
 from gate.core.policy import OnFailure, Policy
 from gate.core.record import Resumed
 from gate.core.snapshot import Snapshot
@@ -65,7 +66,7 @@ class Plan:
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
     where another attempt is finished, whose writes are done. `target_set` is what a failure
-    returns to.
+    returns to. `origin` is the run's own.
     """
 
     command: str
@@ -76,6 +77,7 @@ class Plan:
     may_retreat: bool = True
     resumed: Resumed | None = None
     target_set: TargetSet = field(default_factory=TargetSet)
+    origin: Origin = NO_ORIGIN
 
     def before(self, ref: Ref) -> LiveObject | None:
         """Return what was there before, None where there was nothing or nobody could tell."""

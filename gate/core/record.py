@@ -15,6 +15,7 @@ from gate.core.events import LiveObject
 from gate.core.fact import Fact
 from gate.core.machine import Leg
 from gate.core.objects import Ref
+from gate.core.origin import NO_ORIGIN, Origin
 from gate.core.policy import Policy
 from gate.core.target_set import TargetSet
 
@@ -58,8 +59,8 @@ class Record:
     """The journal of an attempt that goes `leg`.
 
     `why` is what led it back and what was wrong underneath, empty on the way out. `attempt_id`
-    tells it from other attempts, `run_url` shows people; who writes it fills both in. Checks are
-    no part of `policy`: what answers them is known to the run alone. `checks` are the names of
+    tells it from other attempts, and whoever writes it fills it in; `origin` is for people. Checks
+    are no part of `policy`: what answers them is known to the run alone. `checks` are the names of
     those that would have decided. `target_set` is what a failure returns to.
     """
 
@@ -71,7 +72,7 @@ class Record:
     why: tuple[Cause, ...] = ()
     checks: tuple[str, ...] = ()
     attempt_id: str = ""
-    run_url: str = ""
+    origin: Origin = NO_ORIGIN
     target_set: TargetSet = field(default_factory=TargetSet)
 
 

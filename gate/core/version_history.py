@@ -14,6 +14,7 @@ from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.confidential import ConfidentialBody
 from gate.core.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.origin import Origin
 from gate.core.outcome import Reason
 
 MOST_VERIFIED: Final = 3
@@ -56,7 +57,9 @@ class JudgedVersion:
     Deployment's own among them; `NOTHING` of one that somebody else had changed by then. A verified
     version has the objects of earlier attempts, too, that this one did not write.
     `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
-    None of a verified one. `judged_at` is RFC 3339.
+    None of a verified one. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are of the judgement,
+    `origin` is of the apply that made it: None where another command rolled it out, or where it
+    serves again, and nothing is remembered of that apply.
     """
 
     template: str
@@ -68,6 +71,7 @@ class JudgedVersion:
     attempt_id: str = ""
     run_url: str = ""
     judged_at: str = ""
+    origin: Origin | None = None
 
     @property
     def verified(self) -> bool:
@@ -172,6 +176,7 @@ class History:
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
             new = _with_what_stayed(new, versions, closing.beside)
+            new = _with_origin(new, versions)
             versions = [one for one in versions if not _is_replaced(one, new)]
             versions.append(new)
         kept = _newest(versions)
@@ -203,6 +208,17 @@ def _with_what_stayed(
         return new
     stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if ref.kind != "Deployment"}
     return replace(new, members=FrozenMap({**stayed, **new.members}))
+
+
+def _with_origin(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> JudgedVersion:
+    """Return a version with the origin of its template where the attempt did not make it.
+
+    A rollback of somebody's commit leaves the version that serves again to whoever applied that.
+    """
+    if new.origin is not None:
+        return new
+    made = (one.origin for one in reversed(versions) if one.template == new.template)
+    return replace(new, origin=next((one for one in made if one is not None), None))
 
 
 def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:

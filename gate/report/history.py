@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from gate.core.origin import NO_ORIGIN, Origin
+from gate.core.outcome import Reason
+from gate.core.version_history import JudgedVersion
 from gate.report.style import Style, columns, padded
 
-_HEADINGS = ("REVISION", "AGE", "PODS", "IMAGES", "CHANGE CAUSE")
-_NUMERIC = 3
-"""How many columns, from the left, stand to the right side."""
 _GAP = "  "
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 _LEAST_COLUMNS = 12
@@ -22,6 +23,16 @@ _UNDO = "<- undo would return here"
 _UNDO_SHORT = "<- undo"
 
 
+class Verdict(enum.StrEnum):
+    """What is remembered of a version."""
+
+    VERIFIED = "verified"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    NOT_JUDGED = "not judged"
+    """Its attempt ended for a reason that says nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """One ReplicaSet of a Deployment.
@@ -29,7 +40,7 @@ class Revision:
     `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
     of the live template's, `returned_to` of the one that a failure of the next apply would go
     back to since it serves now. Where there is none, `undo_returns` is true of the one that
-    `undo` chooses.
+    `undo` chooses. `judged` is the newest judgement of its template, None where none is remembered.
     """
 
     number: int | None
@@ -41,9 +52,28 @@ class Revision:
     running: bool
     returned_to: bool
     undo_returns: bool = False
+    judged: JudgedVersion | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is remembered of it, None where nothing is."""
+        if self.judged is None:
+            return None
+        if self.judged.why is None:
+            return Verdict.VERIFIED
+        if self.judged.failed:
+            return Verdict.FAILED
+        is_interrupted = self.judged.why.reason is Reason.INTERRUPTED
+        return Verdict.INTERRUPTED if is_interrupted else Verdict.NOT_JUDGED
+
+    @property
+    def origin(self) -> Origin:
+        """Where the apply that made it came from, as far as it is remembered."""
+        return (self.judged.origin if self.judged is not None else None) or NO_ORIGIN
 
     def document(self) -> dict[str, Any]:
         """Return the JSON object that `history --output json` prints of it."""
+        why = self.judged.why if self.judged is not None else None
         return {
             "revision": self.number,
             "replicaset": self.replica_set,
@@ -54,24 +84,112 @@ class Revision:
             "running": self.running,
             "returned_to": self.returned_to,
             "undo_returns": self.undo_returns,
+            "verdict": self.verdict,
+            "reason": why.reason if why is not None else "",
+            "message": why.message if why is not None else "",
+            "judged_at": self.judged.judged_at if self.judged is not None else "",
+            "actor": self.origin.actor,
+            "commit": self.origin.commit,
+            "run_url": self.origin.run_url,
         }
+
+
+def _number(revision: Revision, _: datetime) -> str:
+    return "?" if revision.number is None else str(revision.number)
+
+
+def _verdict(revision: Revision, now: datetime) -> str:
+    """Return what is remembered, since when, and why: `failed 5m ago: CrashLoop`."""
+    judged, verdict = revision.judged, revision.verdict
+    if judged is None or verdict is None:
+        return ""
+    since = age(judged.judged_at, now)
+    said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
+    if judged.why is None or verdict is Verdict.INTERRUPTED:
+        return said
+    return f"{said}: {judged.why.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table; `sparse` ones are left out where no revision has anything in them.
+
+    What is too long for the stream is cut in the columns that are `cut`, at the side that tells
+    least. `room` orders who gets what is left, and `leaves` who is left out of a narrow stream.
+    """
+
+    heading: str
+    cell: Callable[[Revision, datetime], str]
+    numeric: bool = False
+    sparse: bool = False
+    cut: Callable[[Style, str, int], str] | None = None
+    room: int = 0
+    leaves: int = 0
+
+
+_COLUMNS: Final = (
+    _Column("REVISION", _number, numeric=True),
+    _Column("AGE", lambda one, now: age(one.created_at, now), numeric=True),
+    _Column("PODS", lambda one, _: str(one.pods), numeric=True),
+    _Column("VERDICT", _verdict, sparse=True, cut=Style.cut, room=1),
+    _Column("BY", lambda one, _: one.origin.actor, sparse=True, cut=Style.cut, room=2, leaves=1),
+    _Column("COMMIT", lambda one, _: one.origin.short_commit, sparse=True, leaves=2),
+    _Column("IMAGES", lambda one, _: ", ".join(one.images), cut=Style.cut_before, room=3),
+    _Column("CHANGE CAUSE", lambda one, _: one.change_cause, cut=Style.cut, room=4, leaves=3),
+)
 
 
 def history_table(revisions: Sequence[Revision], now: datetime, style: Style) -> str:
     """Return the revisions as an aligned table, the highest number first, marks to the right.
 
-    What is too long for the stream is cut in the columns of images and change cause, never in the
-    marks. `now` has a time zone; ages are counted from it.
+    A stream that is too narrow for it has the long columns cut, then leaves out who, commit and
+    change cause, one after the other; the marks stay. `now` has a time zone; ages are counted from
+    it.
     """
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    marks = [_mark(revision, wide=style.width >= _WIDE) for revision in ordered]
-    rows = [_HEADINGS, *(_cells(revision, now) for revision in ordered)]
-    widths = _widths(rows, max(map(columns, marks)), style)
-    lines = [_line(row, widths, style) for row in rows]
-    marked = (f"{line}{_GAP}{mark}" for line, mark in zip(lines, ["", *marks], strict=True))
-    return "\n".join(line.rstrip() for line in marked) + "\n"
+    marks = ["", *(_mark(revision, wide=style.width >= _WIDE) for revision in ordered)]
+    room = style.width - max(map(columns, marks))
+    shown = _shown(ordered, now, style, room)
+    cells = [_lines(column, texts, width, style) for column, texts, width in shown]
+    lines = (_GAP.join(row).rstrip() for row in zip(*cells, marks, strict=True))
+    return "\n".join(lines) + "\n"
+
+
+_Shown = tuple[_Column, Sequence[str], int]
+
+
+def _shown(
+    revisions: Sequence[Revision], now: datetime, style: Style, room: int
+) -> Sequence[_Shown]:
+    """Return the columns that there is room for, each with its cells and its width."""
+    texts = {column: [column.cell(one, now) for one in revisions] for column in _COLUMNS}
+    columns_left = [one for one in _COLUMNS if not one.sparse or any(texts[one])]
+    while True:
+        cells = {one: [one.heading, *(text or "-" for text in texts[one])] for one in columns_left}
+        widths = _widths(cells, style, room)
+        leaving = [one for one in columns_left if one.leaves]
+        if not leaving or sum(widths.values()) + len(_GAP) * len(widths) <= room:
+            return [(one, cells[one], widths[one]) for one in columns_left]
+        columns_left.remove(min(leaving, key=lambda one: one.leaves))
+
+
+def _widths(cells: Mapping[_Column, Sequence[str]], style: Style, room: int) -> dict[_Column, int]:
+    """Return the columns' widths: those that may be cut share what the others leave, in turn."""
+    whole = {one: max(columns(style.shown(text)) for text in cells[one]) for one in cells}
+    widths = {one: min(whole[one], _LEAST_COLUMNS) if one.cut else whole[one] for one in cells}
+    left = room - sum(widths.values()) - len(_GAP) * len(widths)
+    for one in sorted(cells, key=lambda one: one.room):
+        more = max(0, min(left, whole[one] - widths[one]))
+        widths[one] += more
+        left -= more
+    return widths
+
+
+def _lines(column: _Column, texts: Sequence[str], width: int, style: Style) -> list[str]:
+    cells = [column.cut(style, text, width) if column.cut else text for text in texts]
+    return [cell.rjust(width) if column.numeric else padded(cell, width) for cell in cells]
 
 
 def age(created_at: str, now: datetime) -> str:
@@ -96,37 +214,3 @@ def _mark(revision: Revision, *, wide: bool) -> str:
     elif revision.undo_returns:
         parts.append(_UNDO if wide else _UNDO_SHORT)
     return " ".join(parts)
-
-
-def _cells(revision: Revision, now: datetime) -> tuple[str, ...]:
-    return (
-        "?" if revision.number is None else str(revision.number),
-        age(revision.created_at, now),
-        str(revision.pods),
-        ", ".join(revision.images),
-        revision.change_cause or "-",
-    )
-
-
-def _widths(rows: Sequence[tuple[str, ...]], mark: int, style: Style) -> list[int]:
-    """Return the columns' widths: images and change cause share what the others leave."""
-    widths = [
-        max(columns(style.shown(cell)) for cell in column) for column in zip(*rows, strict=True)
-    ]
-    fixed = sum(widths[:_NUMERIC]) + len(_GAP) * len(widths) + mark
-    room = max(2 * _LEAST_COLUMNS, style.width - fixed)
-    images, cause = widths[_NUMERIC:]
-    if images + cause > room:
-        cause = min(cause, max(_LEAST_COLUMNS, room - images))
-        images = min(images, max(_LEAST_COLUMNS, room - cause))
-    return [*widths[:_NUMERIC], images, cause]
-
-
-def _line(row: tuple[str, ...], widths: Sequence[int], style: Style) -> str:
-    cells = [
-        style.cut_before(cell, width) if column == _NUMERIC else style.cut(cell, width)
-        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-    ]
-    left = [cell.rjust(width) for cell, width in zip(cells[:_NUMERIC], widths, strict=False)]
-    right = [padded(c, w) for c, w in zip(cells[_NUMERIC:], widths[_NUMERIC:], strict=True)]
-    return _GAP.join([*left, *right])

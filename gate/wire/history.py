@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gate.core.body import Body, FrozenMap
+from gate.core.origin import Origin
 from gate.core.version_history import History, JudgedVersion
 from gate.wire.kept import ref, ref_of
+from gate.wire.origin import origin, origin_of
 from gate.wire.packed import packed, unpacked
 from gate.wire.record import cause, cause_of
 from gate.wire.untrusted import clean_line
@@ -155,6 +157,7 @@ def _version(version: JudgedVersion) -> dict[str, Any]:
         "attempt": version.attempt_id,
         "run_url": version.run_url,
         "at": version.judged_at,
+        "origin": origin(version.origin) if version.origin is not None else None,
     }
 
 
@@ -170,4 +173,10 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
         attempt_id=clean_line(value["attempt"]),
         run_url=clean_line(value["run_url"]),
         judged_at=clean_line(value["at"]),
+        origin=_origin_of(value.get("origin")),
     )
+
+
+def _origin_of(value: Mapping[str, Any] | None) -> Origin | None:
+    """Read where a version came from; an older gate said nothing of it."""
+    return origin_of(value) if value else None

@@ -25,6 +25,7 @@ from gate.core.record import Followed, Kept, Record
 from gate.core.target_set import TargetSet
 from gate.wire import decode
 from gate.wire.kept import kept, kept_of, ref, ref_of
+from gate.wire.origin import origin, origin_of
 from gate.wire.packed import packed, unpacked
 from gate.wire.untrusted import clean_line
 
@@ -115,7 +116,7 @@ def read_record(text: str) -> Record:
 def _record(record: Record) -> dict[str, Any]:
     return {
         "attempt": record.attempt_id,
-        "run_url": record.run_url,
+        **origin(record.origin),
         "command": record.command,
         "leg": record.leg.value,
         "why": [cause(one) for one in record.why],
@@ -150,8 +151,8 @@ def _record_of(value: Mapping[str, Any]) -> Record:
         why=tuple(map(cause_of, value["why"])),
         checks=tuple(map(clean_line, value["checks"])),
         attempt_id=clean_line(value["attempt"]),
-        run_url=clean_line(value["run_url"]),
         target_set=_target_set_of(value.get("set") or {}),
+        origin=origin_of(value),
     )
 
 

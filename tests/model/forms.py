@@ -71,6 +71,7 @@ _LEFT_OUT: Final = frozenset(
         "message",
         "next_id",
         "now",
+        "origin",
         "record",
         "rollback_written_at",
         "run_url",

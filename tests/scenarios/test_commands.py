@@ -23,6 +23,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
 
 JSON_OUTPUT = ("--output", "json")
+JUDGED = ("verdict", "reason", "actor", "commit")
+CRASH = "crash=0.1"
 
 
 # What runs before the first write
@@ -221,6 +223,34 @@ def test_history_shows_the_revisions(scene: Scene) -> None:
     assert "running" not in rows[1]
     document = json.loads(scene.gate("history", "web", *JSON_OUTPUT).stdout)
     assert [each["revision"] for each in document] == [2, 1]
+
+
+def run_by(actor: str, commit: str) -> dict[str, str]:
+    """Return the environment of somebody's run on a CI host."""
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "shop/web",
+        "GITHUB_RUN_ID": commit[:1],
+        "GITHUB_ACTOR": actor,
+        "GITHUB_SHA": commit * 5,
+    }
+
+
+@pytest.mark.contract("B190", "B780")
+def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) -> None:
+    """A rollback of somebody's commit leaves the version that serves again to its own."""
+    for version, actor, commit in ((1, "alice", "1aaaaaaa"), (2, "bob", "2bbbbbbb")):
+        path = scene.manifest(web(version, behaviour=CRASH if version > 1 else ""))
+        scene.gate("apply", "-f", path, env=run_by(actor, commit))
+    lines = scene.gate("history", "web", env=run_by("carol", "3ccccccc")).stdout.splitlines()
+    assert lines[0].split()[3:6] == ["VERDICT", "BY", "COMMIT"]
+    assert re.search(r"verified \w+ ago +alice +1aaaaaaa +shop/web:1 ", lines[1]), lines
+    assert re.search(r"failed \w+ ago: CrashLoop +bob +2bbbbbbb +shop/web:2 ", lines[2]), lines
+    serves, failed = json.loads(scene.gate("history", "web", *JSON_OUTPUT).stdout)
+    assert [serves[name] for name in JUDGED] == ["verified", "", "alice", "1aaaaaaa" * 5]
+    assert [failed[name] for name in JUDGED] == ["failed", "CrashLoop", "bob", "2bbbbbbb" * 5]
+    assert serves["run_url"] == "https://github.com/shop/web/actions/runs/1"
 
 
 @pytest.mark.contract("B194")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -87,7 +88,8 @@ def applied(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
 def marked(scene: Scene) -> dict[str, str]:
     """Return the marks of `history`, by image."""
     rows = run(scene, "history", "web").stdout.splitlines()[1:]
-    return {row.split()[3]: row.partition(" -  ")[2].strip() for row in rows}
+    found = (re.search(r"(shop/web:\d+) +-(.*)", row) for row in rows)
+    return {one[1]: one[2].strip() for one in found if one is not None}
 
 
 @pytest.mark.contract("B721", "B190")

@@ -41,11 +41,13 @@ END_SECONDS: Final = 3600.0
 """How long a command may take, of virtual time."""
 JOB: Final = {
     "GITHUB_ACTIONS": "true",
+    "GITHUB_ACTOR": "alice",
     "GITHUB_JOB": "deploy",
     "GITHUB_REPOSITORY": "shop/web",
     "GITHUB_RUN_ATTEMPT": "1",
     "GITHUB_RUN_ID": "7",
     "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_SHA": "0f1e2d3c4b5a69788796a5b4c3d2e1f001234567",
     "HOME": "/home/deployer",
     "LANG": "C.UTF-8",
 }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from gate.ci.host import Host, PipelineRun, detect, pipeline_run
+from gate.core.origin import MOST_ACTOR_CHARACTERS, Origin
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
 
 GITHUB = {
     "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.com",
@@ -93,3 +98,45 @@ def test_variables_are_cleaned_and_a_page_is_a_web_address() -> None:
     )
     assert found.url == ""
     assert found.run == "a : :b::"
+
+
+WHO: Mapping[Host, dict[str, str]] = {
+    Host.GITHUB: {**GITHUB, "GITHUB_ACTOR": "alice", "GITHUB_SHA": SHA},
+    Host.GITLAB: {**GITLAB, "GITLAB_USER_LOGIN": "alice", "CI_COMMIT_SHA": SHA},
+    Host.JENKINS: {**JENKINS, "BUILD_USER_ID": "alice", "GIT_COMMIT": SHA},
+    Host.AZURE: {**AZURE, "BUILD_REQUESTEDFOR": "alice", "BUILD_SOURCEVERSION": SHA},
+}
+
+
+@pytest.mark.contract("B780")
+@pytest.mark.parametrize("host", WHO)
+def test_a_host_says_who_started_the_run_and_its_commit(host: Host) -> None:
+    """Beside the page of the run."""
+    found = pipeline_run(WHO[host])
+    assert found.origin == Origin(found.url, "alice", SHA)
+
+
+@pytest.mark.contract("B780")
+@pytest.mark.parametrize("environ", [GITHUB, GITLAB, JENKINS, AZURE, {"GIT_COMMIT": SHA}])
+def test_who_and_commit_are_never_made_up(environ: dict[str, str]) -> None:
+    """Neither where the host does not say it, nor without a host: a shell's variable is no run."""
+    found = pipeline_run(environ).origin
+    assert (found.actor, found.commit) == ("", "")
+
+
+@pytest.mark.contract("B780")
+def test_who_runs_a_run_again_is_who_started_it() -> None:
+    """GitHub's actor is still whoever pushed."""
+    again = {**WHO[Host.GITHUB], "GITHUB_TRIGGERING_ACTOR": "bob"}
+    assert pipeline_run(again).actor == "bob"
+
+
+@pytest.mark.contract("B780", "B561")
+@pytest.mark.parametrize("commit", ["HEAD", "0123", "g" * 40, "a" * 65, f"{SHA}\n::error::x"])
+def test_who_is_one_short_clean_line_and_a_commit_is_a_hash(commit: str) -> None:
+    """Whoever may push may write into both."""
+    hostile = {"GITHUB_ACTOR": "a\n::error::\x1b[0m" + "b" * 9_999, "GITHUB_SHA": commit}
+    found = pipeline_run({**GITHUB, **hostile})
+    assert found.commit == ""
+    assert found.actor.startswith("a : :error::bbb")
+    assert len(found.actor) == MOST_ACTOR_CHARACTERS

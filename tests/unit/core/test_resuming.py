@@ -18,6 +18,7 @@ from gate.core.fact import Absent, Known, Unknown
 from gate.core.journal import contains
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
+from gate.core.origin import NO_ORIGIN, Origin
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan
 from gate.core.policy import OnFailure, Policy
@@ -26,7 +27,7 @@ from gate.core.resuming import resume
 from gate.core.set_candidates import Candidates
 from gate.core.set_selection import select
 from gate.core.standing import Standing, standing
-from gate.core.version_history import History
+from gate.core.version_history import Closing, History
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
@@ -505,6 +506,59 @@ def test_the_end_of_an_attempt_is_remembered() -> None:
     [failed] = [one for one in histories["v3"].versions if one.failed]
     assert failed.why is not None
     assert (failed.why.reason, failed.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
+
+
+def by(actor: str) -> Origin:
+    """Return where somebody's attempt came from."""
+    return Origin(f"https://ci/{actor}", actor, "0123abc")
+
+
+def closing_of(player: Player) -> Closing:
+    """Run an attempt on one Deployment to its end, and return what it leaves to be remembered."""
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    [closing] = closed.deployments
+    return closing
+
+
+@pytest.mark.contract("B780")
+def test_what_serves_again_stays_with_whoever_applied_it() -> None:
+    """Neither the commit that failed nor a run of `undo` is where an older version came from."""
+    server = serving()
+    server.behaviour["shop/web:v3"] = "crash"
+    history = History()
+    runs = [("v2", "apply", "alice"), ("v3", "apply", "bob"), ("v2", "undo", "carol")]
+    for version, command, actor in runs:
+        plan = replace(plan_of(server, manifest(version)), command=command, origin=by(actor))
+        history = history.after(closing_of(Player(server, plan)), command, "", actor)
+        assert [one.origin for one in history.verified] == [by("alice")], command
+    assert [one.origin for one in history.versions if one.failed] == [by("bob")]
+
+
+@pytest.mark.contract("B780")
+def test_of_what_others_applied_no_origin_is_made_up() -> None:
+    """What served before the gate's first attempt, and what a gate without a CI host applied."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "crash"
+    plan = replace(plan_of(server, manifest("v2")), origin=by("bob"))
+    history = History().after(closing_of(Player(server, plan)), "1", "", "")
+    assert {one.origin for one in history.verified} <= {None}
+    plan = plan_of(server, manifest("v3"))
+    history = history.after(closing_of(Player(server, plan)), "2", "", "")
+    assert history.verified[0].origin == NO_ORIGIN
+
+
+@pytest.mark.contract("B780")
+def test_what_a_recovery_finishes_came_from_the_attempt_that_died() -> None:
+    """Not from who recovers it."""
+    server = serving()
+    plan = replace(plan_of(server, manifest("v2")), origin=by("alice"))
+    dead = Dying(server, plan)
+    dead.run(lambda _: bool(server.done))
+    assert dead.record is not None
+    plan = replace(resumed_plan(server, dead.record), origin=by("bob"))
+    history = History().after(closing_of(Player(server, plan)), "2", "", "")
+    assert [one.origin for one in history.versions] == [by("alice")]
 
 
 @pytest.mark.contract("B74")

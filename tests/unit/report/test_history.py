@@ -6,7 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.report.history import Revision, history_table
+from gate.core.body import FrozenMap
+from gate.core.causes import Cause
+from gate.core.objects import CleanText
+from gate.core.origin import Origin
+from gate.core.outcome import Reason
+from gate.core.version_history import JudgedVersion
+from gate.report.history import Revision, Verdict, history_table
 from gate.report.style import Style, columns
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -66,6 +72,77 @@ def test_it_fits_the_width_and_keeps_the_marks(width: int) -> None:
     assert lines[2].endswith(f"running {mark}")
 
 
+def judged(reason: Reason | None = None, actor: str = "", commit: str = "") -> JudgedVersion:
+    """Return what is remembered of a version since two days ago."""
+    why = Cause(reason, CleanText("why")) if reason is not None else None
+    origin = Origin("https://ci/7", actor, commit)
+    at = "2026-11-19T12:00:00+00:00"
+    return JudgedVersion("1", (), FrozenMap(), why=why, judged_at=at, origin=origin)
+
+
+@pytest.mark.contract("B190")
+def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
+    """Verdict, who and commit; nothing where nothing is remembered."""
+    rows = [
+        revision(3, judged=judged(Reason.CRASH_LOOP, "bob", "2" * 40), running=True),
+        revision(2, judged=judged(None, "alice", "1" * 40)),
+        revision(1),
+    ]
+    assert history_table(rows, NOW, Style(width=140)) == (
+        "REVISION  AGE  PODS  VERDICT                   BY     COMMIT    IMAGES      CHANGE CAUSE\n"
+        "       3   5m     0  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -             "
+        "running\n"
+        "       2   5m     0  verified 2d ago           alice  11111111  shop/web:2  -\n"
+        "       1   5m     0  -                         -      -         shop/web:1  -\n"
+    )
+
+
+@pytest.mark.contract("B190")
+@pytest.mark.parametrize(
+    ("reason", "verdict", "said"),
+    [
+        (None, Verdict.VERIFIED, "verified 2d ago"),
+        (Reason.TIMEOUT, Verdict.FAILED, "failed 2d ago: Timeout"),
+        (Reason.INTERRUPTED, Verdict.INTERRUPTED, "interrupted 2d ago"),
+        (Reason.UNREACHABLE, Verdict.NOT_JUDGED, "not judged 2d ago: Unreachable"),
+        (Reason.SIBLING_FAILED, Verdict.NOT_JUDGED, "not judged 2d ago: SiblingFailed"),
+    ],
+)
+def test_each_verdict_is_told_from_the_others(
+    reason: Reason | None, verdict: Verdict, said: str
+) -> None:
+    """What ended an attempt without a word on its version is no failure of it."""
+    one = revision(1, judged=judged(reason))
+    assert f"  {said}  " in history_table([one], NOW, Style(width=140))
+    told = one.document()
+    assert (told["verdict"], told["reason"]) == (verdict, reason or "")
+
+
+@pytest.mark.contract("B190")
+def test_a_narrow_terminal_has_the_verdict_and_the_marks() -> None:
+    """Who, commit and change cause go first; nothing is wider than it."""
+    shown: dict[int, str] = {}
+    one = revision(
+        1,
+        judged=judged(Reason.PROGRESS_DEADLINE_EXCEEDED, "a-long-name-of-somebody", "1" * 40),
+        change_cause="a long change cause",
+        running=True,
+        returned_to=True,
+    )
+    for width in (60, 70, 80, 100, 120, 160):
+        lines = history_table([one], NOW, Style(width=width)).splitlines()
+        assert width < 70 or all(columns(line) <= width for line in lines)
+        shown[width] = " ".join(lines[0].split())
+    assert shown == {
+        60: "REVISION AGE PODS VERDICT IMAGES",
+        70: "REVISION AGE PODS VERDICT IMAGES",
+        80: "REVISION AGE PODS VERDICT IMAGES",
+        100: "REVISION AGE PODS VERDICT IMAGES CHANGE CAUSE",
+        120: "REVISION AGE PODS VERDICT COMMIT IMAGES CHANGE CAUSE",
+        160: "REVISION AGE PODS VERDICT BY COMMIT IMAGES CHANGE CAUSE",
+    }
+
+
 @pytest.mark.parametrize("created_at", ["", "yesterday", "2026-11-21T11:55:00"])
 def test_an_unreadable_age_is_a_question_mark(created_at: str) -> None:
     """What is not known is not made up."""
@@ -98,4 +175,11 @@ def test_a_revision_as_json() -> None:
         "running": True,
         "returned_to": False,
         "undo_returns": False,
+        "verdict": None,
+        "reason": "",
+        "message": "",
+        "judged_at": "",
+        "actor": "",
+        "commit": "",
+        "run_url": "",
     }

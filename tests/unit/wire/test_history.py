@@ -14,14 +14,16 @@ import pytest
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.objects import CleanText, Ref
+from gate.core.origin import MOST_ACTOR_CHARACTERS, Origin
 from gate.core.outcome import Reason
 from gate.core.version_history import Closing, History, JudgedVersion
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
-from gate.wire.packed import packed
+from gate.wire.packed import packed, unpacked
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
+CONFIG_KEY = ("v1", "ConfigMap", "shop", "settings")
 VERIFIED = JudgedVersion(
     "template-1",
     (CleanText("shop/web:1"),),
@@ -31,6 +33,7 @@ VERIFIED = JudgedVersion(
     attempt_id="ci/7 abc",
     run_url="https://ci/7",
     judged_at="2026-01-01T00:00:00+00:00",
+    origin=Origin("https://ci/7", "alice", "0123abc"),
 )
 FAILED = replace(
     VERIFIED, template="template-2", why=Cause(Reason.TIMEOUT, CleanText("slow"), 2), revision=None
@@ -57,6 +60,47 @@ def test_a_history_is_read_as_it_was_written() -> None:
 def test_a_history_without_replicas_remembers_none(said: dict[str, object]) -> None:
     """That of an older version, and what is no number."""
     assert read_history(packed({"paused": False, **said})) == History()
+
+
+def told(text: str) -> dict[str, Any]:
+    """Return the newest version in a text, as any reader finds it there."""
+    version: dict[str, Any] = unpacked(text, lambda value: value["versions"][-1])
+    return version
+
+
+@pytest.mark.contract("B780")
+def test_an_older_gate_and_this_one_read_each_others_history() -> None:
+    """What an older one wrote has no origin; all that it reads is written as it was."""
+    version = told(history_text(History((VERIFIED,))))
+    assert read_history(packed({"paused": False, "versions": [version]})).versions == (VERIFIED,)
+    origin = version.pop("origin")
+    assert origin == {"run_url": "https://ci/7", "actor": "alice", "commit": "0123abc"}
+    assert version == {
+        "template": "template-1",
+        "images": ["shop/web:1"],
+        "members": [[["apps/v1", "Deployment", "shop", "web"], "w1"], [[*CONFIG_KEY], "c1"]],
+        "replica_set": "web-1",
+        "revision": 3,
+        "why": None,
+        "attempt": "ci/7 abc",
+        "run_url": "https://ci/7",
+        "at": "2026-01-01T00:00:00+00:00",
+    }
+    older = packed({"paused": False, "versions": [version]})
+    assert read_history(older).versions == (replace(VERIFIED, origin=None),)
+
+
+@pytest.mark.contract("B780", "B561")
+def test_an_origin_in_a_history_is_somebodys_text() -> None:
+    """Whoever may write Leases may write it: clean, short, a web address and a hash."""
+    version = told(history_text(History((VERIFIED,))))
+    bad = {"run_url": "javascript:x", "actor": "a\x1b[2J\n" + "b" * 9_999, "commit": "::error::"}
+    text = packed({"paused": False, "versions": [{**version, "origin": bad}]})
+    (found,) = read_history(text).versions
+    assert found.origin is not None
+    assert (found.origin.run_url, found.origin.commit) == ("", "")
+    assert found.origin.actor.startswith("a bbb")
+    assert len(found.origin.actor) == MOST_ACTOR_CHARACTERS
 
 
 @pytest.mark.contract("B702", "B536")

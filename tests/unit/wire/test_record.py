@@ -19,6 +19,7 @@ from gate.core.events import LiveObject
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
+from gate.core.origin import Origin
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast, OnFailure, Policy
 from gate.core.record import Followed, Kept, Record
@@ -91,7 +92,7 @@ RECORD = Record(
     ),
     why=_CRASH,
     attempt_id="ci/7 abc",
-    run_url="https://ci/7",
+    origin=Origin("https://ci/7", "alice", "0123abc"),
 )
 
 

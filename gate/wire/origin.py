@@ -1,0 +1,29 @@
+"""Where an attempt came from, as text of somebody else's: environment variables, annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.core.origin import COMMIT, MOST_ACTOR_CHARACTERS, Origin
+from gate.wire.untrusted import clean_line
+
+
+def origin(value: Origin) -> dict[str, str]:
+    """Return what stands in a record or a history."""
+    return {"run_url": value.run_url, "actor": value.actor, "commit": value.commit}
+
+
+def origin_of(value: Mapping[str, Any]) -> Origin:
+    """Read that; an older gate wrote the page alone."""
+    return cleaned(*(str(value.get(name) or "") for name in ("run_url", "actor", "commit")))
+
+
+def cleaned(run_url: str, actor: str, commit: str) -> Origin:
+    """Return an origin without what is no web address and what is no commit's hash."""
+    url, commit = clean_line(run_url), clean_line(commit).lower()
+    return Origin(
+        url if url.startswith(("https://", "http://")) else "",
+        clean_line(actor, MOST_ACTOR_CHARACTERS),
+        commit if COMMIT.fullmatch(commit) else "",
+    )

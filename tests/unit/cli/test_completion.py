@@ -24,6 +24,11 @@ BEGIN = {
     "fish": (["fish", "--no-config", "-i"], ""),
 }
 """How each shell is started without anybody's configuration, and what it needs first."""
+ON_ITS_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+"""Makes stdin the terminal of the session: fish wants to be its foreground process group."""
 PATIENCE_SECONDS = 60
 
 
@@ -56,7 +61,7 @@ def type_into(shell: str, path: str, folder: Path, typed: str, expected: str) ->
     env = {"PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(folder), "TERM": "dumb"}
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        words,
+        [sys.executable, "-c", ON_ITS_TERMINAL, *words],
         env=env,
         cwd=folder,
         stdin=theirs,

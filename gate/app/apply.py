@@ -25,7 +25,7 @@ from gate.core.plan import Plan
 from gate.core.policy import OnFirstFailure
 from gate.duration import format_seconds
 from gate.errors import RefusedError
-from gate.kube.access import Access, Permission, needed, role_yaml
+from gate.kube.access import Permission, granting, needed
 from gate.kube.failures import Forbidden, NotFound
 from gate.kube.resources import LEASES, Resource
 from gate.manifests.allowed import require_allowed
@@ -127,7 +127,8 @@ def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
     placed = _placed(session, settings, manifest)
     wanted = {*_needs(session, settings, placed), *_wished(settings, placed)}
-    return role_yaml(arrival.role_name(_about(manifest)), wanted, Access(session.client).subject())
+    wanted.update(granting((item.ref, item.body) for item in placed.objects))
+    return arrival.printed_role(session, settings, _about(manifest), wanted)
 
 
 def _about(manifest: Manifest) -> str:

@@ -11,8 +11,11 @@ from gate.config import Settings
 from gate.core.fact import Absent, Fact, Known
 from gate.core.outcome import Reason
 from gate.errors import RefusedError
-from gate.kube.access import Access, Permission, role_yaml
+from gate.kube.access import Access, Permission
 from gate.kube.cluster import Cluster
+from gate.kube.role import role_yaml
+from gate.rbac_subject import STAND_IN, subject_of
+from gate.wire.untrusted import clean_line
 
 
 def announce(
@@ -94,6 +97,21 @@ def role_name(about: str) -> str:
     return f"rollout-gate-{about}"
 
 
+def printed_role(
+    session: Session, settings: Settings, about: str, wanted: Iterable[Permission]
+) -> str:
+    """Return the Role for `--rbac`, and above it for whom it is and why."""
+    subject, why = settings.rbac_subject, "as --rbac-subject says"
+    if subject is None:
+        subject = subject_of(Access(session.client).username())
+        named = "--rbac-subject names somebody else"
+        why = f"who asked for this; {named}"
+        if subject == STAND_IN:
+            why = f"a placeholder, since the server does not tell who asks; {named}"
+    role = role_yaml(role_name(about), wanted, subject)
+    return f"# for {clean_line(str(subject))}, {why}\n{role}"
+
+
 def check_access(session: Session, about: str, needs: Iterable[Permission]) -> None:
     """Refuse where a right is missing that the attempt or its rollback may need, all at once.
 
@@ -103,10 +121,11 @@ def check_access(session: Session, about: str, needs: Iterable[Permission]) -> N
     missing = access.missing(needs)
     if not missing:
         return
-    name = f"{role_name(about)}-missing"
+    subject = subject_of(access.username())
+    role = role_yaml(f"{role_name(about)}-missing", missing, subject)
     listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
     raise RefusedError(
         f"not allowed: {listed}",
         reason=Reason.FORBIDDEN,
-        hint=f"this Role grants what is missing:\n{role_yaml(name, missing, access.subject())}",
+        hint=f"this Role grants what is missing:\n{role}",
     )

@@ -23,7 +23,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, Target
 from gate.core.undo_choice import version_before
 from gate.errors import GateError, RefusedError, UsageError
-from gate.kube.access import Access, following, role_yaml
+from gate.kube.access import following
 from gate.kube.lists import list_all
 
 _ABOUT: Final = "verify"
@@ -50,7 +50,7 @@ def role(session: Session, settings: Settings) -> str:
     """Return the Role that `verify` needs in a namespace: to read, and to hold its lock if any."""
     namespace = session.namespace
     wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
-    return role_yaml(arrival.role_name(_ABOUT), wanted, Access(session.client).subject())
+    return arrival.printed_role(session, settings, _ABOUT, wanted)
 
 
 def verify(

@@ -10,7 +10,7 @@ import click
 
 from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.cli.exit_codes import table
-from gate.config.fail_fast import COUNTS, DEFAULTS, GRACES, OFF
+from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import declared, taken_by
 from gate.manifests.lint import LintCode
@@ -29,8 +29,7 @@ This page is made of the declarations in `gate/config/settings.py`:
 - `NAME`: `web`, `deployment/web` or `deploy/web`
 - `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
 - `N|N%`: a count or a share of the pods
-- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`.
-  Without it: {DEFAULTS}
+- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`
 - `CODE`: {_listed(LintCode)}
 - `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside of brackets is
   the bound, which is inclusive

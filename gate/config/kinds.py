@@ -34,6 +34,7 @@ from gate.core.share import Share
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode
+from gate.rbac_subject import PATTERN, Subject
 from gate.report.sinks import Format
 
 Text = Annotated[
@@ -130,6 +131,13 @@ Speed = Annotated[
     Form("N"),
     taken_by(parsing.parse_speed),
     schema_of("number", exclusiveMinimum=0),
+]
+
+RbacSubject = Annotated[
+    Subject | None,
+    Form("KIND:NAME"),
+    taken_if_set_by(parsing.parse_rbac_subject),
+    schema_of("string", pattern=PATTERN),
 ]
 
 FailFastChanges = Annotated[

@@ -20,6 +20,7 @@ from gate.duration import parse_seconds
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode, silenced
+from gate.rbac_subject import Subject, parse_subject
 from gate.report.sinks import Format
 
 AUTO: Final = "auto"
@@ -67,6 +68,11 @@ def parse_namespace(value: object) -> str:
     if not LABEL.fullmatch(name):
         raise UsageError(f"not a namespace: {_shown(name)}", hint=_NAMESPACE_HINT)
     return name
+
+
+def parse_rbac_subject(value: object) -> Subject:
+    """Take a subject of RBAC."""
+    return value if isinstance(value, Subject) else parse_subject(parse_text(value))
 
 
 def parse_namespaces(value: object) -> tuple[str, ...]:

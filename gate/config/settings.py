@@ -13,11 +13,13 @@ from pydantic.fields import FieldInfo
 
 from gate.config.check_settings import CheckSettings
 from gate.config.choices import LogFormat, LogLevel, OutputFormat
+from gate.config.fail_fast import DEFAULTS
 from gate.config.kinds import (
     Budget,
     Days,
     FailFastChanges,
     Images,
+    RbacSubject,
     Reports,
     Required,
     Revision,
@@ -54,6 +56,7 @@ from gate.config.takers import (
 )
 from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
 from gate.core.replicas import ReplicasPolicy
+from gate.rbac_subject import FORM
 from gate.report.sinks import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
@@ -117,6 +120,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             Group.VERDICT,
             JUDGING,
             "how long, or how often, a kind of failure may show; or off",
+            default=DEFAULTS,
         ),
     ] = FailFast()
     tolerate: Annotated[
@@ -217,6 +221,15 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             in_environment=False,
         ),
     ] = False
+    rbac_subject: Annotated[
+        RbacSubject,
+        Option(
+            Group.OUTPUT,
+            PREFLIGHT | VERIFY,
+            f"whom --rbac binds the Role to: {FORM}",
+            default="who asks",
+        ),
+    ] = None
     watch: Annotated[
         bool, Option(Group.OUTPUT, STATUS, "follow the rollout to its end", short="-w")
     ] = False

@@ -1,4 +1,4 @@
-"""Access reviews: what an attempt may need, what of it is missing, and the Role that grants it.
+"""Access reviews: what an attempt may need, and what of it is missing.
 
 One SelfSubjectRulesReview a namespace where the server's answer is complete; where an authorizer
 cannot list its rules (`incomplete`, as webhooks cannot), single SelfSubjectAccessReviews of what
@@ -8,11 +8,9 @@ the known rules do not grant.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import yaml
+from typing import Any, Final
 
 from gate.core.objects import Ref
 from gate.kube.client import Client
@@ -30,7 +28,8 @@ from gate.kube.resources import (
 )
 
 _ANY = "*"
-_SERVICE_ACCOUNT = "system:serviceaccount:"
+RBAC: Final = "rbac.authorization.k8s.io"
+_ROLES: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,6 +77,24 @@ def needed(
     return tuple(sorted(wanted))
 
 
+def granting(objects: Iterable[tuple[Ref, Mapping[str, Any]]]) -> Iterator[Permission]:
+    """Yield what it takes to apply Roles and bindings, each with its body, whatever they grant.
+
+    The server lets somebody write a Role who has all its rights or may `escalate` it, and a binding
+    who has all rights of the Role or may `bind` it in the binding's namespace
+    (rbac/v1, privilege escalation prevention).
+    """
+    for ref, body in objects:
+        if ref.api_version.partition("/")[0] != RBAC:
+            continue
+        if ref.kind in _ROLES:
+            yield Permission(ref.namespace, RBAC, _ROLES[ref.kind], "escalate", ref.name)
+        role = body.get("roleRef") or {}
+        if role.get("kind") in _ROLES:
+            name = str(role.get("name") or "")
+            yield Permission(ref.namespace, RBAC, _ROLES[role["kind"]], "bind", name)
+
+
 def following(namespace: str) -> set[Permission]:
     """Return what following and judging a rollout takes, without a write."""
 
@@ -105,7 +122,7 @@ class Access:
             unmet += self._missing_in(namespace, here)
         return tuple(unmet)
 
-    def subject(self) -> str:
+    def username(self) -> str:
         """Return the name that the server knows us by, "" where it does not tell (before 1.28)."""
         try:
             status = self._review(SELF_REVIEWS, {})
@@ -156,63 +173,3 @@ def _grants(rule: Mapping[str, Any], need: Permission) -> bool:
         and not {need.resource, _ANY, f"*/{subresource}"}.isdisjoint(rule.get("resources") or [])
         and (not names or need.name in names)
     )
-
-
-def role_yaml(name: str, permissions: Iterable[Permission], subject: str = "") -> str:
-    """Return Roles of that name that grant the permissions, with bindings, as YAML for kubectl.
-
-    `subject` is the name that the server knows us by; without one a service account
-    `rollout-gate` of the same namespace stands in its place. Names of objects are left out.
-    """
-    wanted = set(permissions)
-    documents: list[Mapping[str, Any]] = []
-    for namespace in sorted({permission.namespace for permission in wanted}):
-        here = {permission for permission in wanted if permission.namespace == namespace}
-        documents += _role_and_binding(name, namespace, _rules_of(here), subject)
-    return yaml.safe_dump_all(documents, sort_keys=False, default_flow_style=None)
-
-
-def _rules_of(permissions: set[Permission]) -> list[dict[str, list[str]]]:
-    """Group by verbs, so that the Role is as short as one written by hand."""
-    verbs: dict[tuple[str, str], set[str]] = {}
-    for permission in permissions:
-        verbs.setdefault((permission.group, permission.resource), set()).add(permission.verb)
-    rules: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (group, resource), granted in sorted(verbs.items()):
-        rules.setdefault((group, tuple(sorted(granted))), []).append(resource)
-    return [
-        {"apiGroups": [group], "resources": plural, "verbs": list(granted)}
-        for (group, granted), plural in rules.items()
-    ]
-
-
-def _role_and_binding(
-    name: str, namespace: str, rules: list[dict[str, list[str]]], subject: str
-) -> list[Mapping[str, Any]]:
-    prefix = "" if namespace else "Cluster"
-    version = "rbac.authorization.k8s.io/v1"
-    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
-    role = {"apiVersion": version, "kind": f"{prefix}Role", "metadata": metadata, "rules": rules}
-    binding = {
-        "apiVersion": version,
-        "kind": f"{prefix}RoleBinding",
-        "metadata": dict(metadata),
-        "roleRef": {
-            "apiGroup": "rbac.authorization.k8s.io",
-            "kind": f"{prefix}Role",
-            "name": name,
-        },
-        "subjects": [_subject(namespace, subject)],
-    }
-    return [role, binding]
-
-
-def _subject(namespace: str, subject: str) -> dict[str, str]:
-    if subject and not subject.startswith(_SERVICE_ACCOUNT):
-        return {"kind": "User", "name": subject, "apiGroup": "rbac.authorization.k8s.io"}
-    account = subject.removeprefix(_SERVICE_ACCOUNT).partition(":")
-    return {
-        "kind": "ServiceAccount",
-        "name": account[2] or "rollout-gate",
-        "namespace": account[0] or namespace or "default",
-    }

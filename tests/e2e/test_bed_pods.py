@@ -76,7 +76,7 @@ PULLS = ["ErrImagePull", "ImagePullBackOff"]
         ("image-pull-transient", [*PULLS, *PULLS, "ready"], ("Failed", "i/o timeout")),
         ("invalid-image-name", ["InvalidImageName"], ("InspectFailed", "invalid reference")),
         ("never-pull", ["ErrImageNeverPull"], ("ErrImageNeverPull", "pull policy of Never")),
-        ("config-error", ["CreateContainerConfigError"], ("Failed", "web-config")),
+        ("config-error", ["CreateContainerConfigError"], ("Failed", "secret not found")),
         ("config-error=0.3", ["CreateContainerConfigError", "ready"], None),
         ("crash=0.1", CRASHES, ("BackOff", "Back-off restarting failed container web in pod")),
         ("crash=0.1;code=3", ["running", "Error 3"], None),

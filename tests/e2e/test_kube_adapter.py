@@ -27,7 +27,7 @@ from gate.core.events import (
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.objects import Deployment, Pod, Ref, ReplicaSet, deployment_ref
 from gate.core.outcome import Reason
-from gate.kube.access import Access, needed, role_yaml
+from gate.kube.access import Access, needed
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
 from gate.kube.connection import Options, connect
@@ -35,9 +35,11 @@ from gate.kube.evidence import Collector
 from gate.kube.failures import FieldManagerConflict, Forbidden, Invalid, Unauthorized
 from gate.kube.reads import Reader
 from gate.kube.resources import Resources
+from gate.kube.role import role_yaml
 from gate.kube.watch import watches_of
 from gate.kube.writes import Writer
 from gate.metrics.api_requests import ApiRequests
+from gate.rbac_subject import subject_of
 from tests.cluster.command import Program
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
@@ -377,7 +379,8 @@ def test_missing_rights_come_as_a_role_that_grants_them(
         "get deployments.apps",
         "list deployments.apps",
     }
-    for document in yaml.safe_load_all(role_yaml("rollout-gate", missing, access.subject())):
+    role = role_yaml("rollout-gate", missing, subject_of(access.username()))
+    for document in yaml.safe_load_all(role):
         objects.create(f"{document['kind'].lower()}s", document)
     granted = threading.Event()
     for _ in range(100):

@@ -55,6 +55,10 @@ class _Pod:
             counts[place] += requests
         self.sums[status] = self.sums.get(status, 0.0) + requests * latency_seconds
 
+    def up(self) -> str:
+        """Return what an engine says that scrapes each pod as a target of its own."""
+        return f'up{{namespace="{self.namespace}",pod="{self.name}"}} 1'
+
     def lines(self) -> Iterator[str]:
         """Iterate its samples in the text format; of what has never been counted there is none."""
         for status, counts in self.counts.items():
@@ -101,7 +105,9 @@ class Traffic:
         with self._lock:
             self._advance()
             lines = [line for pod in self._pods.values() for line in pod.lines()]
-        return "".join(f"{line}\n" for line in (f"# TYPE {METRIC} histogram", *lines))
+            up = [pod.up() for pod in self._pods.values() if pod.serving]
+        types = f"# TYPE {METRIC} histogram", "# TYPE up gauge"
+        return "".join(f"{line}\n" for line in (types[0], *lines, types[1], *up))
 
     def _advance(self) -> None:
         now = time.monotonic()

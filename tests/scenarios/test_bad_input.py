@@ -206,6 +206,26 @@ def test_missing_rights_are_named_at_once_as_a_role_that_works(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.contract("B200")
+def test_the_printed_role_is_enough_to_apply_roles(
+    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """A server lets nobody grant what they lack unless they may escalate and bind."""
+    api = "rbac.authorization.k8s.io"
+    role: JSON = {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "reader"}}
+    role["rules"] = [{"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get"]}]
+    binding: JSON = {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "all"}}
+    binding["roleRef"] = {"apiGroup": api, "kind": "ClusterRole", "name": "view"}
+    binding["subjects"] = [{"apiGroup": api, "kind": "User", "name": "jane"}]
+    gate = gate_with_rules([])
+    path = str(scene.manifest(web(), role, binding))
+    words = ("-f", path, "--allow-kind", "Role", "--allow-kind", "RoleBinding")
+    printed = gate("preflight", *words, "--rbac")
+    scene.kubectl("apply", "-f", "-", stdin=yaml_text(*_documents(printed.stdout)), check=True)
+    result = gate("apply", *words)
+    assert result.exit_code == 0, str(result)
+
+
 def _documents(text: str) -> list[JSON]:
     """Return the RBAC objects at the end of a text."""
     return list(yaml.safe_load_all(text[text.index("apiVersion: rbac") :]))

@@ -106,7 +106,7 @@ _ALL: Final = (
     Trouble("oom", "new containers are out of memory", pods="oom"),
     Trouble("image-pull", "the image is not there", pods="image-pull"),
     Trouble("image-denied", "the registry does not give the image", pods="image-pull;why=denied"),
-    Trouble("config-error", "a Secret that the pods need is missing", pods="config-error"),
+    Trouble("config-error", "a Secret or ConfigMap of the pods is missing", pods="config-error"),
     Trouble("never-ready", "new pods run and never get ready", pods="never-ready"),
     Trouble("flapping", "new pods get ready and not ready in turn", pods="flapping=5"),
     Trouble("unschedulable", "no node has room for the new pods", pods="unschedulable"),

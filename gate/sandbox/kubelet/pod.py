@@ -25,6 +25,11 @@ _EVICTED: Final = (
 _NO_NODE: Final = "0/1 nodes are available: 1 Insufficient cpu."
 _NO_VOLUME: Final = 'MountVolume.SetUp failed for volume "config" : configmap "config" not found'
 _ENDED: Final = {"Succeeded": Why("PodCompleted"), "Failed": Why("PodFailed")}
+_CONFIGURATION: Final = {
+    "secret": ("secretKeyRef", "secretRef"),
+    "configmap": ("configMapKeyRef", "configMapRef"),
+}
+"""The fields by which `valueFrom` and `envFrom` name each (core/v1, EnvVarSource)."""
 
 
 class Pod:
@@ -91,6 +96,7 @@ class Pod:
                 restarts=policy != "Never",
                 serves=is_sidecar or (policy == "Always" and not is_init),
                 pace=pace,
+                configuration=_configuration(spec),
             )
             made.append(Container(part, waits_for))
         return made
@@ -229,3 +235,18 @@ def _let_others_start(init_container: Container) -> bool:
     if init_container.part.serves:
         return isinstance(init_container.state, Running)
     return init_container.completed
+
+
+def _configuration(container: JSON) -> str:
+    """Return the Secret, or else the ConfigMap, that a container does not start without.
+
+    One that its environment names and that is not optional; "secret" where there is none.
+    """
+    sources = [one.get("valueFrom") or {} for one in container.get("env") or ()]
+    sources += container.get("envFrom") or ()
+    for what, fields in _CONFIGURATION.items():
+        for source in sources:
+            for found in filter(None, map(source.get, fields)):
+                if found.get("name") and not found.get("optional"):
+                    return f'{what} "{found["name"]}"'
+    return "secret"

@@ -92,8 +92,8 @@ def never_pull(part: Part, _: Clause) -> Script:
 
 
 def config_error(part: Part, clause: Clause) -> Script:
-    """Miss a Secret, for ever or until T."""
-    message = f'secret "{part.name}-config" not found'
+    """Miss the Secret or ConfigMap that it needs, for ever or until T."""
+    message = f"{part.configuration} not found"
     notes = (Note("Failed", f"Error: {message}", container=part.name),)
     seconds = FOR_EVER if clause.seconds is None else clause.seconds
     yield Step(Waiting("CreateContainerConfigError", message), seconds, notes)

@@ -74,6 +74,7 @@ class Part:
     """The container that a script is for; `pod` is `NAME_NAMESPACE(UID)`, as kubelets write it.
 
     `restarts` after a failure; `serves` means that it is not supposed to end at all.
+    `configuration` is the first Secret that it needs, or ConfigMap, in a kubelet's words.
     """
 
     name: str
@@ -82,3 +83,4 @@ class Part:
     restarts: bool
     serves: bool
     pace: Pace
+    configuration: str = "secret"

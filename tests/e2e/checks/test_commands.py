@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.bed.scene import web
@@ -9,6 +12,8 @@ from tests.e2e.checks.conftest import TrialOf
 from tests.e2e.checks.trial import Trial, assert_failed_by_a_check, errors, latency, rows
 from tests.engines.engine import Engine
 from tests.engines.traffic import METRIC, QUIET, Load
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.contract("B490")
@@ -40,6 +45,25 @@ def test_checks_are_asked_by_hand(
     text = trial.scene.gate("checks", "-f", manifest, "--explain")
     assert text.exit_code == code, str(text)
     assert f'namespace="{namespace}"' in text.stdout
+
+
+@pytest.mark.contract("B490")
+def test_the_check_of_the_readme_passes_a_service_without_errors(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """Word for word: a service that never had an error has no series of them."""
+    trial = trial_of(prometheus.url)
+    trial.scene.serve(web())
+    prometheus.wait_for(f'count(up{{namespace="{trial.scene.objects.namespace}"}}) > 1')
+    check = re.findall(r"--check '([^']*)'", (ROOT / "README.md").read_text(encoding="utf-8"))[0]
+    flags = ["--prometheus-url", prometheus.url, "--check", check]
+    result = trial.scene.gate("checks", "web", *flags, "--output", "json")
+    assert result.exit_code == 0, str(result)
+    [found] = rows(result)
+    assert found["verdict"] == "pass", found
+    without = check.replace(' or 0 * sum(up{pod=~"${replicaset}-.*"})', "")
+    assert without != check
+    assert trial.scene.gate("checks", "web", *flags[:3], without).exit_code == 7
 
 
 @pytest.mark.contract("B491")

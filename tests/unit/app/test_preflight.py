@@ -17,6 +17,7 @@ from tests.unit.app.server_side import entry, managed_by
 from tests.unit.app.wire import URL
 from tests.unit.kube.scripted import Answer, Drop, Hang, as_status
 
+WHO_AM_I = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 SCALERS = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
 PODS = "/api/v1/namespaces/shop/pods"
@@ -236,6 +237,84 @@ def test_the_role_for_a_manifest_is_printed(
     assert {("deployments", "patch"), ("services", "delete"), ("pods/log", "get")} <= granted
     assert {("horizontalpodautoscalers", "list"), ("leases", "list")} <= granted
     assert ("secrets", "get") not in granted
+
+
+ROLE = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "Role",
+    "metadata": {"name": "reader", "namespace": "shop"},
+    "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}],
+}
+KINDS = ("Role", "RoleBinding")
+BINDING = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "RoleBinding",
+    "metadata": {"name": "readers", "namespace": "shop"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+}
+
+
+@pytest.mark.contract("B200")
+def test_the_rights_to_grant_rights_are_printed(
+    gate: Gate, server: ApiServer, manifest: Manifest
+) -> None:
+    """Each on the one Role that it is about: on all of them it would be every right there is."""
+    server.rules = []
+    ended = gate("preflight", file=[manifest(web(), ROLE, BINDING)], rbac=True, allow_kind=KINDS)
+    role, _ = yaml.safe_load_all(ended.out)
+    named = [rule for rule in role["rules"] if "resourceNames" in rule]
+    api = {"apiGroups": ["rbac.authorization.k8s.io"]}
+    assert named == [
+        api | {"resources": ["clusterroles"], "resourceNames": ["view"], "verbs": ["bind"]},
+        api | {"resources": ["roles"], "resourceNames": ["reader"], "verbs": ["escalate"]},
+    ]
+    others = [rule for rule in role["rules"] if rule not in named]
+    verbs = {verb for rule in others for verb in rule["verbs"]}
+    assert not verbs & {"bind", "escalate"}
+
+
+@pytest.mark.contract("B200")
+@pytest.mark.parametrize("command", ["preflight", "verify"])
+@pytest.mark.parametrize("subject", ["user:jane", "group:ops:night"])
+def test_a_printed_role_is_for_whom_one_says(
+    gate: Gate, manifest: Manifest, command: str, subject: str
+) -> None:
+    """Whoever asks, whatever is asked for."""
+    given = {"rbac": True, "rbac_subject": subject}
+    if command == "preflight":
+        ended = gate(command, file=[manifest(web())], **given)
+    else:
+        ended = gate(command, (), **given)
+    *_, binding = yaml.safe_load_all(ended.out)
+    [bound] = binding["subjects"]
+    kind, _, name = subject.partition(":")
+    assert (bound["kind"].lower(), bound["name"]) == (kind, name)
+    assert ended.out.startswith(f"# for {bound['kind']} {name}, as --rbac-subject says\n")
+
+
+@pytest.mark.contract("B200")
+@pytest.mark.parametrize(
+    ("knows_who_asks", "first_line", "name"),
+    [
+        (True, "# for User ci, who asked for this; --rbac-subject names somebody else", "ci"),
+        (False, "# for ServiceAccount rollout-gate, a placeholder, since ", "rollout-gate"),
+    ],
+)
+def test_nobody_is_made_up_for_a_printed_role(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    knows_who_asks: bool,
+    first_line: str,
+    name: str,
+) -> None:
+    """It is for who asks, as the server says; a server that does not say gets a placeholder."""
+    if not knows_who_asks:
+        server.on("POST", WHO_AM_I, as_status(404, "not found", "NotFound"))
+    ended = gate("preflight", file=[manifest(web())], rbac=True)
+    assert ended.out.startswith(first_line)
+    *_, binding = yaml.safe_load_all(ended.out)
+    assert binding["subjects"][0]["name"] == name
 
 
 @pytest.mark.contract("B709", "B200")

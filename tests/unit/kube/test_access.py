@@ -8,10 +8,12 @@ import pytest
 import yaml
 
 from gate.core.objects import Ref, deployment_ref
-from gate.kube.access import Access, Permission, following, needed, role_yaml
+from gate.kube.access import Access, Permission, following, needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer
 from gate.kube.resources import Resources
+from gate.kube.role import role_yaml
+from gate.rbac_subject import STAND_IN, subject_of
 from tests.unit.kube.scripted import Reply, ScriptedServer, as_json
 
 WEB = deployment_ref("shop", "web")
@@ -147,15 +149,17 @@ def test_an_answer_that_is_none(client: Client, server: ScriptedServer) -> None:
 
 def test_who_we_are(client: Client, server: ScriptedServer) -> None:
     """The server's name for us is asked for; an old server has none."""
-    assert Access(client).subject() == ""
+    assert Access(client).username() == ""
     server.on("POST", SELF, as_json({"status": {"userInfo": {"username": "jane"}}}))
-    assert Access(client).subject() == "jane"
+    assert Access(client).username() == "jane"
 
 
 @pytest.mark.contract("B2", "B200")
 def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
     """The Role has one rule for each set of verbs, and is bound to a service account."""
-    role, binding = yaml.safe_load_all(role_yaml("rollout-gate", needed(resources, [WEB, CONFIG])))
+    role, binding = yaml.safe_load_all(
+        role_yaml("rollout-gate", needed(resources, [WEB, CONFIG]), STAND_IN)
+    )
     assert role["kind"] == "Role"
     assert role["metadata"] == {"name": "rollout-gate", "namespace": "shop"}
     assert role["rules"] == [
@@ -187,13 +191,13 @@ def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
 )
 def test_a_role_is_bound_to_whom_it_is_for(subject: str, bound: dict[str, str]) -> None:
     """A user is bound as a user, a service account as that of its namespace."""
-    _, binding = yaml.safe_load_all(role_yaml("rollout-gate", [LOGS], subject))
+    _, binding = yaml.safe_load_all(role_yaml("rollout-gate", [LOGS], subject_of(subject)))
     assert binding["subjects"] == [bound]
 
 
 def test_cluster_scoped_kinds_need_a_cluster_role() -> None:
     """Without a namespace the role is the cluster's."""
     needs = [Permission("", "", "namespaces", "get")]
-    role, binding = yaml.safe_load_all(role_yaml("rollout-gate", needs))
+    role, binding = yaml.safe_load_all(role_yaml("rollout-gate", needs, STAND_IN))
     assert (role["kind"], binding["kind"]) == ("ClusterRole", "ClusterRoleBinding")
     assert "namespace" not in role["metadata"]

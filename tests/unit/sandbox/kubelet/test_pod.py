@@ -46,6 +46,39 @@ def test_a_sidecar_that_restarts_does_not_undo_the_initialization() -> None:
     assert condition(stage.status(), "Initialized")["status"] == "True"
 
 
+def _key(what: str, name: str, **more: object) -> dict[str, object]:
+    return {"name": "KEY", "valueFrom": {what: {"name": name, "key": "key", **more}}}
+
+
+@pytest.mark.parametrize(
+    ("container", "said"),
+    [
+        ({}, "secret not found"),
+        ({"env": [{"name": "KEY", "value": "x"}]}, "secret not found"),
+        ({"env": [_key("secretKeyRef", "keys", optional=True)]}, "secret not found"),
+        ({"env": [_key("secretKeyRef", "keys")]}, 'secret "keys" not found'),
+        ({"env": [_key("configMapKeyRef", "flags")]}, 'configmap "flags" not found'),
+        ({"envFrom": [{"secretRef": {"name": "all"}}]}, 'secret "all" not found'),
+        (
+            {
+                "env": [_key("configMapKeyRef", "flags")],
+                "envFrom": [{"secretRef": {"name": "all"}}],
+            },
+            'secret "all" not found',
+        ),
+    ],
+)
+def test_what_is_missing_is_what_the_container_needs(
+    container: dict[str, object], said: str
+) -> None:
+    """No Secret is named that the manifest does not have."""
+    item = pod(asked="config-error")
+    item["spec"]["containers"][0].update(container)
+    stage = Stage().run(item, seconds=3)
+    [waiting] = stage.status()["containerStatuses"]
+    assert waiting["state"]["waiting"]["message"] == said
+
+
 def test_a_failing_init_container_holds_the_pod_back() -> None:
     """The pod stays pending and says which init container is not done."""
     stage = Stage().run(pod(init=[MIGRATE], asked="init-crash=0.1"), seconds=3)

@@ -108,6 +108,21 @@ def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble
     return min(found, key=lambda trouble: (trouble.ripe_at, _rank(trouble.cause)))
 
 
+def has_crashed(track: PodTrack, template: Template) -> bool:
+    """Tell whether a container of the template failed since our write and is not ready again.
+
+    Unlike a trouble this outlasts the moment in which the kubelet runs a crashed container anew.
+    """
+    return any(
+        not status.ready
+        and track.restarts(status) > 0
+        and status.last_terminated is not None
+        and status.last_terminated.exit_code != 0
+        and _image_of(template, status.name) is not None
+        for status in track.pod.containers
+    )
+
+
 def _container_trouble(
     track: PodTrack, status: ContainerStatus, template: Template, limits: FailFast
 ) -> Trouble | None:

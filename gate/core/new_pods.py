@@ -58,8 +58,8 @@ class NewPods:
         limits: FailFast,
     ) -> NewPods:
         """Return the pods after one of them changed from `before` to `after`, None for no pod."""
-        new = after if after is not None and self._counts(after) else None
-        old = before if before is not None and self._counts(before) else None
+        new = after if after is not None and self.is_of(after) else None
+        old = before if before is not None and self.is_of(before) else None
         one = new or old
         if one is None:
             return self
@@ -74,7 +74,8 @@ class NewPods:
             soonest = self._soonest_after(known, trouble, troubles)
         return NewPods(self.replica_set_uid, count, troubles, soonest, ready)
 
-    def _counts(self, track: PodTrack) -> bool:
+    def is_of(self, track: PodTrack) -> bool:
+        """Tell whether a pod is one of these: of the followed ReplicaSet, and it counts."""
         return track.pod.owner_uid == self.replica_set_uid != "" and track.counts
 
     def _soonest_after(

@@ -15,7 +15,7 @@ from gate.core.applied import Applied
 from gate.core.availability import Availability
 from gate.core.blindness import Blindness
 from gate.core.body import FrozenMap
-from gate.core.causes import Cause, Trouble, ordered, summed
+from gate.core.causes import Cause, Trouble, has_crashed, ordered, summed
 from gate.core.deadlines import (
     condition_believed_at,
     condition_exceeded,
@@ -240,7 +240,18 @@ class Rollout:
         if ruled is not None and ruled.kind is VerdictKind.FAILED:
             return ruled.reason is not Reason.PAUSED
         failure = denial(self.snapshot)
-        return self.new.suspicious or (failure is not None and not is_quota(failure))
+        if failure is not None and not is_quota(failure):
+            return True
+        return self.new.suspicious or self._has_crashed()
+
+    def _has_crashed(self) -> bool:
+        """Look through all new pods, which a signal alone is worth."""
+        live = self.snapshot.live
+        return live is not None and any(
+            has_crashed(track, live.template)
+            for track in self.snapshot.pods.values()
+            if self.new.is_of(track)
+        )
 
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""

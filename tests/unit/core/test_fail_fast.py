@@ -579,6 +579,10 @@ def test_what_could_not_be_read_fails_nothing() -> None:
 # -- for an interrupt ------------------------------------------------------------------------------
 
 
+ONCE_FAILED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated()}
+ONCE_ENDED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated("Completed", 0)}
+
+
 @pytest.mark.contract("B151")
 @pytest.mark.parametrize(
     ("scene_", "speaks"),
@@ -591,9 +595,31 @@ def test_what_could_not_be_read_fails_nothing() -> None:
         (scene(pod(0, container(), crashing(9, name="istio-proxy"))), False),
         (scene(pod(0, container(ready=False))), False),
         (scene(), False),
+        (scene(pod(0, container(ready=False, **ONCE_FAILED))), True),
+        (scene(pod(0, container(**ONCE_FAILED))), False),
+        (scene(pod(0, container(), container("istio-proxy", ready=False, **ONCE_FAILED))), False),
+        (scene(pod(0, container(ready=False, **ONCE_FAILED), deleting=True)), False),
+        (scene(pod(0, container(ready=False, **ONCE_ENDED))), False),
     ],
-    ids=["crash", "image", "config", "policy", "quota", "injected", "not-ready", "nothing"],
+    ids=[
+        "crash",
+        "image",
+        "config",
+        "policy",
+        "quota",
+        "injected",
+        "not-ready",
+        "nothing",
+        "runs-again",
+        "ready-again",
+        "injected-runs-again",
+        "deleted",
+        "ended-well",
+    ],
 )
 def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool) -> None:
-    """Trouble that has not run out of its grace is evidence already; slowness is none."""
+    """Trouble that has not run out of its grace is evidence already; slowness is none.
+
+    Nor is a crash forgotten while its container runs again, before that is ready.
+    """
     assert scene_.seen().has_evidence(2.0) is speaks

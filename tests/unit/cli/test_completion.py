@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.catalog import COMMANDS
+from tests.long import longer
 
 pytestmark = pytest.mark.contract("B207")
 
@@ -84,15 +85,18 @@ def type_into(shell: str, path: str, folder: Path, typed: str, expected: str) ->
     ("typed", "expected"),
     [
         ("rollout-gate rec", "recover"),
-        ("rollout-gate apply --on-fa", "--on-failure"),
-        ("rollout-gate apply --on-failure ke", "--on-failure keep"),
-        ("rollout-gate apply -f dep", "-f deploy.yaml"),
+        longer("rollout-gate apply --on-fa", "--on-failure"),
+        longer("rollout-gate apply --on-failure ke", "--on-failure keep"),
+        longer("rollout-gate apply -f dep", "-f deploy.yaml"),
     ],
 )
 def test_a_shell_completes_what_is_typed(
     shell: str, path: str, tmp_path: Path, typed: str, expected: str
 ) -> None:
-    """With the line of the README, on a terminal, by the Tab key."""
+    """With the line of the README, on a terminal, by the Tab key.
+
+    Each Tab starts the program anew.
+    """
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     (tmp_path / "deploy.yaml").touch()

@@ -1,7 +1,8 @@
 """Looks whether the controller manager lives, by its Lease, once a rollout stands still.
 
 Leader election renews the Lease every 2 s (`--leader-elect-retry-period`). Where it cannot be read
-(no right, no such Lease) that is no evidence of anything, and it is not asked for again.
+(no right, no such Lease) that is no evidence of anything, and it is not asked for again: a silence
+that was reported before ends with it. The way back has rollouts of its own, which know of none.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gate.clock import Clock
 from gate.core.attempt import Attempt
 from gate.core.events import ControllersActed, ControllersSilent
 from gate.core.lock import Lock
-from gate.core.machine import State
+from gate.core.machine import Leg, State
 from gate.kube.client import Client
 from gate.kube.failures import ApiError
 from gate.kube.lease import Leases
@@ -47,6 +48,7 @@ class ControllerManagerWatch:
         self._put = put
         self._stopping = stopping
         self._attempt: Attempt | None = None
+        self._leg = Leg.FORWARD
         self._renewed = ""
         self._same_since = 0.0
         self._is_silent = False
@@ -59,12 +61,17 @@ class ControllerManagerWatch:
         """Look until the end, or until it is clear that nothing can be seen."""
         while not self._clock.wait(LOOK_SECONDS, self._stopping):
             attempt = self._attempt
-            if attempt is None or attempt.state is not State.FOLLOWING:
+            if attempt is None:
                 continue
-            if not _is_stalled(attempt, self._clock.now()):
+            if attempt.leg is not self._leg:
+                self._leg, self._renewed, self._is_silent = attempt.leg, "", False
+            if attempt.state not in (State.FOLLOWING, State.BAKING):
+                continue
+            if attempt.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
                 self._tell(is_silent=False)
                 self._renewed = ""
             elif not self._look():
+                self._tell(is_silent=False)
                 return
 
     def _look(self) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import SimpleQueue
+from typing import Any
 
 from gate.app import measuring
 from gate.app.console import Console
@@ -141,12 +141,22 @@ def _heard(
 ) -> None:
     """Learn the values of Secrets that were read or written, then tell of the answer."""
     if "/secrets" in path:
-        with contextlib.suppress(ValueError):
-            found = json.loads(body)
-            for secret in found.get("items") or (found,):
-                secrets.add_secret(secret)
+        for secret in _secrets_in(body):
+            secrets.add_secret(secret)
     if heard is not None:
         heard(method, path, query, body)
+
+
+def _secrets_in(body: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of an answer, one or a list; who asked says what of it cannot be read."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    items = found.get("items") if isinstance(found, dict) else found
+    for each in items if isinstance(items, list) else [found]:
+        if isinstance(each, dict):
+            yield each
 
 
 def _options(settings: Settings, plugin_named: Callable[[str], None] | None) -> Options:

@@ -17,7 +17,7 @@ from gate.sources.source import Sources
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import ApiServer
-from tests.unit.kube.scripted import Drop, as_status
+from tests.unit.kube.scripted import Drop, Reply, as_status
 
 CONNECT = outside().connect
 
@@ -45,6 +45,20 @@ def test_plain_http_needs_its_flag(gate: Gate, server: ApiServer) -> None:
     ended = gate("status", "web", allow_insecure=False)
     assert (ended.code, ended.document["reason"], server.seen) == (3, "Protected", [])
     assert "--allow-insecure" in ended.err
+
+
+@pytest.mark.contract("B504")
+@pytest.mark.parametrize("answer", ["[]", '"x"', "7", '{"items": [1]}', "[" * 5_000])
+def test_an_answer_about_a_secret_that_is_no_object_is_a_bad_answer(
+    gate: Gate, server: ApiServer, manifest: Manifest, answer: str
+) -> None:
+    """What is to be learned of it breaks nothing: who asked says that it cannot be read."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "settings"}}
+    server.put(web())
+    server.on("GET", "/api/v1/namespaces/shop/secrets/settings", Reply(body=answer.encode()))
+    ended = gate("apply", file=[manifest(secret, web("2"))])
+    assert ended.document["reason"] == "Unreachable", ended.err
+    assert "secret/settings cannot be read" in ended.err
 
 
 def test_what_was_asked_for_is_done_before_the_connection_closes(

@@ -76,6 +76,13 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
     )
 
 
+def require_namespace(session: Session, name: str) -> None:
+    """Refuse a namespace that is surely missing: that nothing was found in it says little."""
+    making = session.connection.cluster.command("kubectl", "create", "namespace", name)
+    if isinstance(terminating := Cluster(session.client).terminating(name), Absent):
+        _check_namespace(terminating, name, making)
+
+
 def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
     """Refuse what is going away, and what is missing; `making` is "" where the run makes it."""
     if isinstance(terminating, Absent) and making:

@@ -10,6 +10,7 @@ import json
 from datetime import datetime, timedelta
 
 from gate.app import arrival
+from gate.app.arrival import require_namespace
 from gate.app.console import Console, write_safely
 from gate.app.locking import lock_client
 from gate.app.session import Session
@@ -45,11 +46,15 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
     """Return the locks of the namespace, or of all of them.
 
-    Raises RefusedError where not all may be listed, which says how `command` does with one.
+    Raises RefusedError where there is no such namespace, and where not all may be listed, which
+    says how `command` does with one.
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:
-        return leases.all(session.namespace)
+        found = leases.all(session.namespace)
+        if not found:
+            require_namespace(session, session.namespace)
+        return found
     try:
         return leases.all("")
     except Forbidden as error:

@@ -82,9 +82,11 @@ def find(explicit: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _existing(names: list[str], what: str) -> tuple[Path, ...]:
-    paths = tuple(path for name in names if (path := Path(name).expanduser()).is_file())
+    named = [Path(name).expanduser() for name in names]
+    paths = tuple(path for path in named if path.is_file())
     if not paths:
-        raise UsageError(f"{what}: no such file")
+        is_folder = any(path.is_dir() for path in named)
+        raise UsageError(f"{what}: {'is a folder, not a file' if is_folder else 'no such file'}")
     return paths
 
 

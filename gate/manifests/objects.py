@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.core.objects import LABEL
+from gate.core.objects import LABEL, SUBDOMAIN
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
 from gate.manifests.manifest import ManifestObject, value_at
 from gate.manifests.source import ManifestError, Source, shown
@@ -17,7 +17,10 @@ _API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-
 _KIND: Final = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
 """What all kinds allow together (roles have colons); nothing that means more in a URL's path."""
+_SUBDOMAIN_GROUPS: Final = ("", "apps", "batch")
+"""API groups whose kinds have no wider names (`NameIsDNSSubdomain`, `NameIsDNSLabel`)."""
 
+_SUBDOMAIN_HINT: Final = "small letters, digits, - and . between them"
 _KUSTOMIZE_HINT: Final = "that file is for kustomize: kustomize build DIR | rollout-gate ... -f -"
 
 
@@ -55,12 +58,16 @@ def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
     _refuse_missing(at, body)
     api_version = _text(at, body, _API_VERSION, "apiVersion")
     kind = _text(at, body, _KIND, "kind")
-    name = _text(at, body, _NAME, "metadata", "name")
+    name = _text(at, body, _name_form(api_version), "metadata", "name")
     namespace = None
     if value_at(body, "metadata", "namespace") not in (None, ""):
         namespace = _text(at, body, LABEL, "metadata", "namespace")
     place = Source(at.file, at.line)
     return ManifestObject(api_version, kind, namespace, name, body, place, node)
+
+
+def _name_form(api_version: str) -> re.Pattern[str]:
+    return SUBDOMAIN if api_version.rpartition("/")[0] in _SUBDOMAIN_GROUPS else _NAME
 
 
 def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
@@ -83,5 +90,6 @@ def _text(at: Source, body: dict[str, Any], form: re.Pattern[str], *path: str) -
         raise ManifestError(Source(at.file, at.line), problem, hint="put it in quotes")
     if not form.fullmatch(value):
         problem = f'{field} "{shown(value, 80)}" is not valid'
-        raise ManifestError(Source(at.file, at.line), problem)
+        hint = _SUBDOMAIN_HINT if form is SUBDOMAIN else ""
+        raise ManifestError(Source(at.file, at.line), problem, hint=hint)
     return value

@@ -15,6 +15,7 @@ from gate.core.lock import lock_of
 from gate.errors import UsageError
 from gate.kube.lease import Held
 from gate.processes import Processes
+from tests.unit.app.conftest import Gate
 
 HERE = Process("here", "boot", "namespaces", 7, 100)
 HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
@@ -79,3 +80,15 @@ def test_elsewhere_it_takes_a_flag() -> None:
     """A pipeline cannot be asked."""
     with pytest.raises(UsageError, match="agreed"):
         agreed(cast("World", Outside(b"y\n", terminal=False)), HELD)
+
+
+@pytest.mark.contract("B216")
+@pytest.mark.parametrize(("command", "names"), [("locks", ()), ("recover", ((),))])
+def test_a_namespace_that_does_not_exist_is_refused(
+    gate: Gate, command: str, names: tuple[tuple[str, ...], ...]
+) -> None:
+    """A typing error is no "nothing is locked"."""
+    ended = gate(command, *names, namespace="nosuch")
+    assert (ended.code, ended.document["reason"]) == (3, "NotFound"), ended.err
+    assert "namespace nosuch does not exist" in ended.err
+    assert gate(command, *names).code == 0

@@ -120,6 +120,13 @@ def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
     assert kubeconfig.find("", {}) == ()
 
 
+@pytest.mark.contract("B216")
+def test_a_folder_is_no_file_and_is_called_one(tmp_path: Path) -> None:
+    """It is there, so that "no such file" would send people looking for what they see."""
+    with pytest.raises(UsageError, match=r"kubeconfig .*: is a folder, not a file"):
+        kubeconfig.find(str(tmp_path), {})
+
+
 @pytest.mark.parametrize(
     ("explicit", "environ"), [("missing", {}), ("", {"KUBECONFIG": "missing:gone"})]
 )

@@ -278,11 +278,17 @@ def test_what_is_no_object_is_one_line(
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a%2fb}", 'metadata.name "a%2fb"'),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: .}", 'metadata.name "."'),
         (
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: Web_X}",
+            'metadata.name "Web_X"',
+        ),
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a.-b}", 'metadata.name "a.-b"'),
+        (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: a/b}",
             'metadata.namespace "a/b"',
         ),
     ],
 )
+@pytest.mark.contract("B214")
 def test_an_identity_cannot_lead_elsewhere(complaint: Complaint, text: str, what: str) -> None:
     """Names become parts of URLs and lines of output: what could change either is refused."""
     assert complaint(text).message == f"<stdin>:1: {what} is not valid"

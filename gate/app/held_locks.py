@@ -42,7 +42,7 @@ class Lost(Exception):
 
 
 class HeldLocks:
-    """Locks of one holder, for the one thread that writes them; anybody may read."""
+    """Locks of one holder; anybody may read. Of one Lease only one thread at a time may write."""
 
     def __init__(self, clock: Clock, leases: Leases, held: tuple[Held, ...]) -> None:
         """Take what was taken, at least one."""

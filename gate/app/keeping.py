@@ -1,6 +1,7 @@
 """The lane of the locks: renews them while an attempt lasts, writes its record, gives them back.
 
-One thread owns the Leases, so that no two writes of ours ever meet in one.
+One thread takes what is asked for, one thing after the other; where it gives the locks back, each
+Lease is written by one thread of several. So no two writes of ours ever meet in one Lease.
 """
 
 from __future__ import annotations

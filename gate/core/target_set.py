@@ -31,8 +31,3 @@ class TargetSet:
     confidential: tuple[Ref, ...] = ()
     unverified: tuple[Ref, ...] = ()
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
-
-    @property
-    def is_as_before(self) -> bool:
-        """Whether every object returns to what it was right before the attempt."""
-        return not self.bodies and not self.missing

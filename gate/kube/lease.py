@@ -39,7 +39,7 @@ _PAGE: Final = "500"
 class Held:
     """A Lease as it was read; `holder` is nobody once it was given back.
 
-    `record` and `history` are texts of `gate.wire.record`, "" for none.
+    `record` is a text of `gate.wire.record`, `history` one of `gate.wire.history`, "" for none.
     """
 
     lock: Lock

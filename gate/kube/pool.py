@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 import threading
+from contextlib import suppress
 
 import urllib3
 from urllib3.connection import HTTPSConnection
@@ -52,13 +53,16 @@ class ReadyPool(urllib3.HTTPSConnectionPool):
         Raises nothing: who cannot connect now learns it from a request.
         """
         try:
-            for connection in [self._get_conn() for _ in range(count)]:
+            taken = [self._get_conn() for _ in range(count)]
+        except HTTPError:  # the pool was closed
+            return
+        with suppress(HTTPError, OSError):
+            for connection in taken:
                 if connection.is_closed and not stopping.is_set():
                     connection.timeout = seconds
                     self._validate_conn(connection)
-                self._put_conn(connection)
-        except (HTTPError, OSError):
-            return
+        for connection in taken:
+            self._put_conn(connection)
 
 
 def use_ready_pools(manager: urllib3.PoolManager) -> None:

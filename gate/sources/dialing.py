@@ -37,6 +37,12 @@ def _guard(peer: socket.socket) -> socket.socket:
     return peer
 
 
+def connect_once(host: str, port: int, seconds: float, *, guarded: bool) -> None:
+    """Connect and send nothing; OSError where that fails, `LinkLocalError` where `guarded`."""
+    peer = socket.create_connection((host, port), seconds)
+    (_guard(peer) if guarded else peer).close()
+
+
 class _GuardedHttp(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         return _guard(super()._new_conn())

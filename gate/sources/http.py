@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import socket
+import threading
 from typing import Final
 from urllib.parse import urljoin
 
@@ -26,13 +26,15 @@ from gate.core.questions import (
 )
 from gate.errors import UsageError
 from gate.sources.access import Access
-from gate.sources.address import Address
+from gate.sources.address import ALLOW, Address
+from gate.sources.dialing import LinkLocalError, connect_once
 from gate.sources.exchange import Exchanges, Limits, Reply, Sent
 from gate.sources.failures import location
 from gate.sources.source import Unanswered, unanswered
 
 _ITS_OWN: Final = (Trouble.REFUSED, Trouble.TIMED_OUT)
 """What the service under test answers for."""
+_SILENT: Final = "it does not answer in time"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -65,10 +67,25 @@ class HttpCheck:
         if select_proxy(address.url, get_environ_proxies(address.url)):
             return ""
         seconds = min(question.timeout_seconds, Limits().connect_seconds)
+        done, found = threading.Event(), [_SILENT]
+
+        def connect() -> None:
+            found[0] = self._connected(address, seconds)
+            done.set()
+
+        self._clock.start(connect, "reach")
+        why = found[0] if self._clock.wait(seconds, done) else _SILENT
+        return f"{address} cannot be reached: {why}" if why else ""
+
+    def _connected(self, address: Address, seconds: float) -> str:
+        """Return why no connection comes about, or "". A name can take long to resolve."""
+        guarded = not self._access.allow_link_local
         try:
-            socket.create_connection((address.host, address.port), seconds).close()
+            connect_once(address.host, address.port, seconds, guarded=guarded)
+        except LinkLocalError as error:
+            return f"{error}; {ALLOW}"
         except OSError as error:
-            return f"{address} cannot be reached: {error.strerror or 'it does not answer in time'}"
+            return error.strerror or _SILENT
         return ""
 
     def cancel(self) -> None:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
+from gate.wire.untrusted import clean, clean_line
+
 MASK: Final = "***"
 LEAST_CREDENTIAL_CHARACTERS: Final = 6
 """Of what the gate itself sends; a shorter one would blank words of every line."""
@@ -239,7 +241,7 @@ def _forms(text: str) -> Iterator[str]:
     """Yield a value as it may stand in a text, each form of six characters or more."""
     forms = {text, quote(text, safe=""), quote(text), quote_plus(text), html.escape(text)}
     forms |= {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
-    forms.add(" ".join(text.split()))
+    forms |= {" ".join(text.split()), clean(text), clean_line(text, PIECE_CHARACTERS)}
     data = text.encode("utf-8", "surrogatepass")
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         forms.add(encode(data).decode())

@@ -105,6 +105,21 @@ def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: C
         secure.get("/x", once=True)
 
 
+def test_one_that_fails_costs_no_other(tls_server: ScriptedServer, secure: Client) -> None:
+    """Those that stood before go back to the pool, and so do the places of the others."""
+    pool = secure.connection.api.ready_pool
+    assert pool is not None
+    assert pool.pool is not None
+    connect_ahead(secure)
+    standing = [each for each in pool.pool.queue if each is not None]
+    assert len(standing) == CONNECTIONS_OF_A_VERDICT
+    places = pool.pool.qsize()
+    tls_server.close()
+    pool.connect_ahead(len(standing) + 1, SECONDS, threading.Event())
+    assert pool.pool.qsize() == places
+    assert set(standing) <= set(pool.pool.queue)
+
+
 def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -> None:
     """It accepts connections, and never answers a handshake."""
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.questions import Answered, Errored, MetricQuestion, Trouble
+from gate.core.questions import Answered, Errored, HttpQuestion, MetricQuestion, Trouble
 from gate.sources import dialing
 from gate.sources.access import Access, SecretVariable
 from gate.sources.exchange import Limits
+from gate.sources.http import HttpCheck
 from gate.sources.prometheus import Prometheus
 from tests.unit.kube.scripted import Answer, Drop, Hang, Reply, ScriptedServer, Stream, serving
 
@@ -140,6 +141,47 @@ def test_the_peer_is_looked_at_before_a_byte_is_sent(
     assert not server.seen
     allowed = Prometheus(server.url, Access(allow_link_local=True), SystemClock())
     assert isinstance(allowed.ask(QUESTION), Answered)
+
+
+@pytest.mark.contract("B428", "B286")
+def test_a_service_is_not_reached_for_at_a_link_local_address(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name may resolve to one; who allows it connects, and nothing is sent either way."""
+    monkeypatch.setattr(dialing, "is_link_local", lambda host: host == "127.0.0.1")
+    question = HttpQuestion(server.url)
+    refused = HttpCheck(server.url, Access(), SystemClock()).reach(question)
+    assert "127.0.0.1 is a link-local or metadata address" in refused
+    assert "--allow-link-local" in refused
+    allowed = Access(allow_link_local=True)
+    assert HttpCheck(server.url, allowed, SystemClock()).reach(question) == ""
+    assert not server.seen
+
+
+@pytest.mark.contract("B286")
+def test_a_name_that_does_not_resolve_in_time_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A resolver has no limit of its own: the wait is the clock's."""
+    resolved = threading.Event()
+
+    class Hurried(SystemClock):
+        """A clock whose waits are over at once."""
+
+        def wait(self, _seconds: float, until: threading.Event | None = None) -> bool:
+            """Tell whether it has happened."""
+            return until is not None and until.is_set()
+
+    def connect(*_: object, **__: object) -> None:
+        resolved.wait(5.0)
+
+    monkeypatch.setattr("gate.sources.http.connect_once", connect)
+    check = HttpCheck("http://slow.example", Access(), Hurried())
+    try:
+        said = check.reach(HttpQuestion("http://slow.example"))
+    finally:
+        resolved.set()
+    assert said == "http://slow.example cannot be reached: it does not answer in time"
 
 
 @pytest.fixture(scope="module")

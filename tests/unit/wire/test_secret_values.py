@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from gate.wire import secret_values
 from gate.wire.secret_values import MASK, MOST_VALUE_CHARACTERS, SecretValues
+from gate.wire.untrusted import clean, clean_line
 from tests.table import each
 
 TOKEN = "c4nary/s3cret+value=?&\"'é"
@@ -74,6 +75,19 @@ def test_a_secret_is_found_inside_of_base64(user: str) -> None:
     said = knowing(password).mask(f"Authorization: Basic {header}")
     assert password.encode() not in base64.b64decode(said.split()[-1].replace(MASK, "") + "===")
     assert MASK in said
+
+
+@pytest.mark.contract("B258")
+@pytest.mark.parametrize(
+    "secret", ["caf\u00e9\u200b-of-zero-width", "::add-mask-of-mine", "##[of-mine-and-yours"]
+)
+def test_a_secret_is_found_in_what_was_cleaned(secret: str) -> None:
+    """A text is cleaned where it enters, before it is masked where it leaves."""
+    secrets = SecretValues()
+    secrets.add_secret({"stringData": {"password": secret}})
+    for clean_ in (clean, clean_line):
+        assert secrets.mask(clean_(secret)) == MASK
+        assert MASK in secrets.mask(clean_(f"password: {secret} is wrong"))
 
 
 @pytest.mark.contract("B258")

@@ -62,6 +62,7 @@ class Console:
         """
         self.tree: LiveTree | None = None
         self.is_locked = False
+        self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
         self._show = show
@@ -163,6 +164,7 @@ class Console:
             places=self._places,
             course=self._course,
             is_locked=self.is_locked,
+            going_namespaces=self.going_namespaces,
         )
 
 

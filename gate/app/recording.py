@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from gate.core.share import Share
 from gate.errors import UsageError
 from gate.report.document import document
 from gate.report.recorded_end import recorded_end
+from gate.report.result import SCHEMA
 from gate.report.run import Run
 from gate.wire import trace
 from gate.wire.recorder import Recorder
@@ -34,6 +36,8 @@ from gate.wire.secret_values import SecretValues
 _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits for its recording to be written."""
+_START_BYTES: Final = 4096
+"""Enough of a file to tell what it is by its `schema`."""
 _CHECKS: Final = "checks"
 _ONE_LINERS: Final = ("check", "http_check", "smoke_test")
 _DOUBTS: Final = "on_inconclusive"
@@ -60,7 +64,11 @@ def load(file: str, settings: Settings) -> Loaded:
 
     The policy that is asked for is the recorded one with what `settings` were told put over it.
     """
-    found = trace.read(Path(file))
+    try:
+        found = trace.read(Path(file))
+    except UsageError:
+        _refuse_result(file)
+        raise
     then, now = _policies(file, found.policy, settings)
     recording = Recording(
         before=found.before,
@@ -70,6 +78,20 @@ def load(file: str, settings: Settings) -> Loaded:
         checks=then.checks,
     )
     return Loaded(recording, then, now, found.end())
+
+
+def _refuse_result(file: str) -> None:
+    """Name what was taken for a recording where it is a result document."""
+    try:
+        with Path(file).open("rb") as stream:
+            start = stream.read(_START_BYTES)
+    except OSError:
+        return
+    if f'"{SCHEMA}"'.encode() in start:
+        raise UsageError(
+            f"{file}: this is a result document, not a recording",
+            hint=f"to render it: {shlex.join(['rollout-gate', 'report', file])}",
+        )
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:

@@ -22,10 +22,15 @@ from gate.core.attempt import Attempt
 from gate.core.body import FrozenMap
 from gate.core.effects import Announce, Asking, Release, SaveRecord, Write
 from gate.core.events import Answer, Interrupted
+from gate.core.fact import Absent, Known
 from gate.core.objects import Ref
+from gate.core.outcome import Reason
 from gate.core.plan import Plan
 from gate.engine import Engine, Listener
+from gate.kube.client import Client
+from gate.kube.cluster import Cluster
 from gate.kube.evidence import Collector
+from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.last_word import last_word
@@ -103,7 +108,8 @@ def run(
     try:
         word = partial(_unfinished, ready, console, lanes)
         with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
-            return engine.run(replace(ready.plan, origin=console.origin))
+            attempt = engine.run(replace(ready.plan, origin=console.origin))
+            return _looked_around(client, console, attempt)
     except Exception:
         if lanes.sent:
             sent = ", ".join(map(str, lanes.sent))
@@ -112,6 +118,16 @@ def run(
     finally:
         stopping.set()
         lanes.stop()
+
+
+def _looked_around(client: Client, console: Console, attempt: Attempt) -> Attempt:
+    """Tell the report which namespaces of deleted Deployments go too, as far as they are read."""
+    ends = attempt.endings.items()
+    with suppress(ApiError):
+        for name in {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}:
+            if Cluster(client).terminating(name) in (Absent(), Known(value=True)):
+                console.going_namespaces |= {name}
+    return attempt
 
 
 def _unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:

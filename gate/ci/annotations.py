@@ -11,7 +11,8 @@ from typing import Final
 from gate.report.advice import worst_deployment
 from gate.report.facts import outcome_words
 from gate.report.grade import Grade, check_grade, grade, result_grade
-from gate.report.headline import called, exit_words
+from gate.report.headline import exit_words
+from gate.report.naming import deployment_name
 from gate.report.result import DeploymentResult, Result
 
 MOST_OF_A_LEVEL: Final = 10
@@ -72,7 +73,7 @@ def _of_deployments(result: Result) -> Iterator[Annotation]:
         level = _level(result, grade(deployment["outcome"]))
         if level is not None and deployment is not told:
             causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]
-            title = f"{called(deployment)}: {deployment['outcome']}"
+            title = f"{deployment_name(result, deployment)}: {deployment['outcome']}"
             message = causes[0] if causes else deployment["reason"]
             yield Annotation(level, title, message, *_place(result, deployment))
 

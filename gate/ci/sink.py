@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gate.report.facts import piece_title
-from gate.report.headline import called
+from gate.report.naming import deployment_name
 from gate.report.result import Result
 
 
@@ -65,7 +65,7 @@ def evidence(result: Result) -> Iterator[tuple[str, str]]:
     for deployment in result["deployments"]:
         pieces = [f"{piece_title(one)}\n{one['text']}\n" for one in deployment["evidence"]]
         if pieces:
-            yield f"Evidence: {called(deployment)}", "\n".join(pieces)
+            yield f"Evidence: {deployment_name(result, deployment)}", "\n".join(pieces)
 
 
 def report_path(reports: Sequence[Written]) -> str:

@@ -12,6 +12,14 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "the new version, all of it available; or nothing had to change, and it is healthy",
         "nothing",
     ),
+    Outcome.APPLIED: (
+        "what was applied; there was no Deployment to judge",
+        "nothing; no check of the gate says that it works",
+    ),
+    Outcome.OBSERVED: (
+        "with `--observe`: the new version, also one that failed and crashes",
+        "read the report: it says what would have been done without `--observe`",
+    ),
     Outcome.INTERNAL_ERROR: (
         "unknown: rollout-gate itself failed",
         "`rollout-gate status NAME`, then `rollout-gate recover`; please report the bug",
@@ -45,7 +53,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "find out who: the report names the field manager; then apply again",
     ),
     Outcome.LOST_CONTACT: (
-        "unknown: the API server stopped answering after something had been written",
+        "unknown: after the write the API server stopped answering, or refused to be read",
         "`rollout-gate recover`, as soon as it answers",
     ),
 }

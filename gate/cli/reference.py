@@ -12,7 +12,7 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.cli.exit_codes import table
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
-from gate.config.settings import declared, taken_by
+from gate.config.settings import declared
 from gate.manifests.lint import LintCode
 
 
@@ -37,7 +37,7 @@ This page is made of the declarations in `gate/config/settings.py`:
   the new version is complete, since it would meet both versions before
 """
 
-_FEW = 3
+_FEW = 5
 """Up to so many commands that do not take an option, the others are not listed."""
 
 _LAYERS = """\
@@ -63,15 +63,10 @@ lists are not joined.
   `ROLLOUT_GATE_PROMETHEUS_PASSWORD`; for `--pushgateway` the same with `PUSHGATEWAY` in the names.
 """
 
-_OTHER_ZEROS = """\
-Two more outcomes end with 0: `applied`, where there was no Deployment to judge, and `observed`, of
-`--observe`, which reports a failure and takes nothing back.
-"""
-
 
 def reference() -> str:
     """Return the page."""
-    codes = "\n".join(("## Exit codes\n", *table(), "", _OTHER_ZEROS))
+    codes = "\n".join(("## Exit codes\n", *table(), ""))
     parts = [_HEAD, "\n".join(_commands()), codes, _LAYERS, "## Options\n"]
     parts += ["\n".join(_options(group)) for group in Group]
     return "\n".join(parts)
@@ -127,11 +122,10 @@ def _file_note(item: Setting) -> str:
 
 
 def _commands_of(item: Setting) -> str:
-    able = [name for name in COMMANDS if taken_by(name)]
-    others = [name for name in able if name not in item.option.commands]
+    others = [name for name in COMMANDS if name not in item.option.commands]
     if len(others) <= _FEW:
-        return f"all but {', '.join(others)}" if others else "all"
-    return ", ".join(name for name in able if name in item.option.commands)
+        return f"all but {', '.join(others)}"
+    return ", ".join(name for name in COMMANDS if name in item.option.commands)
 
 
 def _cell(text: str) -> str:

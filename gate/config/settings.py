@@ -176,7 +176,12 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         bool, Option(Group.FAILURE, PLANNED, "let a rollback delete what the run created")
     ] = False
     observe: Annotated[
-        bool, Option(Group.FAILURE, CHANGING, "only report what a failure would do, and exit 0")
+        bool,
+        Option(
+            Group.FAILURE,
+            CHANGING,
+            "apply, leave a version that fails in place, report what was to be done, and exit 0",
+        ),
     ] = False
     to_revision: Annotated[
         Revision, Option(Group.FAILURE, UNDO, "the revision, instead of the version before")

@@ -151,6 +151,7 @@ class TooManyRequests(ApiError):
     """429: the server shed the request before it did anything."""
 
     answers_with = Reason.UNREACHABLE
+    advice = "the server sheds load: try again later"
     transient = True
 
 
@@ -158,6 +159,7 @@ class ServerFailure(ApiError):
     """5xx: of the server or of something before it; what it did nobody knows."""
 
     answers_with = Reason.UNREACHABLE
+    advice = "the server answers with an error of its own: try again once it is healthy"
     transient = True
     untouched = False
 
@@ -174,6 +176,7 @@ class ContactBroken(ApiError):
     """The connection ended in mid-request; what the server did nobody knows."""
 
     answers_with = Reason.UNREACHABLE
+    advice = "check the network between here and the server, and try again"
     transient = True
     untouched = False
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
+from gate.report.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.half_applied import is_innocent
+from gate.report.headline import is_made_again
+from gate.report.naming import deployment_name
 from gate.report.object_advice import immutable_objects, object_advice
 from gate.report.result import DeploymentResult, Result
 
@@ -20,14 +25,6 @@ _INIT_CONTAINER = "init container "
 """How a cause calls one (`gate.core.causes`)."""
 _MANAGER = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One thing to do; `command` is "" where there is none to run."""
-
-    text: str
-    command: str = ""
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
@@ -39,6 +36,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
+        steps += _for_innocent(result, worst)
         if not steps and result["reason"] == Reason.APPLY_REJECTED:
             steps = [*_of_attempt(result)]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
@@ -49,6 +47,7 @@ def worst_deployment(result: Result) -> DeploymentResult | None:
     ranked = sorted(
         result["deployments"],
         key=lambda d: (
+            result["outcome"] == Outcome.FAILED and is_innocent(d),
             d["outcome"] != result["outcome"],
             d["reason"] != result["reason"],
             not d["evidence"],
@@ -76,42 +75,12 @@ def telling_reason(deployment: DeploymentResult) -> str:
 
 def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
-        yield Step("once the API server answers, apply again: it goes on from what runs")
+        yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
         return
     worst = worst_deployment(result)
     flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
-    for step in _ALONE.get(result["reason"], ()):
+    for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
-
-
-_ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
-_ALONE: dict[str, tuple[Step, ...]] = {
-    Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
-    Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
-    Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
-    Reason.FORBIDDEN: (
-        Step(
-            "ask for the rights that are missing; of a manifest, this prints the Role:",
-            "rollout-gate preflight --rbac -f PATH",
-        ),
-    ),
-    Reason.UNAUTHORIZED: (Step("get fresh credentials: the API server does not take these"),),
-    Reason.UNREACHABLE: (Step("check the server's address, the network and the kubeconfig"),),
-    Reason.GITOPS_MANAGED: (
-        Step("judge what the other tool rolls out instead:", "rollout-gate verify NAME"),
-        Step("or apply all the same with --allow-managed"),
-    ),
-    Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
-    Reason.NOT_FOUND: (Step("check name, namespace and context"),),
-    Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
-    Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
-    Reason.REJECTED: (Step("mend what the server names, then apply again"),),
-    Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
-    Reason.CHECK_FAILED: _ASK_ALONE,
-    Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
-    Reason.CHECK_ERROR: _ASK_ALONE,
-}
-"""Advice for runs that ended before any Deployment was followed."""
 
 
 def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -123,8 +92,11 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             if rollback is not None and not rollback["written_at"]:
                 yield from _undo(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
-            yield _step(result, worst, "once the API server answers, look:", "status")
-            yield Step("then apply again: it goes on from what runs")
+            yield _step(result, worst, f"{_once_it_answers(result)}, look:", "status")
+            if result["recoverable"]:
+                yield _step(result, worst, "then finish what this run left:", "recover")
+            else:
+                yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
             yield _step(result, worst, "judge what goes on without the gate:", "verify")
             yield from _after_interrupt(result, worst)
@@ -132,6 +104,27 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             yield from _for_bad_version(result, worst)
         case _:
             return
+
+
+def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Say what else stays where another Deployment failed: nothing has to be done about it."""
+    if result["outcome"] != Outcome.FAILED or is_innocent(worst):
+        return
+    staying = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED]
+    names = ", ".join(deployment_name(result, one) for one in staying if is_innocent(one))
+    if names:
+        verb = "stays" if "," not in names else "stay"
+        yield Step(f"{names} {verb}: nothing was found against it")
+
+
+def _once_it_answers(result: Result) -> str:
+    match result["reason"]:
+        case Reason.FORBIDDEN:
+            return "once the rights are back"
+        case Reason.UNAUTHORIZED:
+            return "with credentials that are accepted"
+        case _:
+            return "once the API server answers"
 
 
 def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -148,11 +141,22 @@ def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    if worst["baseline"] is None and worst["running"] not in ("none", "other"):
-        text = "no version is known that served before; what there is:"
-        yield _step(result, worst, text, "history")
+    if worst["baseline"] is None:
+        if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
+            text = "no verified version to return to is known; what there is:"
+            yield _step(result, worst, text, "history")
     else:
         yield from _undo(result, worst, "to return to what served before:")
+
+
+def _is_new(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that this run created: nothing served before it."""
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return any(
+        item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
+        for item in result["objects"]
+        if (item["kind"], item["namespace"], item["name"]) == place
+    )
 
 
 def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
@@ -174,11 +178,40 @@ def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: 
 def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
+        yield from _for_hindered_return(result, worst)
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS:
             yield Step("--require-pods refuses a Deployment without pods")
-    elif reason in _DERIVED:
+    else:
+        yield from _for(reason, result, worst)
+
+
+_OF_A_RETURN: Final = (
+    Reason.POD_CREATE_DENIED,
+    Reason.UNSCHEDULABLE,
+    Reason.REPLICA_SET_CREATE_ERROR,
+    Reason.CONTROLLER_NOT_OBSERVING,
+    Reason.CONTAINER_CONFIG,
+    Reason.NOT_RESTORED,
+)
+"""What keeps the version before from serving again, as it would any."""
+
+
+def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to what keeps the version before from serving again, as far as a cause says it."""
+    found = [cause["reason"] for cause in worst["causes"] if cause["reason"] in _OF_A_RETURN]
+    if found:
+        yield from _for(found[-1], result, worst)
+    elif worst["baseline"] is not None and worst["baseline"]["replicaset"]:
+        name = f"replicaset/{worst['baseline']['replicaset']}"
+        words = ["kubectl", "describe", name, *_place(result, worst)]
+        yield Step("see what keeps the version before from serving:", shlex.join(words))
+
+
+def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Iterate the advice for one reason."""
+    if reason in _DERIVED:
         yield from _DERIVED[reason](result, worst)
     elif reason in _STANDING:
         text, command = _STANDING[reason]
@@ -233,7 +266,6 @@ _STANDING: dict[str, tuple[str, str]] = {
         _STATUS,
     ),
     Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
-    Reason.DELETED: ("somebody deleted it: apply again if it is still wanted", ""),
     Reason.PAUSED: (
         "when whoever paused it agrees, resume it:",
         "rollout-gate resume {name} {place}",
@@ -286,9 +318,17 @@ def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
 def _denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
-        yield Step("a rollout needs room for maxSurge: raise the quota or ask for less:", command)
+        beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
+        text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
+        yield Step(text, command)
     else:
         yield Step("the message names the policy or webhook that refuses the pods")
+
+
+def _has_old_pods(deployment: DeploymentResult) -> bool:
+    """Tell whether another version had pods when the new one was judged."""
+    judged = deployment["trees"][0]["replicasets"] if deployment["trees"] else []
+    return any(one["role"] == "old" and one["wanted"] for one in judged)
 
 
 def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -301,6 +341,34 @@ def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     flags = [word for name in dict.fromkeys(managers) for word in ("--take-over", name)]
     yield Step("to take their fields over for good, apply with:", shlex.join(flags))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def _deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Advise by what is left: an apply is refused while the deletion, or the namespace's, waits."""
+    seen, place = worst["deletion"], _place(result, worst)
+    if is_made_again(result, worst):
+        text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
+        yield _step(result, worst, text, "history")
+        return
+    if seen is not None and seen["namespace_goes"]:
+        name = worst["namespace"]
+        yield Step(
+            f"namespace {name} is being deleted, with everything in it: find out who deletes it;"
+            " nothing can be applied there until it has been made anew"
+        )
+        return
+    if seen is not None and not seen["done"]:
+        words = ["kubectl", "wait", "--for=delete", f"deployment/{worst['name']}", *place]
+        yield Step("an apply is refused until it is gone; wait for that:", shlex.join(words))
+        words = ["kubectl", "get", f"deployment/{worst['name']}", *place, "-o", "yaml"]
+        yield Step("if it stays, see who has to remove its finalizers:", shlex.join(words))
+        return
+    if seen is not None and seen["pods"] != 0:
+        words = ["kubectl", "get", "replicasets,pods", *place]
+        yield Step("somebody deleted it: see whether its pods go too:", shlex.join(words))
+        yield Step("then apply again if it is still wanted")
+        return
+    yield Step("somebody deleted it: apply again if it is still wanted")
 
 
 def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -316,7 +384,7 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
-        yield from _ALONE[Reason.UNREACHABLE]
+        yield from WITHOUT_A_DEPLOYMENT[Reason.UNREACHABLE]
 
 
 _DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
@@ -324,6 +392,7 @@ _DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
     Reason.IMAGE_PULL: _image,
     Reason.POD_CREATE_DENIED: _denied,
     Reason.CONFLICT: _conflict,
+    Reason.DELETED: _deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,

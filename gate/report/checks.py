@@ -46,6 +46,7 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
         "required": check.decides,
         "measurements": run.tally.measured if run is not None else 0,
         "failures": run.tally.failures if run is not None else 0,
+        "errors": run.tally.errors if run is not None else 0,
         "last_value": finite(last.value) if last is not None else None,
         "message": said.message,
     }
@@ -84,7 +85,14 @@ def _line(row: CheckResult, style: Style) -> str:
 
 
 def _often(row: CheckResult) -> str:
-    count, failures = row["measurements"], row["failures"]
+    count, failures, errors = row["measurements"], row["failures"], row["errors"]
+    if not count and errors:
+        return f"asked {_times(errors)}, without an answer to judge"
+    unanswered = f", {errors} more without an answer to judge" if errors else ""
     if failures:
-        return f"{failures} of {count} failed"
-    return {0: "not measured", 1: "measured once"}.get(count, f"measured {count} times")
+        return f"{failures} of {count} failed{unanswered}"
+    return f"measured {_times(count)}{unanswered}" if count else "not measured"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -14,6 +14,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.report.actions import objects, rollback
 from gate.report.checks import check_rows
+from gate.report.deletion import deletion
 from gate.report.evidence import evidence
 from gate.report.remarks import remarks
 from gate.report.replica_sets import trees
@@ -38,7 +39,9 @@ def document(attempt: Attempt, run: Run) -> Result:
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["recoverable"] = run.is_locked and is_left_open(attempt)
-    result["deployments"] = [_deployment(attempt, target.ref) for target in attempt.plan.targets]
+    result["deployments"] = [
+        _deployment(attempt, target.ref, run) for target in attempt.plan.targets
+    ]
     result["objects"] = objects(attempt, run)
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
@@ -117,10 +120,12 @@ def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
     return f"would have rolled back {ref} to revision {baseline.value.revision} {because}"
 
 
-def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
+def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
     ending = attempt.endings[ref]
     written = attempt.written.get(ref)
     live = attempt.plan.target(ref).snapshot.live
+    gone = deletion(attempt, ref, run)
+    is_unsure = gone is not None and gone["done"] and gone["pods"] != 0
     found = written.after.uid if written is not None else live.uid if live is not None else ""
     return {
         "namespace": ref.namespace,
@@ -132,7 +137,8 @@ def _deployment(attempt: Attempt, ref: Ref) -> DeploymentResult:
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
         "changed": written is not None and written.changed,
-        "running": running(attempt, ref),
+        "running": "unknown" if is_unsure else running(attempt, ref),
+        "deletion": gone,
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
     }

@@ -12,7 +12,9 @@ from typing import Final
 
 from gate.core.outcome import Outcome
 from gate.duration import format_seconds
-from gate.report.advice import Step, cluster_of, worst_deployment
+from gate.report.advice import cluster_of, worst_deployment
+from gate.report.attempt_advice import Step
+from gate.report.deletion import deletion_words
 from gate.report.grade import Grade, result_grade
 from gate.report.headline import headline, version_words
 from gate.report.result import (
@@ -84,6 +86,8 @@ def _moment(time: str) -> str:
 
 def runs_now(deployment: DeploymentResult) -> str:
     """Say whose pods run, and what they run."""
+    if deployment["deletion"] is not None:
+        return deletion_words(deployment)
     running = deployment["running"]
     version = {"new": deployment["new"], "baseline": deployment["baseline"]}.get(running)
     said = _RUNS[running]

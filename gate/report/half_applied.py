@@ -41,6 +41,11 @@ def is_unchanged_neighbour(result: Result, deployment: DeploymentResult) -> bool
     return changed and not deployment["changed"] and not is_unwritten(deployment)
 
 
+def is_innocent(deployment: DeploymentResult) -> bool:
+    """Tell a Deployment against which nothing was found from the one whose failure it shares."""
+    return deployment["reason"] == Reason.SIBLING_FAILED
+
+
 def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
     """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
     superseded = deployment["outcome"] == Outcome.SUPERSEDED

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
+from gate.report.fault import verb_of
 from gate.report.half_applied import (
     how_it_ended,
     is_left_alone,
@@ -12,34 +16,27 @@ from gate.report.half_applied import (
     is_unwritten,
     stays_as_created,
 )
+from gate.report.naming import deployment_name, object_name, some_names
 from gate.report.refusal import NOTHING, NOTHING_NEW
-from gate.report.result import DeploymentResult, Result, Version
+from gate.report.result import DeploymentResult, Result, Running, Version
+from gate.report.several import MOST_NAMED, names_of, of_several, what_others_did, why_back
 from gate.report.style import Style, Symbol, Tone
 
 RECOVERED = "recovered"
 """The event of a timeline that tells how the end of an earlier attempt went."""
-_MOST_NAMED = 3
-_OUTSIDE = frozenset(
-    {
-        Reason.POD_CREATE_DENIED,
-        Reason.REPLICA_SET_CREATE_ERROR,
-        Reason.UNSCHEDULABLE,
-        Reason.CONTROLLER_NOT_OBSERVING,
-    }
-)
-"""What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
-_OF_THE_VERSION = frozenset(
-    {
-        Reason.CRASH_LOOP,
-        Reason.OUT_OF_MEMORY,
-        Reason.READINESS_LOST,
-        Reason.AVAILABILITY_LOST,
-        Reason.CHECK_FAILED,
-        Reason.IMAGE_PULL,
-        Reason.CONTAINER_CONFIG,
-        Reason.NOT_READY,
-    }
-)
+_NO_ANSWER = "the API server gave no answer in time"
+_LOST: Final[Mapping[str, str]] = {
+    Reason.FORBIDDEN: "the API server no longer lets this run read what it wrote",
+    Reason.UNAUTHORIZED: "the API server no longer accepts this run's credentials",
+}
+_RUNS_AFTER: Final[Mapping[Running, str]] = {
+    "new": "the new version still runs",
+    "baseline": "only the version before has pods",
+    "mixed": "pods of both versions run",
+    "none": "no pod runs",
+    "other": "no pod of either version runs",
+    "unknown": "what runs is unknown",
+}
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -68,11 +65,6 @@ def exit_words(result: Result) -> str:
     return "its end is not recorded" if code is None else f"exit {code}"
 
 
-def called(deployment: DeploymentResult) -> str:
-    """Return a Deployment as people call it."""
-    return f"deployment/{deployment['name']}"
-
-
 def version_words(version: Version) -> str:
     """Return a version in words: its revision and images, as far as they are known."""
     revision = version["revision"]
@@ -84,12 +76,14 @@ def version_words(version: Version) -> str:
 def _sentence(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
-            return result["message"].partition(" because ")[0]
+            would = result["message"].partition(" because ")[0]
+            failed = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+            return f"{would}; what failed stays in place" if failed else would
         case Outcome.INTERRUPTED:
             number = (result["exit_code"] or 0) - SIGNAL_BASE
             return f"by {signal_name(number)}; {result['message']}"
         case Outcome.LOST_CONTACT:
-            return "the API server could not be reached any more; what runs is unknown"
+            return f"{_LOST.get(result['reason'], _NO_ANSWER)}; what runs is unknown"
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
@@ -109,83 +103,39 @@ def _of_deployments(result: Result) -> str:
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"
     if half and result["outcome"] == Outcome.FAILED:
-        return f"{half}; {_left(deployments)}"
+        return f"{half}; {_left(result, deployments)}"
     if len(deployments) == 1:
         return _of_one(result, deployments[0])
     if not deployments:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
         return f"all {len(deployments)} Deployments run what was applied"
-    return _of_several(result, deployments)
+    return of_several(result)
 
 
 def _taken_back(result: Result) -> str:
-    created = [called(one) for one in result["deployments"] if stays_as_created(one)]
+    created = [one for one in result["deployments"] if stays_as_created(one)]
     if created:
         verb = "stays" if len(created) == 1 else "stay"
-        return f"what was there before went back; {_named(created)}, created by it, {verb}"
+        names = names_of(result, created)
+        return f"what was there before went back; {names}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
     first, *others = result["deployments"]
-    baseline = first["baseline"]
+    name, baseline = deployment_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:
-        return f"what was written went back; {called(first)} is scaled to 0, and nothing serves"
+        return f"what was written went back; {name} is scaled to 0, and nothing serves"
     if others or baseline is None or first["running"] != "baseline":
         return "what was written went back"
-    return f"what was written went back, and {called(first)} runs {version_words(baseline)}"
+    return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
-def _left(deployments: list[DeploymentResult]) -> str:
+def _left(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say what an apply that was cut off leaves, and does not take back."""
-    unwritten = [called(deployment) for deployment in deployments if is_unwritten(deployment)]
+    unwritten = [one for one in deployments if is_unwritten(one)]
     if not unwritten:
         return "what was written stands"
-    return f"what was written stands, without {_named(unwritten)}"
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
-
-
-def _of_several(result: Result, deployments: list[DeploymentResult]) -> str:
-    alike = [d for d in deployments if d["outcome"] == result["outcome"]]
-    own = [d for d in alike if d["reason"] != Reason.SIBLING_FAILED] or alike
-    told = [d for d in own if d["evidence"]] or own
-    names = _named([called(deployment) for deployment in told])
-    share = f"{len(alike)} of {len(deployments)} Deployments"
-    match result["outcome"]:
-        case Outcome.ROLLED_BACK:
-            return f"{_why_back(result, names)}; {share} went back{_how_verified(alike)}"
-        case Outcome.ROLLBACK_FAILED if not alike:
-            return "the Deployments went back, but not all was restored: it needs a person"
-        case Outcome.ROLLBACK_FAILED:
-            return f"the rollback of {names} is not verified: it needs a person"
-        case Outcome.FAILED:
-            if all(is_unchanged_neighbour(result, deployment) for deployment in told):
-                return f"{names} failed, and this run had not changed it: it stands as it was"
-            return f"the new version of {names} failed and was not taken back"
-        case Outcome.SUPERSEDED:
-            return f"somebody else changed {names}; nothing was written to it after that"
-        case _:
-            return f"{share} ended so: {names}"
-
-
-def _why_back(result: Result, names: str) -> str:
-    """Say what led back: the end of a gate is no failure of a version."""
-    if result["reason"] == Reason.INTERRUPTED:
-        return f"the gate ended before {names} was complete"
-    return f"{names} failed"
-
-
-def _how_verified(returned: list[DeploymentResult]) -> str:
-    """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
-    empty = [called(deployment) for deployment in returned if deployment["running"] == "none"]
-    if not empty:
-        return ", verified"
-    names = ", ".join(empty[:_MOST_NAMED])
-    names += f" and {len(empty) - _MOST_NAMED} more" if len(empty) > _MOST_NAMED else ""
-    return f"; scaled to 0, so that nothing serves: {names}"
+    return f"what was written stands, without {names_of(result, unwritten)}"
 
 
 def _of_bare_objects(result: Result) -> str:
@@ -211,20 +161,22 @@ def _is_as_before(result: Result) -> bool:
 
 
 def _of_one(result: Result, deployment: DeploymentResult) -> str:
-    name, baseline = called(deployment), deployment["baseline"]
+    name, baseline = deployment_name(result, deployment), deployment["baseline"]
     if result["outcome"] == Outcome.ROLLBACK_FAILED != deployment["outcome"]:
         return f"{name} failed; not all that goes with it was restored: it needs a person"
     match deployment["outcome"]:
         case Outcome.VERIFIED:
-            return _verified(deployment)
+            return _verified(result, deployment)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
-            why = _why_back(result, name)
+            why = why_back(result, name, verb_of(deployment))
             if deployment["running"] == "none":
                 return f"{why}; {back} is back, scaled to 0; nothing serves"
             return f"{why}; {back} serves again, verified"
         case Outcome.ROLLBACK_FAILED:
-            return f"{name} failed, and its rollback is not verified: it needs a person"
+            runs = _RUNS_AFTER[deployment["running"]]
+            did = verb_of(deployment)
+            return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:
             return f"{name} is complete, but its checks lacked evidence; the new version was kept"
         case Outcome.SUPERSEDED:
@@ -234,17 +186,15 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
 
 
 def _superseded(result: Result, deployment: DeploymentResult) -> str:
-    name, is_deleted = called(deployment), deployment["reason"] == Reason.DELETED
-    if is_left_alone(result, deployment):
-        if is_deleted:
-            return f"somebody else deleted {name}, which was not made anew"
-        return f"somebody else changed {name}, which was left alone"
-    if is_deleted:
+    name, is_deleted = deployment_name(result, deployment), deployment["reason"] == Reason.DELETED
+    did = what_others_did(deployment)
+    if is_left_alone(result, deployment) and did != "is deleting":
+        left = "was not made anew" if is_deleted else "was left alone"
+        return f"somebody else {did} {name}, which {left}"
+    if did == "deleted":
         and_made = " and made again" if is_made_again(result, deployment) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
-    if deployment["reason"] == Reason.LOCKED:
-        return f"somebody else took the lock of {name}; {_what_was_written(result)}"
-    return f"somebody else changed {name}; {_what_was_written(result)}"
+    return f"somebody else {did} {name}; {_what_was_written(result)}"
 
 
 def _what_was_written(result: Result) -> str:
@@ -254,14 +204,15 @@ def _what_was_written(result: Result) -> str:
     it was not known.
     """
     returned = [
-        f"{one['kind'].lower()}/{one['name']}"
+        object_name(result, one)
         for one in result["objects"]
         if one["action"] == "restored" and one["kind"] != "Deployment"
     ]
     if not returned:
         return "nothing was written after that"
     were = "was" if len(returned) == 1 else "were"
-    return f"nothing was written once that was seen; {_named(returned)} {were} returned before"
+    names = some_names(returned, MOST_NAMED)
+    return f"nothing was written once that was seen; {names} {were} returned before"
 
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
@@ -274,8 +225,8 @@ def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
     )
 
 
-def _verified(deployment: DeploymentResult) -> str:
-    name, new = called(deployment), version_words(deployment["new"])
+def _verified(result: Result, deployment: DeploymentResult) -> str:
+    name, new = deployment_name(result, deployment), version_words(deployment["new"])
     match deployment["reason"]:
         case Reason.NO_CHANGE:
             return f"{name} had nothing to change; {new} is healthy"
@@ -286,29 +237,21 @@ def _verified(deployment: DeploymentResult) -> str:
 
 
 def _failed(result: Result, deployment: DeploymentResult) -> str:
-    name = called(deployment)
+    name = deployment_name(result, deployment)
     if is_unchanged_neighbour(result, deployment):
         return f"{name} failed, and this run had not changed it: it stands as it was"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     match deployment["running"]:
         case "new":
-            return f"the new version of {name} {_verb(deployment)}, and it is all that runs"
+            return f"the new version of {name} {verb_of(deployment)}, and it is all that runs"
         case "mixed":
-            return f"the new version of {name} {_verb(deployment)}, and runs beside the old one"
+            return f"the new version of {name} {verb_of(deployment)}, and runs beside the old one"
         case "baseline":
             return f"the new version of {name} has no pods; the old ones still serve"
         case "none":
             return f"the new version of {name} was bad; it is scaled to 0, and nothing serves"
         case "other":
-            return f"the new version of {name} {_verb(deployment)}; nothing of it runs"
+            return f"the new version of {name} {verb_of(deployment)}; nothing of it runs"
         case _:
-            return f"the new version of {name} {_verb(deployment)}; what runs is unknown"
-
-
-def _verb(deployment: DeploymentResult) -> str:
-    """Say what is known against a version: one that could not start may be as good as any."""
-    underneath = {deployment["reason"], *(cause["reason"] for cause in deployment["causes"][:1])}
-    if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
-        return "did not complete"
-    return "failed"
+            return f"the new version of {name} {verb_of(deployment)}; what runs is unknown"

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from gate.report.advice import Step, next_steps
+from gate.report.advice import next_steps
+from gate.report.attempt_advice import Step
 from gate.report.facts import (
     look_further,
     not_taken_back,
@@ -22,8 +23,9 @@ from gate.report.facts import (
     surroundings,
 )
 from gate.report.grade import Grade, grade, result_grade
-from gate.report.headline import called, exit_words
-from gate.report.result import CheckResult, DeploymentResult, ObjectResult, Result
+from gate.report.headline import exit_words
+from gate.report.naming import object_name
+from gate.report.result import CheckResult, DeploymentResult, Result
 
 BUDGET_BYTES: Final = 900 * 1024
 """GitHub drops a step's whole summary beyond 1 MiB."""
@@ -108,7 +110,7 @@ def _deployment(deployment: DeploymentResult) -> Iterator[str]:
             images = " ".join(map(_code, version["images"]))
             lines.append(f"- {label}: {images} {_plain(_replica_set(version['replicaset']))}")
     lines += [f"- {_plain(c['reason'])}: {_code(c['message'])}" for c in deployment["causes"]]
-    name = f"{_plain(called(deployment))} in {_plain(deployment['namespace'])}"
+    name = f"{_plain('deployment/' + deployment['name'])} in {_plain(deployment['namespace'])}"
     yield f"### {sign} {name}\n\n" + "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -138,7 +140,12 @@ def _changes(result: Result) -> Iterator[str]:
     rows = [
         tuple(
             _code_cell(text or "")
-            for text in (_named(item), change["path"], change["before"], change["after"])
+            for text in (
+                object_name(result, item),
+                change["path"],
+                change["before"],
+                change["after"],
+            )
         )
         for item in result["objects"]
         for change in item["changes"]
@@ -150,24 +157,20 @@ def _changes(result: Result) -> Iterator[str]:
 def _not_taken_back(result: Result) -> Iterator[str]:
     items = not_taken_back(result)
     if items:
-        lines = [f"- {_code(_named(item))}: {item['action']}" for item in items]
+        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in items]
         yield _listed("Not rolled back", lines)
 
 
 def _at_end(result: Result) -> Iterator[str]:
     """Yield a table of the objects that do not stand as the run left them."""
     rows = [
-        (_code_cell(_named(item)), _plain(item["action"]), _code_cell(stands(item)))
+        (_code_cell(object_name(result, item)), _plain(item["action"]), _code_cell(stands(item)))
         for item in result["objects"]
         if (item["at_end"] is not None and item["at_end"]["state"] not in _AS_LEFT)
         or item["action"] == "deleting"
     ]
     if rows:
         yield f"### At the end\n\n{_table(('object', 'what was done', 'how it stood'), rows)}"
-
-
-def _named(item: ObjectResult) -> str:
-    return f"{item['kind'].lower()}/{item['name']}"
 
 
 def _evidence(deployment: DeploymentResult) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome
+from gate.report.naming import object_name, some_names
 from gate.report.result import ObjectResult, Result
 
 _MOST_NAMED = 3
@@ -20,18 +21,18 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     leftover = [item for item in result["objects"] if _is_leftover(result, item)]
     if leftover:
         text = (
-            f"{_called(leftover)}: still what this run wrote; apply again if yours is to win, or"
-            " put back what theirs goes with:"
+            f"{_called(result, leftover)}: still what this run wrote; apply again if yours is to"
+            " win, or put back what theirs goes with:"
         )
         yield text, _look_at(result, leftover[0])
     stuck = [item for item in result["objects"] if item["action"] == "deleting"]
     if stuck:
-        text = f"{_called(stuck)}: see what its finalizers wait for:"
+        text = f"{_called(result, stuck)}: see what its finalizers wait for:"
         yield text, _look_at(result, stuck[0])
     meddled = [item for item in result["objects"] if _is_meddled_with(item)]
     if meddled and not leftover:
         done = "apply again if this run's is to stand"
-        yield f"{_called(meddled)}: find out who did that; {done}", ""
+        yield f"{_called(result, meddled)}: find out who did that; {done}", ""
 
 
 def immutable_objects(result: Result) -> list[ObjectResult]:
@@ -57,7 +58,9 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
     cluster = ClusterName(result["context"], result["kubeconfig"])
     namespace = found[0]["namespace"]
     names = [_named(item) for item in found if item["namespace"] == namespace]
-    text = f"{_called(found)}: immutable now, no undo and no apply can change it; delete it:"
+    text = (
+        f"{_called(result, found)}: immutable now, no undo and no apply can change it; delete it:"
+    )
     yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
     text = "then apply the whole manifest of the version that is to run:"
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
@@ -76,10 +79,8 @@ def _is_meddled_with(item: ObjectResult) -> bool:
     return at_end["state"] in ("changed", "deleted", "being-deleted", "recreated")
 
 
-def _called(items: list[ObjectResult]) -> str:
-    names = [_named(item) for item in items]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+def _called(result: Result, items: list[ObjectResult]) -> str:
+    return some_names([object_name(result, item) for item in items], _MOST_NAMED)
 
 
 def _named(item: ObjectResult) -> str:

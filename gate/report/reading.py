@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from gate.errors import UsageError
+from gate.report.later_keys import add_later_keys
 from gate.report.result import Result
 from gate.wire.untrusted import clean, clean_line
 
@@ -28,7 +29,9 @@ def read_result(path: Path) -> Result:
 def result_of(plain: Any, path: Path) -> Result:
     """Return the document that JSON from `path` is; UsageError where it is none."""
     try:
-        return msgspec.convert(_cleaned(plain), Result)
+        document = _cleaned(plain)
+        add_later_keys(document)
+        return msgspec.convert(document, Result)
     except (ValueError, RecursionError) as error:
         raise _no_result(path, error) from None
 

@@ -116,6 +116,23 @@ class TreeResult(TypedDict):
     replicasets: Annotated[list[ReplicaSetResult], Meta(description="At most 6.")]
 
 
+class DeletionResult(TypedDict):
+    """What was seen of a Deployment that somebody deleted during the run."""
+
+    done: Annotated[
+        bool, Meta(description="Whether it was gone; false while it waits for finalizers.")
+    ]
+    finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]
+    pods: Annotated[
+        int | None,
+        Meta(
+            description="Its pods that were not being deleted themselves, as last seen; null where"
+            " nobody looked."
+        ),
+    ]
+    namespace_goes: Annotated[bool, Meta(description="Whether its namespace is being deleted.")]
+
+
 class DeploymentResult(TypedDict):
     """How it ended for one Deployment; its outcome can be better than the attempt's."""
 
@@ -137,6 +154,10 @@ class DeploymentResult(TypedDict):
             " 0. `other`: somebody else's version, or no pod for another reason. `mixed`: of"
             " several versions, or a change of them is under way."
         ),
+    ]
+    deletion: Annotated[
+        DeletionResult | None,
+        Meta(description="null where nobody deleted it, or it was there again at the end."),
     ]
     evidence: list[EvidenceResult]
     trees: list[TreeResult]
@@ -210,8 +231,11 @@ class CheckResult(TypedDict):
     source: str
     verdict: str
     required: bool
-    measurements: int
+    measurements: Annotated[int, Meta(description="Answers that were judged.")]
     failures: int
+    errors: Annotated[
+        int, Meta(description="Times that it was asked and gave no answer to judge, as exit 75.")
+    ]
     last_value: float | None
     message: str
 

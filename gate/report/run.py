@@ -18,6 +18,7 @@ class Run:
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
     `is_locked` is whether locks of the attempt hold its record.
+    `going_namespaces` are those that were being deleted when the attempt had ended.
     `places` are the file and line of the manifest's objects.
     """
 
@@ -38,6 +39,7 @@ class Run:
     places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
     course: Course = field(default_factory=Course)
     is_locked: bool = False
+    going_namespaces: frozenset[str] = frozenset()
 
     def at(self, clock: float) -> str:
         """Return RFC 3339 for a time of the clock, "" where the start is not readable."""

@@ -13,13 +13,15 @@ from gate.core.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.advice import next_steps, worst_deployment
 from gate.report.checks import check_lines
+from gate.report.deletion import deletion_words
+from gate.report.fault import verb_of
 from gate.report.half_applied import how_it_ended, is_unwritten
-from gate.report.headline import called, headline, is_made_again, version_words
+from gate.report.headline import headline, version_words
+from gate.report.naming import deployment_name, object_name, some_names
 from gate.report.result import (
     Action,
     DeploymentResult,
     EvidenceResult,
-    ObjectResult,
     Result,
     RollbackResult,
     Running,
@@ -118,10 +120,11 @@ def _where(block: _Block, result: Result) -> None:
 
 
 def _listing(block: _Block, result: Result, style: Style) -> None:
-    """List several Deployments, those that ended as the attempt did first."""
+    """List several Deployments, the one that decided first."""
     if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
         return
-    ranked = sorted(result["deployments"], key=lambda d: d["outcome"] != result["outcome"])
+    worst, outcome = worst_deployment(result), result["outcome"]
+    ranked = sorted(result["deployments"], key=lambda d: (d is not worst, d["outcome"] != outcome))
     rows = [_listed(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -134,9 +137,11 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
 def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
     words = ", ".join(runs["images"]) if runs is not None else _RUNNING[deployment["running"]]
-    if deployment["running"] == "other":
-        words = _other(result, deployment)
-    name = style.shown(called(deployment))
+    if deployment["deletion"] is not None:
+        words = deletion_words(deployment)
+    elif deployment["running"] == "other":
+        words = _other(deployment)
+    name = style.shown(deployment_name(result, deployment))
     return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
 
 
@@ -175,10 +180,12 @@ def _detailed(result: Result) -> list[DeploymentResult]:
 def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     alone = len(result["deployments"]) == 1
     if not alone:
-        block.row("about", f"{called(deployment)}, namespace {deployment['namespace']}", 1)
+        block.row(
+            "about", f"deployment/{deployment['name']}, namespace {deployment['namespace']}", 1
+        )
     for line in _why(result, deployment)[: None if alone else 1]:
-        block.row("why", line)
-    _runs(block, result, deployment)
+        block.row("why", line, lines=4 if deployment["outcome"] == Outcome.REFUSED else 2)
+    _runs(block, deployment)
 
 
 def _why(result: Result, deployment: DeploymentResult) -> list[str]:
@@ -187,9 +194,10 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
     message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
     if not message:
         return []
-    alike = [cause for cause in causes if _uncounted(cause["message"]) == _uncounted(message)]
+    alike = [cause for cause in causes if _says_as_much(message, cause["message"])]
     same = [cause["reason"] for cause in alike]
-    message = alike[0]["message"] if alike else message
+    if alike and not message.startswith(alike[0]["message"]):
+        message = alike[0]["message"]
     decided = result if how_it_ended(result) and _is_alone(result) else deployment
     own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
     reasons = ", ".join(dict.fromkeys([*own, *same]))
@@ -199,6 +207,11 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
 
 def _is_alone(result: Result) -> bool:
     return len(result["deployments"]) == 1
+
+
+def _says_as_much(message: str, cause: str) -> bool:
+    """Tell whether a message says what a cause does, and at most adds to it."""
+    return message.startswith(cause) or _uncounted(cause) == _uncounted(message)
 
 
 def _uncounted(message: str) -> str:
@@ -212,12 +225,16 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
         return ""
     if _is_alone(result):
         return result["message"]
-    name = f"{called(deployment)}: "
+    name = f"deployment/{deployment['name']}: "
     return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
 
 
-def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
+def _runs(block: _Block, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
+    if deployment["deletion"] is not None:
+        block.row("runs", deletion_words(deployment))
+        _both(block, deployment)
+        return
     match deployment["running"]:
         case "none":
             _scaled_to_zero(block, deployment)
@@ -231,7 +248,7 @@ def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, deployment)
         case "other":
-            block.row("runs", _other(result, deployment))
+            block.row("runs", _other(deployment))
             _both(block, deployment)
         case _:
             block.row("runs", "not known")
@@ -269,17 +286,23 @@ def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None
             block.row("wanted", _version(new), _MOST_IMAGE_LINES)
     elif label == "failed" and deployment["reason"] == Reason.PAUSED:
         block.row("applied", _version(new), _MOST_IMAGE_LINES)
-    elif label == "failed" and deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
-        block.row("undone", _version(new), _MOST_IMAGE_LINES)
+    elif label == "failed" and _is_not_at_fault(deployment):
+        is_back = deployment["outcome"] == Outcome.ROLLED_BACK
+        block.row("undone" if is_back else "applied", _version(new), _MOST_IMAGE_LINES)
     else:
         block.row(label, _version(new), _MOST_IMAGE_LINES)
 
 
-def _other(result: Result, deployment: DeploymentResult) -> str:
+def _is_not_at_fault(deployment: DeploymentResult) -> bool:
+    if deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
+        return True
+    return verb_of(deployment) != "failed"
+
+
+def _other(deployment: DeploymentResult) -> str:
     if deployment["outcome"] != Outcome.SUPERSEDED:
-        return "nothing: it was not written" if is_unwritten(deployment) else "no pod of it"
-    gone = deployment["reason"] == Reason.DELETED and not is_made_again(result, deployment)
-    return "nothing: it was deleted" if gone else "what somebody else applied"
+        return "nothing: it was not written" if is_unwritten(deployment) else "no pod"
+    return "what somebody else applied"
 
 
 def _version(version: Version) -> str:
@@ -296,12 +319,14 @@ def _changes(block: _Block, result: Result) -> None:
             written = "written by another run" if rollback["verified"] else "not written"
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
-        names = [_named(item) for item in result["objects"] if item["action"] == action]
+        names = [
+            object_name(result, item) for item in result["objects"] if item["action"] == action
+        ]
         if names:
             block.row(action, block.listed(names), _MOST_NAME_LINES)
-    apart = [_named(item) for item in result["objects"] if not item["judged"]]
+    apart = [object_name(result, item) for item in result["objects"] if not item["judged"]]
     if apart and result["outcome"] == Outcome.VERIFIED:
-        block.row("unjudged", f"applied, but not followed: {_some(apart)}")
+        block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning)
     if len(result["warnings"]) > _MOST_WARNINGS:
@@ -320,15 +345,6 @@ def _rollback_end(result: Result, rollback: RollbackResult) -> str:
 
 _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")
 """What is told; objects that stayed as they were are not."""
-
-
-def _named(item: ObjectResult) -> str:
-    return f"{item['kind'].lower()}/{item['name']}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _next(block: _Block, result: Result) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from gate.core.attempt import Attempt
 from gate.core.body import Body
 from gate.core.fact import Absent, Known
+from gate.core.last_look import FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import Ref, ReplicaSet
 from gate.core.outcome import Outcome
@@ -167,6 +168,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "unknown"
         case Outcome.SUPERSEDED if _has_its_template(attempt, ref):
             return _seen(attempt, ref)
+        case Outcome.SUPERSEDED if _is_being_deleted(attempt, ref):
+            return _seen(attempt, ref)
         case Outcome.SUPERSEDED:
             return "other"
         case Outcome.REFUSED if attempt.leg is Leg.FORWARD:
@@ -181,6 +184,14 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _interrupted(attempt, ref)
         case _:
             return _seen(attempt, ref)
+
+
+def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
+    """Tell a Deployment that is still there and waits for its finalizers: its pods may run on."""
+    found, snapshot = attempt.findings.get(ref), latest_snapshot(attempt, ref)
+    if found is not None and found.kind is not FindingKind.UNREAD:
+        return found.kind is FindingKind.BEING_DELETED
+    return snapshot is not None and snapshot.live is not None and snapshot.live.deleting
 
 
 def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:

@@ -110,9 +110,9 @@ class Objects:
         content = body if isinstance(body, dict) else [*body]
         return self._api.json("PATCH", path, content, content_type)
 
-    def delete(self, resource: str, name: str) -> None:
-        """Delete an object; its dependants follow in the background."""
-        self._api.json("DELETE", self.path(resource, name), {"propagationPolicy": "Background"})
+    def delete(self, resource: str, name: str, propagation: str = "Background") -> None:
+        """Delete an object; its dependants follow in the background, or stay with `Orphan`."""
+        self._api.json("DELETE", self.path(resource, name), {"propagationPolicy": propagation})
 
     def wait(
         self,

@@ -187,3 +187,8 @@ def test_reads_that_stay_refused_end_it(tmp_path: Path) -> None:
         gateway.fails = lambda _: False
         assert_ended(result, 9, "lost-contact", "Forbidden", running="unknown")
         assert result.document["duration_seconds"] < 60.0
+        path = scene.folder / "result.json"
+        path.write_text(result.stdout)
+        said = " ".join(scene.gate("report", path).stdout.split())
+        assert "no longer lets this run read what it wrote; what runs is unknown" in said
+        assert "once the rights are back, look: rollout-gate status web" in said

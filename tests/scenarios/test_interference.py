@@ -78,11 +78,69 @@ def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bo
     assert result.document["message"] == f"the Deployment was deleted{made_again}"
     (scene.folder / "result.json").write_text(result.stdout)
     shown = scene.gate("report", "result.json").stdout
-    assert ("nothing: it was deleted" in shown) is not was_found
+    assert ("it was deleted" in shown) is not was_found
     assert ("was deleted and made again by somebody else" in shown) is was_found
     live = scene.objects.find("deployments", "web")
     assert (live is not None) is comes_back
     assert live is None or live["metadata"]["generation"] == 1
+
+
+@pytest.mark.contract("B770")
+def test_a_deployment_that_waits_for_a_finalizer_is_not_gone(scene: Scene) -> None:
+    """Its pods run on: the report says so, and that an apply is refused until it is gone."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        hold = {"metadata": {"finalizers": ["rollout-gate.test/hold"]}}
+        scene.objects.patch("deployments", "web", hold)
+        scene.objects.delete("deployments", "web")
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Deleted")
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
+    deletion = result.document["deployments"][0]["deletion"]
+    assert (deletion["done"], deletion["finalizers"]) == (False, ["rollout-gate.test/hold"])
+    assert deletion["pods"] >= 2
+    assert "somebody else is deleting deployment/web" in shown
+    assert "still there; it is being deleted and waits for rollout-gate.test/hold" in shown
+    assert "kubectl wait --for=delete deployment/web" in shown
+    assert "runs nothing" not in shown
+
+
+@pytest.mark.contract("B770")
+def test_pods_that_a_deletion_left_are_not_called_nothing(scene: Scene) -> None:
+    """`--cascade=orphan` takes the Deployment alone: what runs is not known, and said so."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        scene.objects.delete("deployments", "web", propagation="Orphan")
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Deleted")
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert result.document["deployments"][0]["deletion"]["pods"] >= 2
+    assert result.document["deployments"][0]["running"] != "none"
+    assert "of its pods were still there" in shown
+    assert "runs nothing" not in shown
+
+
+@pytest.mark.contract("B771")
+def test_a_namespace_that_goes_in_mid_flight_is_named(scene: Scene, namespace: str) -> None:
+    """Everything in it goes: an apply into it is nothing to advise."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        holder = {"name": "holder", "finalizers": ["rollout-gate.test/hold"]}
+        scene.objects.create("configmaps", {"metadata": holder})
+        scene.objects.delete("namespaces", namespace)
+        result = running.wait()
+    scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
+    assert_ended(result, 8, "superseded", "Deleted")
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert f"namespace {namespace} is being deleted, with everything in it" in shown
+    assert "apply again" not in shown
 
 
 @pytest.mark.long

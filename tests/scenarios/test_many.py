@@ -207,3 +207,37 @@ def test_an_image_is_set_by_path(scene: Scene) -> None:
     body = web(containers=[{"name": "proxy", "image": "mesh/proxy:1"}])
     assert_verified(scene.apply(body, flags=["--image", "web=shop/web:9"]))
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:9", "mesh/proxy:1"]
+
+
+@pytest.mark.contract("B772")
+def test_the_first_line_and_the_advice_are_about_what_failed(scene: Scene) -> None:
+    """A new Deployment against which nothing was found stays, and is not said to have failed."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour="crash=0.1"), web(1, name="new"))
+    result = scene.gate("apply", "-f", path)
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 6, str(result)
+    first = "deployment/web failed and went back; nothing was found against deployment/new,"
+    assert f"{first} which stays" in said
+    assert "new version of deployment/new failed" not in said
+    assert "next read the end of the log of container web" in said
+    assert "deployment/new stays: nothing was found against it" in said
+    assert "rollout-gate history new" not in said
+
+
+@pytest.mark.contract("B773")
+def test_objects_of_several_namespaces_are_told_apart(scene: Scene) -> None:
+    """The same name in two namespaces is two objects; in one namespace none is named."""
+    other = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "shop-two"}}
+    scene.objects.create("namespaces", other)
+    there = [settings("one"), web(1)]
+    for body in there:
+        body["metadata"]["namespace"] = "shop-two"
+    bodies = [settings("one"), web(2), *there]
+    result = scene.gate("apply", "-f", scene.manifest(*bodies))
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 0, str(result)
+    here = scene.objects.namespace
+    assert f"configmap/settings in {here}" in said
+    assert "configmap/settings in shop-two" in said
+    assert "deployment/web in shop-two" in said

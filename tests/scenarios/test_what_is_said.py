@@ -122,7 +122,7 @@ def test_of_a_first_version_that_fails_nothing_is_claimed(scene: Scene) -> None:
     scene.kubectl("apply", "-f", scene.manifest(web(behaviour=CRASH)), check=True)
     result = run(scene, "verify", "web")
     assert result.exit_code == 6, str(result)
-    assert "no version is known that served before" in result.stdout
+    assert "no verified version to return to is known" in result.stdout
     assert marked(scene) == {"shop/web:1": "running"}
 
 

@@ -22,6 +22,7 @@ from gate.report.grade import Grade, check_grade, grade, result_grade
 from gate.report.headline import exit_words
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
 from gate.report.html.lanes import STATES
+from gate.report.naming import object_name
 from gate.report.result import Result
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _environment() -> Environment:
         look_further=look_further,
         next_steps=next_steps,
         not_taken_back=not_taken_back,
+        object_name=object_name,
         stands=stands,
         outcome_words=outcome_words,
         piece_title=piece_title,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli import main
+from gate.report.later_keys import LATER_KEYS, parts
 from gate.report.sinks import Format, json_text, rendered
 from tests.unit.app.conftest import Ended
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told
@@ -128,3 +129,38 @@ def test_a_recording_without_a_verdict_is_inconclusive(run: Report, tmp_path: Pa
     document = json.loads(run(file, "--format", "json").out)
     assert (document["outcome"], document["exit_code"]) == ("inconclusive", None)
     assert document["message"].startswith("the recording ends undecided: ")
+
+
+@pytest.mark.contract("B775")
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_document_of_an_earlier_version_is_rendered(
+    run: Report, tmp_path: Path, name: str
+) -> None:
+    """Keys that came later read as absent: every one that is listed, and no other may lack."""
+    old = json.loads(json_text(told(name)))
+    for path, defaults in LATER_KEYS.items():
+        for part in parts(old, path):
+            for key in defaults:
+                del part[key]
+    file = tmp_path / "r.json"
+    file.write_text(json.dumps(old))
+    for form in Format:
+        assert run(file, "--format", form).code == 0
+    read = json.loads(run(file, "--format", "json").out)
+    assert read["recoverable"] is False
+    del old["outcome"]
+    file.write_text(json.dumps(old))
+    assert run(file).code == 2
+
+
+@pytest.mark.contract("B775")
+def test_a_result_that_is_replayed_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no recording: the error says what it is, and what renders it."""
+    file = tmp_path / "r.json"
+    file.write_text(json_text(told("verified")))
+    assert main.run(["replay", str(file)], environ={}) == 2
+    said = capsys.readouterr().err
+    assert "this is a result document, not a recording" in said
+    assert f"rollout-gate report {file}" in said

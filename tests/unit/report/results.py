@@ -48,9 +48,9 @@ FREE: Final = frozenset(
 """Fields that hold what somebody else may have said; outcomes, reasons and actions do not."""
 CHECKS: Final[list[CheckResult]] = [
     {"name": "errors", "source": "prometheus", "verdict": "fail", "required": True,
-     "measurements": 3, "failures": 2, "last_value": 0.2, "message": "0.2 > 0.05"},
+     "measurements": 3, "failures": 2, "errors": 0, "last_value": 0.2, "message": "0.2 > 0.05"},
     {"name": "smoke", "source": "command", "verdict": "inconclusive", "required": False,
-     "measurements": 0, "failures": 0, "last_value": None, "message": "exit 75"},
+     "measurements": 0, "failures": 0, "errors": 1, "last_value": None, "message": "exit 75"},
 ]  # fmt: skip
 MEASURED: Final[CheckHistory] = {
     "name": "errors", "least": None, "most": 0.05,

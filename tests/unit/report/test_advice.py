@@ -11,8 +11,10 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.advice import next_steps, telling_reason, worst_deployment
 from gate.report.document import document, minimal
-from gate.report.result import DeploymentResult, Result, RollbackResult, Running
+from gate.report.headline import headline
+from gate.report.result import CauseResult, DeploymentResult, Result, RollbackResult, Running
 from gate.report.run import Run
+from gate.report.style import Style
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 
@@ -51,6 +53,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         },
         "changed": True,
         "running": running,
+        "deletion": None,
         "evidence": [],
         "trees": [],
     }
@@ -247,3 +250,54 @@ def test_the_deployment_that_ended_worst_is_advised_on() -> None:
     result = result_of(bad)
     result["deployments"] = [good, bad]
     assert worst_deployment(result) is bad
+
+
+@pytest.mark.contract("B774")
+def test_a_quota_of_a_first_deployment_says_nothing_of_a_surge() -> None:
+    """There are no old pods beside which these would need room."""
+    first = deployment(Outcome.FAILED, Reason.POD_CREATE_DENIED)
+    first["baseline"] = None
+    first["causes"][0]["message"] = "exceeded quota: full"
+    assert "maxSurge" not in words(result_of(first))
+    assert "the quota has no room for these pods: raise it" in words(result_of(first))
+
+
+@pytest.mark.contract("B774")
+def test_what_hinders_a_return_is_advised_on() -> None:
+    """A quota that keeps the version before from serving is named after a failed rollback."""
+    failed = deployment(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, "other")
+    assert "kubectl describe replicaset/web-3 -n shop" in words(result_of(failed))
+    denied = {"reason": "PodCreateDenied", "message": "exceeded quota: full", "pods": 0}
+    failed["causes"] = [*failed["causes"], CauseResult(**denied)]  # type: ignore[typeddict-item]
+    assert "kubectl describe resourcequota -n shop" in words(result_of(failed))
+
+
+@pytest.mark.contract("B770")
+def test_a_deployment_that_was_made_again_is_looked_at_first() -> None:
+    """Nobody is told to apply what is there again."""
+    again = deployment(Outcome.SUPERSEDED, Reason.DELETED, "other")
+    result = result_of(again)
+    result["objects"] = [
+        {
+            "kind": "Deployment",
+            "namespace": "shop",
+            "name": "web",
+            "action": "changed",
+            "at_end": {"state": "recreated", "managers": [], "fields": [], "finalizers": []},
+            "judged": True,
+            "file": "",
+            "line": 0,
+            "changes": [],
+            "irreversible": "",
+        }
+    ]
+    assert "somebody deleted it and made it again" in words(result)
+    assert "rollout-gate history web -n shop" in words(result)
+
+
+@pytest.mark.contract("B772")
+def test_what_somebody_else_created_was_not_changed() -> None:
+    """A Deployment that was not there before has no uid in the document."""
+    theirs = deployment(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
+    theirs["uid"] = ""
+    assert "somebody else created deployment/web" in headline(result_of(theirs), Style())[0]

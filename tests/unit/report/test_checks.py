@@ -81,6 +81,7 @@ def test_a_check_that_failed_is_a_row_with_its_number() -> None:
         "required": True,
         "measurements": 3,
         "failures": 1,
+        "errors": 0,
         "last_value": 0.9,
         "message": "0.9 is not <= 0.5",
     }
@@ -156,6 +157,7 @@ def row(name: str, verdict: str, message: str = "", *, required: bool = True) ->
         "required": required,
         "measurements": 1,
         "failures": int(verdict == "fail"),
+        "errors": 0,
         "last_value": None,
         "message": message,
     }
@@ -189,3 +191,13 @@ def test_a_file_of_somebody_else_breaks_nothing() -> None:
     assert "\x1b" not in text
     assert len(text.splitlines()) <= MOST_LINES
     assert all(columns(line) <= 80 for line in text.splitlines() if "rollout-gate" not in line)
+
+
+@pytest.mark.contract("B776")
+def test_a_check_that_was_asked_is_not_called_not_measured() -> None:
+    """A command that ended with 75 ran: it gave no answer to judge."""
+    result = told(ended(0.1))
+    result["checks"] = [{**row("smoke", "inconclusive", "last: exit 75"), "measurements": 0}]
+    result["checks"][0]["errors"] = 2
+    text = verdict_text(result, Style())
+    assert "smoke: last: exit 75; asked 2 times, without an answer to judge" in text

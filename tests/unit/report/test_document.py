@@ -46,7 +46,7 @@ KEYS = [
 ]  # fmt: skip
 DEPLOYMENT_KEYS = [
     "namespace", "name", "uid", "outcome", "reason", "causes", "baseline", "new", "changed",
-    "running", "evidence", "trees",
+    "running", "deletion", "evidence", "trees",
 ]  # fmt: skip
 
 

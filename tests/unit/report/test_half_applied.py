@@ -166,7 +166,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         8,
         "somebody else deleted deployment/web, which was not made anew",
         "web other",
-        "runs nothing: it was deleted; wanted shop/web:v2",
+        "runs nothing: it was deleted, and no pod of it was left; wanted shop/web:v2",
     ),
     "interrupted": (
         lambda: interrupted(serving("web")),

@@ -110,6 +110,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         },
         "changed": True,
         "running": "mixed",
+        "deletion": None,
         "evidence": [piece] * 10,
         "trees": [],
     }

@@ -1,0 +1,47 @@
+"""What to do next after a run that ended before any Deployment was followed, by its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.outcome import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do; `command` is "" where there is none to run."""
+
+    text: str
+    command: str = ""
+
+
+_ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
+WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
+    Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
+    Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
+    Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
+    Reason.FORBIDDEN: (
+        Step(
+            "ask for the rights that are missing; of a manifest, this prints the Role:",
+            "rollout-gate preflight --rbac -f PATH",
+        ),
+    ),
+    Reason.UNAUTHORIZED: (Step("get fresh credentials: the API server does not take these"),),
+    Reason.UNREACHABLE: (Step("check the server's address, the network and the kubeconfig"),),
+    Reason.GITOPS_MANAGED: (
+        Step("judge what the other tool rolls out instead:", "rollout-gate verify NAME"),
+        Step("or apply all the same with --allow-managed"),
+    ),
+    Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
+    Reason.NOT_FOUND: (Step("check name, namespace and context"),),
+    Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
+    Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
+    Reason.CHECK_FAILED: _ASK_ALONE,
+    Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
+    Reason.CHECK_ERROR: _ASK_ALONE,
+}
+"""Advice for runs that ended before any Deployment was followed."""

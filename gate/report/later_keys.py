@@ -1,0 +1,45 @@
+"""The keys that the result document got after its first release, for documents without them.
+
+A later release only adds keys to `rollout-gate/result/v1`; what a document lacks reads as absent.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
+    (): {
+        "recoverable": False,
+        "traceparent": "",
+        "kubeconfig": "",
+        "history": {"pods": [], "checks": []},
+    },
+    ("deployments",): {"deletion": None, "trees": []},
+    ("deployments", "baseline"): {"was_revision": None},
+    ("deployments", "new"): {"was_revision": None},
+    ("deployments", "evidence"): {"previous": False},
+    ("objects",): {"at_end": None, "file": "", "line": 0, "changes": [], "irreversible": ""},
+    ("checks",): {"errors": 0},
+}
+"""What each key reads as, by the path of the object that it belongs to."""
+
+
+def add_later_keys(document: Any) -> None:
+    """Give a document the keys that it lacks; what is not of its shape is left as it is."""
+    for path, defaults in LATER_KEYS.items():
+        for part in parts(document, path):
+            for key, value in defaults.items():
+                part.setdefault(key, copy.deepcopy(value))
+
+
+def parts(value: Any, path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Iterate the objects at a path, those of a list one by one."""
+    if isinstance(value, list):
+        for item in value:
+            yield from parts(item, path)
+    elif isinstance(value, dict) and not path:
+        yield value
+    elif isinstance(value, dict):
+        yield from parts(value.get(path[0]), path[1:])

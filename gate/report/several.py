@@ -1,0 +1,103 @@
+"""What the first line says of several Deployments: which of them decided, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.core.outcome import Outcome, Reason
+from gate.report.fault import verb_of
+from gate.report.half_applied import is_innocent, is_unchanged_neighbour
+from gate.report.naming import deployment_name, some_names
+from gate.report.result import DeploymentResult, Result
+
+MOST_NAMED: Final = 3
+
+
+def names_of(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Return the names of Deployments, the first few of many."""
+    return some_names([deployment_name(result, one) for one in deployments], MOST_NAMED)
+
+
+def of_several(result: Result) -> str:
+    """Return the sentence for several Deployments, which names those that decided."""
+    deployments = result["deployments"]
+    alike = [d for d in deployments if d["outcome"] == result["outcome"]]
+    own = [d for d in alike if not is_innocent(d)] or alike
+    deciding = [d for d in own if d["evidence"]] or own
+    names = names_of(result, deciding)
+    share = f"{len(alike)} of {len(deployments)} Deployments"
+    match result["outcome"]:
+        case Outcome.ROLLED_BACK:
+            did = "failed" if "failed" in map(verb_of, deciding) else "did not complete"
+            return (
+                f"{why_back(result, names, did)}; {share} went back{_how_verified(result, alike)}"
+            )
+        case Outcome.ROLLBACK_FAILED if not alike:
+            return "the Deployments went back, but not all was restored: it needs a person"
+        case Outcome.ROLLBACK_FAILED:
+            return f"the rollback of {names} is not verified: it needs a person"
+        case Outcome.FAILED:
+            return _failed(result, deciding)
+        case Outcome.SUPERSEDED:
+            did = " and ".join(_deeds_of_others(result, own))
+            them = "it" if len(own) == 1 else "them"
+            return f"somebody else {did}; nothing was written to {them} after that"
+        case _:
+            return f"{share} ended so: {names}"
+
+
+def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
+    """Name what failed, whether or not it went back, and what stays that did not fail."""
+    if all(is_unchanged_neighbour(result, one) for one in deciding):
+        names = names_of(result, deciding)
+        return f"{names} failed, and this run had not changed it: it stands as it was"
+    left = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+    guilty = [one for one in left if not is_innocent(one)]
+    innocent = [one for one in left if is_innocent(one)]
+    back = [d for d in result["deployments"] if d["outcome"] == Outcome.ROLLED_BACK]
+    failed_back = [one for one in back if not is_innocent(one)]
+    parts = []
+    if guilty:
+        was = "was" if len(guilty) == 1 else "were"
+        parts.append(
+            f"the new version of {names_of(result, guilty)} failed and {was} not taken back"
+        )
+    if failed_back:
+        parts.append(f"{names_of(result, failed_back)} failed and went back")
+    if innocent:
+        stays = "stays" if len(innocent) == 1 else "stay"
+        parts.append(f"nothing was found against {names_of(result, innocent)}, which {stays}")
+    return "; ".join(parts)
+
+
+def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:
+    """Iterate what somebody else did, each verb once with the Deployments it was done to."""
+    for verb in dict.fromkeys(map(what_others_did, deployments)):
+        alike = [one for one in deployments if what_others_did(one) == verb]
+        yield f"{verb} {names_of(result, alike)}"
+
+
+def what_others_did(deployment: DeploymentResult) -> str:
+    """Say in a verb what somebody else did to a Deployment that an attempt left to them."""
+    seen = deployment["deletion"]
+    if deployment["reason"] == Reason.DELETED:
+        return "is deleting" if seen is not None and not seen["done"] else "deleted"
+    if deployment["reason"] == Reason.LOCKED:
+        return "took the lock of"
+    return "changed" if deployment["uid"] else "created"
+
+
+def why_back(result: Result, names: str, did: str = "failed") -> str:
+    """Say what led back: the end of a gate is no failure of a version."""
+    if result["reason"] == Reason.INTERRUPTED:
+        return f"the gate ended before {names} was complete"
+    return f"{names} {did}"
+
+
+def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:
+    """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
+    empty = [one for one in returned if one["running"] == "none"]
+    if not empty:
+        return ", verified"
+    return f"; scaled to 0, so that nothing serves: {names_of(result, empty)}"

@@ -37,7 +37,7 @@ from gate.core.remedy import forced_fields
 from gate.core.snapshot import older
 from gate.core.write_order import with_at_head
 from gate.core.writing import refused_for_good
-from gate.core.written import surely_written, went_back, went_out
+from gate.core.written import NOT_ANSWERED, surely_written, went_back, went_out
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
     Recorded: SaveRecord,
@@ -102,7 +102,8 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 
 
 def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
-    head, attempt = attempt.queue[0], surely_written(attempt).past_head()
+    head, uncertain = attempt.queue[0], attempt.uncertain
+    attempt = surely_written(attempt).past_head()
     live, ref = answer.live, effect.ref
     if live is None:
         gone = attempt.live.drop(ref)
@@ -114,7 +115,10 @@ def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt,
     if attempt.leg is Leg.BACK:
         attempt = went_back(attempt, effect, before, live)
     else:
-        attempt = went_out(attempt, head, live)
+        # After a lost answer, a 200 may be about what our own earlier try has made.
+        known = answer.is_created or not uncertain
+        is_created = Known(answer.is_created) if known else NOT_ANSWERED
+        attempt = went_out(attempt, head, live, read=before, is_created=is_created)
     seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
     return attempt, seen
 

@@ -43,7 +43,8 @@ class SaveRecord:
 class Write:
     """One write to one object.
 
-    `uid` and `resource_version` are preconditions, None where the object is to be created.
+    `uid` and `resource_version` are preconditions. Where both are None the object is to be
+    created: one that is there already is a conflict.
     """
 
     effect_id: int

@@ -180,11 +180,15 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The write was done; `live` is what the server returned, None after a delete."""
+    """The write was done; `live` is what the server returned, None after a delete.
+
+    `is_created` is whether the server made a new object (201, not 200).
+    """
 
     at: float
     effect_id: int
     live: LiveObject | None
+    is_created: bool = False
 
 
 @dataclass(frozen=True, slots=True)

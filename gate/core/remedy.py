@@ -17,7 +17,7 @@ from gate.core.body import Body, FrozenMap
 from gate.core.claims import claims_for_apply, claims_for_return
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
-from gate.core.fact import Known
+from gate.core.fact import Fact, Known, Unknown
 from gate.core.fields import Fields, extract
 from gate.core.last_applied import has_last_applied, with_last_applied
 from gate.core.machine import Leg
@@ -41,7 +41,8 @@ class WrittenObject:
     """One object as this attempt left it.
 
     `before` is what it was before the attempt, None where it did not exist. `after` is
-    the answer to our latest write of it, applied as `field_manager`.
+    the answer to our latest write of it, applied as `field_manager`. `is_created` is whether the
+    server answered that our apply made it (201), Unknown where that answer was lost.
     """
 
     before: LiveObject | None
@@ -49,16 +50,25 @@ class WrittenObject:
     forced: bool = False
     autoscaled: bool = False
     field_manager: str = FIELD_MANAGER
+    is_created: Fact[bool] = Unknown("no answer was kept")
 
     @property
     def created(self) -> bool:
-        """Whether this attempt made the object.
+        """Whether this attempt made the object, and not somebody else just before our write.
 
-        Where other managers own fields of the answer to a creation, somebody else created the
-        object between dry run and write: the apply has merged into it (it answered 200, not 201).
+        Where no answer tells, an object in which other managers own fields does not count.
         """
+        if self.before is not None:
+            return False
+        if isinstance(self.is_created, Known):
+            return self.is_created.value
         managed = self.after.managed.thaw()["managedFields"]
-        return self.before is None and not ownership.has_other_owners(managed, self.field_manager)
+        return not ownership.has_other_owners(managed, self.field_manager)
+
+    @property
+    def merged(self) -> bool:
+        """Whether our apply went into an object that somebody else created just before."""
+        return self.before is None and self.is_created == Known(False)
 
     @property
     def changed(self) -> bool:
@@ -205,6 +215,8 @@ def _restorations(
         if body is not None:
             yield from _claimed(ref, claims_for_apply(body.thaw(), *_left(object_)))
             yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
+        elif object_.merged:
+            yield _release(ref, object_)
         elif object_.before is not None:
             write = _restoration(ref, object_, object_.before)
             yield from _claimed(ref, _left_behind(object_, object_.before, write))
@@ -269,7 +281,14 @@ def _has_replicas(live: LiveObject) -> bool:
     return "replicas" in (live.body.thaw().get("spec") or {})
 
 
+def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
+    """Return the apply of identity alone: what we own alone goes, all else stays as it is."""
+    return PlannedWrite(ref, Verb.APPLY, Body.of(named_body(ref, {})), object_.field_manager)
+
+
 def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:
+    if object_.merged:
+        return (_release(ref, object_),)
     match plan.policy.on_first_failure:
         case OnFirstFailure.SCALE_TO_ZERO:
             return (PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"replicas": 0}})),)

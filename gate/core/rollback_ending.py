@@ -19,7 +19,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment after the way back, by what stands of it."""
     if ref in attempt.refusals:
         return _refused_back(attempt, ref, attempt.refusals[ref])
-    if became_theirs(attempt, ref):
+    written = attempt.written.get(ref)
+    if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _superseded(attempt, ref)
     rollout = attempt.rollouts.get(ref)
     if rollout is None:

@@ -8,6 +8,7 @@ from gate.core import ownership
 from gate.core.attempt import Attempt
 from gate.core.effects import FIELD_MANAGER, Verb, Write
 from gate.core.events import LiveObject, Observed
+from gate.core.fact import Fact, Known, Unknown
 from gate.core.following import applied_of, start_following
 from gate.core.last_look import LeftObject
 from gate.core.machine import Leg
@@ -16,6 +17,9 @@ from gate.core.plan import PlannedWrite
 from gate.core.remedy import WrittenObject
 from gate.core.snapshot import Snapshot
 
+NOT_ANSWERED = Unknown("the answer was lost")
+"""Whether a write created its object, where a read tells that it was done."""
+
 
 def surely_written(attempt: Attempt) -> Attempt:
     """Note that something was written, or may have been."""
@@ -23,18 +27,30 @@ def surely_written(attempt: Attempt) -> Attempt:
     return replace(attempt, first_write_at=first)
 
 
-def went_out(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> Attempt:
+def went_out(
+    attempt: Attempt,
+    head: PlannedWrite,
+    live: LiveObject,
+    *,
+    read: LiveObject | None = None,
+    is_created: Fact[bool] = NOT_ANSWERED,
+) -> Attempt:
     """Note what this attempt left of an object, and follow it if it is a Deployment.
 
     What was there before is what the preflight saw: after a lost answer, what was read last can
-    be our own write.
+    be our own write. Only where the server says that our write made nothing, what somebody else
+    had made before it is what was `read` last.
     """
     ref, before = head.ref, attempt.plan.before(head.ref)
+    if before is None and is_created == Known(False):
+        before = read
     earlier = attempt.written.get(ref)
     if earlier is not None:
         written = replace(earlier, after=live)
     else:
-        written = WrittenObject(before, live, head.force, head.autoscaled, head.field_manager)
+        written = WrittenObject(
+            before, live, head.force, head.autoscaled, head.field_manager, is_created
+        )
     left = LeftObject(live, None, head.field_manager, head.autoscaled)
     attempt = replace(
         attempt, written=attempt.written.put(ref, written), left=attempt.left.put(ref, left)

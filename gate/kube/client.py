@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import urllib3
 
@@ -42,7 +42,18 @@ LOOK_SECONDS: Final = 5.0
 """How often connections are looked at: kube-apiserver ends one without a request after 32 s."""
 
 Heard = Callable[[str, str, Query, bytes], None]
+
+
+class Reply(NamedTuple):
+    """An answer of the server that is no error."""
+
+    status: int
+    body: bytes
+
+
 _CHUNK_BYTES = 1 << 16
+
+Result = TypeVar("Result")
 
 
 class Client:
@@ -122,6 +133,20 @@ class Client:
         *,
         insists: bool = False,
     ) -> bytes:
+        """Return the body of the answer to `write_reply`."""
+        reply = self.write_reply(method, path, body, query, content_type, insists=insists)
+        return reply.body
+
+    def write_reply(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        query: Query = (),
+        content_type: str = JSON,
+        *,
+        insists: bool = False,
+    ) -> Reply:
         """Write; sent again only where the server surely did nothing (429, no connection).
 
         A dry run does nothing in any case. An error that is not `untouched` leaves open whether
@@ -129,12 +154,10 @@ class Client:
         """
         harmless = DRY_RUN in query
 
-        def attempt(_: float) -> bytes:
-            return self._exchange(
-                method, path, query, self.limits.write_seconds, body, content_type
-            )
+        def attempt(_: float) -> Reply:
+            return self._reply(method, path, query, self.limits.write_seconds, body, content_type)
 
-        def once() -> bytes:
+        def once() -> Reply:
             return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
 
         return self._insisting(once) if insists else once()
@@ -162,11 +185,11 @@ class Client:
         return named
 
     def _repeated(
-        self, attempt: Callable[[float], bytes], again: Callable[[ApiError], bool]
-    ) -> bytes:
+        self, attempt: Callable[[float], Result], again: Callable[[ApiError], bool]
+    ) -> Result:
         return Repetition(self._clock, self._stopping, self.limits, self.jitter).of(attempt, again)
 
-    def _insisting(self, ask: Callable[[], bytes]) -> bytes:
+    def _insisting(self, ask: Callable[[], Result]) -> Result:
         """Ask again what was refused, until that has lasted."""
         limits = replace(self.limits, retry_seconds=REFUSED_SECONDS)
         repetition = Repetition(self._clock, self._stopping, limits, self.jitter)
@@ -195,6 +218,17 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
     ) -> bytes:
+        return self._reply(method, path, query, seconds, body, content_type).body
+
+    def _reply(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        seconds: float,
+        body: Any = None,
+        content_type: str = JSON,
+    ) -> Reply:
         response, ends_at = self._open(method, path, query, seconds, body, content_type)
         parts, size = [], 0
         try:
@@ -211,7 +245,7 @@ class Client:
         answer = b"".join(parts)
         if self._heard is not None:
             self._heard(method, path, query, answer)
-        return answer
+        return Reply(response.status, answer)
 
     def _chunk(self, response: urllib3.BaseHTTPResponse, ends_at: float) -> bytes:
         """Return what comes next, b"" at the end; nothing is waited for beyond `ends_at`."""

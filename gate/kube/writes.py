@@ -3,12 +3,15 @@
 Every write to an existing object carries its uid and resourceVersion. Measured on Kubernetes
 1.36: a server-side apply with a resourceVersion alone creates a deleted object anew (201), with
 a uid it answers 409; another uid under the same name answers 422, or 409 where the
-resourceVersion differs too.
+resourceVersion differs too. So an apply that is to create carries a resourceVersion that no
+object ever has: it answers 201, or 409 where somebody else has created the object meanwhile, and
+never merges into what it did not know (ConfigMap, Secret, Service, Namespace, Deployment,
+CustomResourceDefinition and a custom resource).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gate.clock import Clock
 from gate.core.effects import Verb, Write
@@ -36,6 +39,12 @@ from gate.kube.resources import Resources
 from gate.wire import decode
 
 WriteAnswer = Written | WriteConflicted | WriteRejected | WriteUncertain
+Done = tuple[LiveObject | None, bool]
+"""What a write left, None after a delete, and whether it created the object."""
+
+_CREATED: Final = 201
+_NO_VERSION: Final = "1"
+"""The revision of an empty etcd: the first object that is stored has a later one."""
 
 
 class Writer:
@@ -55,11 +64,11 @@ class Writer:
         while, since an attempt that is half done is worse than one that is late.
         """
         try:
-            live = self._sent(effect)
+            live, is_created = self._sent(effect)
         except ApiError as error:
             return self._failed(effect, error)
         self._has_written = True
-        return Written(self._clock.now(), effect.effect_id, live)
+        return Written(self._clock.now(), effect.effect_id, live, is_created)
 
     def dry_run(self, write: Write) -> LiveObject:
         """Apply without persisting (`dryRun=All`): what the server would make of the body.
@@ -67,34 +76,37 @@ class Writer:
         The effect's id is not looked at. Raises leaves of ApiError, FieldManagerConflict and
         Invalid among them.
         """
-        return self._apply(write, (http.DRY_RUN,))
+        live, _ = self._apply(write, _guarded(write), (http.DRY_RUN,))
+        return live
 
-    def _sent(self, effect: Write) -> LiveObject | None:
+    def _sent(self, effect: Write) -> Done:
         match effect.verb:
             case Verb.APPLY:
-                return self._apply(effect)
+                return self._apply(effect, _only_new(effect))
             case Verb.TAKE_OVER:
                 return self._take_over(effect)
             case Verb.MERGE:
                 return self._merge(effect)
             case Verb.DELETE:
                 self._delete(effect)
-                return None
+                return None, False
 
-    def _apply(self, write: Write, extra: Query = ()) -> LiveObject:
+    def _apply(
+        self, write: Write, body: dict[str, Any], extra: Query = ()
+    ) -> tuple[LiveObject, bool]:
         query = (
             ("fieldManager", write.field_manager),
             ("force", "true" if write.force else "false"),
             ("fieldValidation", "Strict"),
             *extra,
         )
-        return self._patch(write.ref, _guarded(write), query, http.APPLY_PATCH)
+        return self._patch(write.ref, body, query, http.APPLY_PATCH)
 
-    def _merge(self, write: Write) -> LiveObject:
+    def _merge(self, write: Write) -> tuple[LiveObject, bool]:
         query = (("fieldManager", write.field_manager), ("fieldValidation", "Strict"))
         return self._patch(write.ref, _guarded(write), query, http.MERGE_PATCH)
 
-    def _take_over(self, write: Write) -> LiveObject:
+    def _take_over(self, write: Write) -> tuple[LiveObject, bool]:
         """Replace the managed fields, as `kubectl apply --server-side` takes over its own.
 
         A uid or resourceVersion that differs is refused: the one is immutable, the other is the
@@ -126,13 +138,15 @@ class Writer:
         except NotFound:
             return
 
-    def _patch(self, ref: Ref, body: Any, query: Query, content_type: str) -> LiveObject:
+    def _patch(
+        self, ref: Ref, body: Any, query: Query, content_type: str
+    ) -> tuple[LiveObject, bool]:
         path = self._resources.path(ref)
-        answer = self._client.write(
+        reply = self._client.write_reply(
             "PATCH", path, body, query, content_type, insists=self._has_written
         )
         try:
-            return decode.live_object(answer)
+            return decode.live_object(reply.body), reply.status == _CREATED
         except decode.DecodeError as error:
             raise BadAnswer(f"the answer to a write cannot be read: {error}") from error
 
@@ -162,6 +176,14 @@ def _guarded(write: Write) -> dict[str, Any]:
         metadata["uid"] = write.uid
     if write.resource_version is not None:
         metadata["resourceVersion"] = write.resource_version
+    return body
+
+
+def _only_new(write: Write) -> dict[str, Any]:
+    """Return the guarded body, which creates nothing but a new object where it is to create."""
+    body = _guarded(write)
+    if write.uid is None and write.resource_version is None:
+        body["metadata"]["resourceVersion"] = _NO_VERSION
     return body
 
 

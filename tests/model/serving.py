@@ -97,7 +97,8 @@ def done(cluster: Cluster, write: Write) -> tuple[Cluster, AttemptEvent]:
             if lost:
                 return cluster, _conflict(effect_id, lost)
             after = rules.applied(cluster, wanted)
-    return after, Written(0.0, effect_id, shown.live_of(after))
+    is_created = not cluster.uid
+    return after, Written(0.0, effect_id, shown.live_of(after), is_created)
 
 
 def _holds(cluster: Cluster, write: Write) -> bool:

@@ -86,7 +86,11 @@ class Server:
     """All objects, with what each image does to the pods that run it."""
 
     def __init__(self, **behaviour: str) -> None:
-        """Take behaviours by tag: v2="crash" is about `shop/web:v2`."""
+        """Take behaviours by tag: v2="crash" is about `shop/web:v2`.
+
+        With `merges_creations` an apply that is to create goes into what is there already.
+        """
+        self.merges_creations = False
         self.behaviour = {f"shop/web:{tag}": what for tag, what in behaviour.items()}
         self.stored: dict[Ref, Stored] = {}
         self.done: list[Write] = []
@@ -161,6 +165,9 @@ class Server:
             return WriteConflicted(at, effect_id)
         if stored is not None and write.resource_version not in (None, str(stored.version)):
             return WriteConflicted(at, effect_id)
+        is_creation = write.uid is None and write.resource_version is None
+        if stored is not None and is_creation and not self.merges_creations:
+            return WriteConflicted(at, effect_id)
         if write.verb is Verb.DELETE:
             self.stored.pop(write.ref, None)
             return Written(at, effect_id, None)
@@ -178,7 +185,7 @@ class Server:
             if lost and stored is not None:
                 _taken_from(stored, write.field_manager, lost)
             self._set(write.ref, (write.field_manager, "Apply"), wanted, exact=True)
-        return Written(at, effect_id, self.read(write.ref))
+        return Written(at, effect_id, self.read(write.ref), is_created=stored is None)
 
     def _conflicts(self, stored: Stored | None, manager: str, wanted: Leaves) -> list[str]:
         parts = {} if stored is None else stored.parts

@@ -15,7 +15,7 @@ from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned
+from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
 from tests.unit.core.server import Server
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
@@ -144,39 +144,95 @@ def test_new_objects_stay_unless_they_are_to_be_pruned() -> None:
         assert all(write.uid and write.resource_version for write in player.writes[3:])
 
 
-@pytest.mark.contract("B134")
-def test_what_somebody_created_just_before_the_write_is_not_pruned() -> None:
-    """The apply merged into it: it is not ours to delete, and was not created by us."""
+def beaten_by(manager: str, body: dict[str, Any]) -> Bent:
+    """Let somebody create an object between the dry run and our write of it."""
+
+    def beaten(player: Player, effect: Write) -> AttemptEvent:
+        player.server.put(body, manager=manager)
+        return player.answer(effect)
+
+    return beaten
+
+
+@pytest.mark.contract("B134", "B129")
+@pytest.mark.parametrize("manager", ["kubectl-create", "rollout-gate"])
+def test_what_somebody_created_just_before_the_write_is_not_written(manager: str) -> None:
+    """Neither by another manager nor by another run of the gate: what was written goes back."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    server.put(config("a", "first"))
+    bodies = (config("b", "first"), config("x"), manifest("v2"))
+    player = Player(server, planned(server, *bodies, policy=Policy(prune_created=True)))
+    player.bend(Write, lambda player, effect: player.answer(effect))
+    player.bend(Write, beaten_by(manager, config("theirs")))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    assert "somebody created it meanwhile" in str(player.attempt.ending)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "theirs"
+    assert server.stored[world.config_ref("first")].leaves["data.mode"] == "a"
+
+
+@pytest.mark.contract("B129")
+@pytest.mark.parametrize("manager", ["kubectl-create", "rollout-gate"])
+def test_a_deployment_that_somebody_created_just_before_is_theirs(manager: str) -> None:
+    """Refused where nothing was written, 8 where the configuration before it went back."""
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
+    for configuration, end in (((), 3), ((config("b"),), 8)):
+        server = Server(v2="crash")
+        server.put(config("a"))
+        player = Player(server, planned(server, *configuration, manifest("v2"), policy=policy))
+        for _ in configuration:
+            player.bend(Write, lambda player, effect: player.answer(effect))
+        player.bend(Write, beaten_by(manager, manifest("v3")))
+        assert ends(player.run())[0] == end
+        assert server.stored[player.web].image == "shop/web:v3"
+        assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+
+
+@pytest.mark.contract("B134", "B129")
+def test_the_same_that_another_gate_created_just_before_is_not_pruned() -> None:
+    """Our manager owns all of it, and the answer to our apply was no 201."""
     server = Server(v2="crash")
     server.put(manifest("v1"))
     plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
     player = Player(server, plan)
-
-    def beaten(player: Player, effect: Write) -> AttemptEvent:
-        player.server.put(config("x"), manager="kubectl-create")
-        return player.answer(effect)
-
-    player.bend(Write, beaten)
+    player.bend(Write, beaten_by("rollout-gate", config("x")))
     assert ends(player.run())[0] == 4
-    assert ("delete", "configmap/settings") not in player.written()
-    assert not player.attempt.written[world.config_ref()].created
-    assert world.config_ref() in server.stored
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "x"
+    written = player.attempt.written[world.config_ref()]
+    assert (written.created, written.changed) == (False, False)
 
 
-@pytest.mark.contract("B134")
-def test_a_first_deployment_that_somebody_created_just_before_is_not_deleted() -> None:
-    """`--on-first-failure delete` is about Deployments that this attempt made."""
+@pytest.mark.contract("B134", "B129")
+def test_what_our_apply_merged_into_is_given_back() -> None:
+    """A server that merges all the same answers 200: what we alone own goes, the rest stays."""
     server = Server(v2="crash")
-    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
+    server.put(manifest("v1"))
+    server.merges_creations = True
+    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+    theirs = {**config("x"), "data": {"theirs": "1"}}
+    player.bend(Write, beaten_by("kubectl-create", theirs))
+    assert ends(player.run())[0] == 4
+    leaves = server.stored[world.config_ref()].leaves
+    assert {path for path in leaves if path.startswith("data.")} == {"data.theirs"}
+    assert not player.attempt.written[world.config_ref()].created
+
+
+@pytest.mark.contract("B134", "B129")
+@pytest.mark.parametrize("on_first_failure", OnFirstFailure)
+def test_a_deployment_that_our_apply_merged_into_is_theirs(
+    on_first_failure: OnFirstFailure,
+) -> None:
+    """It is neither deleted nor scaled, and ends with 8."""
+    server = Server(v2="crash")
+    server.merges_creations = True
+    policy = Policy(on_first_failure=on_first_failure)
     player = Player(server, planned(server, manifest("v2"), policy=policy))
-
-    def beaten(player: Player, effect: Write) -> AttemptEvent:
-        player.server.put(manifest("v2"), manager="kubectl-create")
-        return player.answer(effect)
-
-    player.bend(Write, beaten)
-    assert ends(player.run())[0] == 6
-    assert player.web in server.stored
+    player.bend(Write, beaten_by("kubectl-create", manifest("v2")))
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    stored = server.stored[player.web]
+    assert not stored.parts[("rollout-gate", "Apply")]
+    assert stored.leaves["spec.replicas"] == manifest("v2")["spec"]["replicas"]
 
 
 @pytest.mark.contract("B71")

@@ -61,6 +61,7 @@ class Dying(Player):
 def tried(server: Server, body: Mapping[str, Any]) -> LiveObject:
     """Return what the server would make of an apply, as a dry run says it."""
     copied, ref = copy.deepcopy(server), ref_of(body)
+    copied.merges_creations = True  # a dry run has no preconditions
     answer = copied.perform(Write(0, ref, Verb.APPLY, Body.of(body), None, None), 0.0)
     assert isinstance(answer, Written)
     assert answer.live is not None

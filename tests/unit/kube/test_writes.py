@@ -75,12 +75,19 @@ def test_an_apply(writer: Writer, server: ScriptedServer) -> None:
     assert answer.live.deployment is not None
 
 
-def test_a_creating_apply_has_no_preconditions(writer: Writer, server: ScriptedServer) -> None:
-    """Where nothing exists yet, the metadata is that of the manifest."""
-    server.on("PATCH", PATH, as_json(LIVE, 201))
-    writer.perform(_write(uid=None, resource_version=None, force=True, field_manager="other"))
+@pytest.mark.contract("B129")
+@pytest.mark.parametrize(("status", "is_created"), [(201, True), (200, False)])
+def test_a_creating_apply_goes_into_nothing_that_exists(
+    writer: Writer, server: ScriptedServer, status: int, is_created: bool
+) -> None:
+    """No object has that version, and the answer says whether one was made."""
+    server.on("PATCH", PATH, as_json(LIVE, status))
+    create = _write(uid=None, resource_version=None, force=True, field_manager="other")
+    answer = writer.perform(create)
+    assert isinstance(answer, Written)
+    assert answer.is_created is is_created
     [seen] = server.seen
-    assert seen.json() == BODY
+    assert seen.json() == BODY | {"metadata": META | {"resourceVersion": "1"}}
     assert (seen.query["force"], seen.query["fieldManager"]) == ("true", "other")
 
 

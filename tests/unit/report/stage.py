@@ -151,11 +151,12 @@ class Stage:
         if write.ref not in self.workloads:
             body = {**write.body.thaw()}
             live = stored(body, f"uid-{write.ref.name}", [managed_by("rollout-gate", body)])
+            is_new = write.ref not in self.others
             self.others[write.ref] = live
-            return Written(at, write.effect_id, live)
+            return Written(at, write.effect_id, live, is_created=is_new)
         workload = self.workloads[write.ref]
         _merge(workload, write)
-        return Written(at, write.effect_id, workload.live())
+        return Written(at, write.effect_id, workload.live(), is_created=write.uid is None)
 
     def _perform(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:

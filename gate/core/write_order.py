@@ -1,4 +1,4 @@
-"""Which write of the queue is decided next: one after another, or Deployments side by side.
+"""Which write of the queue is decided next: one after another, or some objects side by side.
 
 An attempt has `retry` and `uncertain` of the write at the head of its queue alone. Several are
 under way after a signal, when the time for all of them is short: then the object that an answer
@@ -16,7 +16,7 @@ from gate.core.machine import Leg, State
 from gate.core.objects import Ref
 from gate.core.plan import PlannedWrite
 
-_DEPLOYMENT = ("apps/v1", "Deployment")
+_DATA = (("v1", "ConfigMap"), ("v1", "Secret"))
 
 
 def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
@@ -44,8 +44,8 @@ def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
 def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the objects whose next write may be decided now, in order.
 
-    After a signal the Deployments that go back need not wait for each other. Configuration comes
-    before them, and what is deleted after them, one by one.
+    After a signal what goes back of one kind is written side by side. Configuration comes before
+    the Deployments, and what is deleted after them, one by one.
     """
     if not attempt.queue:
         return ()
@@ -58,15 +58,22 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
 
 
 def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
-    yield queue[0].ref
-    if not _is_restored_deployment(queue[0]):
+    """Iterate the objects at the front of the queue that need not wait for each other."""
+    first = queue[0]
+    yield first.ref
+    if first.verb is Verb.DELETE:
         return
     for write in queue[1:]:
-        if not _is_restored_deployment(write):
+        if write.verb is Verb.DELETE or _batch(write.ref) != _batch(first.ref):
             return
         yield write.ref
 
 
-def _is_restored_deployment(write: PlannedWrite) -> bool:
-    is_deployment = (write.ref.api_version, write.ref.kind) == _DEPLOYMENT
-    return is_deployment and write.verb is not Verb.DELETE
+def _batch(ref: Ref) -> tuple[str, str]:
+    """Return what the objects have in common that do not depend on each other.
+
+    That is their kind; ConfigMaps and Secrets only hold data, and count as one. A custom resource
+    may need its definition, and any object its namespace.
+    """
+    kind = (ref.api_version, ref.kind)
+    return _DATA[0] if kind in _DATA else kind

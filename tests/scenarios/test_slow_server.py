@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from gate.sandbox.serving.request import Answer, Request
 from tests.bed.expectations import images
 from tests.bed.interrupting import interrupted
 from tests.bed.scene import Scene, web
+from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
 
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.sandbox_only("every answer of the server is late")
 NAMES = tuple(f"web-{number:02}" for number in range(12))
 ROUND_TRIP_SECONDS = 0.4
 SILENT_SECONDS = 60.0
+CONFIG_MAPS, SECRETS = 14, 6
 
 
 class Distance:
@@ -59,6 +62,24 @@ def next_versions() -> list[JSON]:
     return [web(2, name=name, replicas=1, behaviour="ready=60") for name in NAMES]
 
 
+def configuration(version: int) -> list[JSON]:
+    """Return ConfigMaps and Secrets of a version."""
+    maps = [
+        manifests.config_map(f"settings-{number}", {"mode": str(version)})
+        for number in range(CONFIG_MAPS)
+    ]
+    secrets: list[JSON] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": f"keys-{number}"},
+            "stringData": {"key": f"value-{version}"},
+        }
+        for number in range(SECRETS)
+    ]
+    return [*maps, *secrets]
+
+
 ALL_APPLIED = f"applied +deployment/{NAMES[-1]} changed"
 
 
@@ -79,6 +100,28 @@ def test_many_deployments_end_in_time(tmp_path: Path, policy: str) -> None:
         ]
     assert runs == [[f"shop/{name}:{version}"] for name in NAMES]
     assert not held
+
+
+@pytest.mark.contract("B153", "B165")
+def test_their_configuration_returns_with_them_in_time(tmp_path: Path) -> None:
+    """Twenty ConfigMaps and Secrets are all back before the Deployments, within the same 5 s."""
+    with far_away(tmp_path) as (scene, distance):
+        distance.seconds = 0.0
+        assert scene.apply(*configuration(1)).exit_code == 0
+        flags = ["--on-interrupt", "rollback"]
+        with scene.applying(*configuration(2), *next_versions(), flags=flags) as running:
+            running.wait_for_line(ALL_APPLIED)
+            distance.seconds = ROUND_TRIP_SECONDS
+            result = interrupted(running, "")
+        modes = [one["data"]["mode"] for one in scene.objects.list_all("configmaps")]
+        names = [f"keys-{number}" for number in range(SECRETS)]
+        keys = [scene.objects.get("secrets", name)["data"]["key"] for name in names]
+        runs = [images(scene.objects.get("deployments", name)) for name in NAMES]
+    assert modes == ["1"] * CONFIG_MAPS
+    assert keys == [base64.b64encode(b"value-1").decode()] * SECRETS
+    assert runs == [[f"shop/{name}:1"] for name in NAMES]
+    actions = {one["action"] for one in result.document["objects"]}
+    assert actions == {"restored"}
 
 
 @pytest.mark.contract("B153", "B552")

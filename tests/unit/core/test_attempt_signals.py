@@ -213,6 +213,44 @@ def test_after_a_signal_deployments_go_back_side_by_side() -> None:
     assert {ref.name for ref in attempt.restored} == {"settings", "api", "web"}
 
 
+@pytest.mark.contract("B153", "B165")
+@pytest.mark.parametrize(
+    ("kinds", "batches"),
+    [
+        (("ConfigMap", "Secret", "ConfigMap"), [3]),
+        (("Service", "Service", "ConfigMap"), [2, 1]),
+        (("Namespace", "Widget", "Gadget"), [1, 1, 1]),
+    ],
+)
+def test_after_a_signal_configuration_goes_back_by_kind(
+    kinds: tuple[str, ...], batches: list[int]
+) -> None:
+    """What may depend on each other is written one after another, all before the Deployment."""
+    server = Server(v2="stuck")
+    bodies = [
+        {**config(version, f"c{number}"), "kind": kind}
+        for version in ("a", "b")
+        for number, kind in enumerate(kinds)
+    ]
+    for body in (*bodies[: len(kinds)], manifest("v1")):
+        server.put(body)
+    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    plan = planned(server, *bodies[len(kinds) :], manifest("v2"), policy=policy)
+    player = Player(server, plan)
+    player.run_to(State.FOLLOWING)
+    player.hold = (Write,)
+    player.hear(Interrupted(player.attempt.now, TERM))
+    found = []
+    while not found or found[-1] != ["Deployment"]:
+        player.run(at_most=player.attempt.now)
+        under_way = _waiting(player)
+        found.append([effect.ref.kind for effect in under_way])
+        for effect in under_way:
+            player.waiting.remove(effect)
+            player.hear(player.answer(effect))
+    assert [len(batch) for batch in found] == [*batches, 1]
+
+
 @pytest.mark.contract("B153", "B162", "B165")
 def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
     """One is uncertain, one conflicts: each is read and decided again, by what is known of it."""

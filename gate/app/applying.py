@@ -66,7 +66,8 @@ class Prepared:
         """
         if self.taken is None or not self.can_take_over(manager):
             return False
-        return not _owns_object(self.taken, manager)
+        # Of our own manager only what it wrote otherwise than by an apply can be in conflict.
+        return manager == FIELD_MANAGER or not _owns_object(self.taken, manager)
 
     @property
     def imposes_replicas(self) -> bool:

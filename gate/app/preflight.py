@@ -83,15 +83,14 @@ def _prepared(
     settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
 ) -> Prepared:
     before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
-    uid = before.value.uid if isinstance(before, Known) else ""
-    applied = memory.history(item.ref).replicas_of(uid)
-    numbers = replicas_of(item, before, applied, settings.replicas, is_autoscaled=is_autoscaled)
+    history = memory.history(item.ref)
+    numbers = replicas_of(item, before, history, settings.replicas, is_autoscaled=is_autoscaled)
     prepared_item = prepare(
         item.ref,
         item.body_copy(),
         before,
         take_over=settings.take_over,
-        autoscaled=is_autoscaled,
+        autoscaled=is_autoscaled and not (numbers is not None and numbers.is_resumed),
         force=settings.force_conflicts,
     )
     return prepared_item.with_replicas(numbers)

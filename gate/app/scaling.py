@@ -12,6 +12,7 @@ from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.replicas import Replicas, ReplicasPolicy
+from gate.core.version_history import History
 from gate.kube.reads import Reader, scale_target
 from gate.manifests.manifest import Manifest, ManifestObject, value_at
 
@@ -43,22 +44,39 @@ def targets_of(manifest: Manifest) -> frozenset[Ref]:
 def replicas_of(
     item: ManifestObject,
     before: Fact[LiveObject],
-    applied: int | None,
+    history: History,
     policy: ReplicasPolicy,
     *,
     is_autoscaled: bool,
 ) -> Replicas | None:
-    """Return the numbers of a Deployment that exists; what the server will reject names none.
-
-    `applied` is the manifest's number that the lock remembers, None where nobody does.
-    """
+    """Return the numbers of a Deployment that exists; what the server will reject names none."""
     live = before.value.deployment if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None
-    if isinstance(before, Known) and _is_our_number(before.value, live.replicas):
-        applied = live.replicas
-    return Replicas(live.replicas, wanted, applied, is_autoscaled, policy)
+    applied, scaled_down = history.replicas_of(live.uid), False
+    if isinstance(before, Known):
+        if _is_our_number(before.value, live.replicas):
+            applied = live.replicas
+        scaled_down = live.replicas == 0 and _is_our_scale_down(before.value, history)
+    return Replicas(live.replicas, wanted, applied, is_autoscaled, policy, scaled_down)
+
+
+def _is_our_scale_down(before: LiveObject, history: History) -> bool:
+    """Tell whether a live 0 is our own answer to a first version that failed.
+
+    The patch made the number our manager's as an Update, which nothing else of the gate does. A
+    take-over makes it part of our Apply; then the lock remembers whose it was. Whoever scales it
+    later, to 0 too, leaves the field to another owner or to none.
+    """
+    owners = _owners_of_replicas(before)
+    if {manager for manager, _ in owners} != {FIELD_MANAGER}:
+        return False
+    return (FIELD_MANAGER, "Update") in owners or history.has_scaled_down(before.uid)
+
+
+def _owners_of_replicas(before: LiveObject) -> Collection[tuple[str, str]]:
+    return ownership.owners_of(before.managed.thaw()["managedFields"], ("spec", "replicas"))
 
 
 def _is_our_number(before: LiveObject, replicas: int) -> bool:
@@ -67,8 +85,7 @@ def _is_our_number(before: LiveObject, replicas: int) -> bool:
     Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may be what nobody
     owned (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
     """
-    managed_fields = before.managed.thaw()["managedFields"]
-    owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
+    owners = _owners_of_replicas(before)
     return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}
 
 
@@ -76,6 +93,13 @@ def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
     """Warn where the number of replicas is not the one that a reader of the manifest expects."""
     for item in items:
         numbers = item.replicas
+        if numbers is not None and numbers.is_resumed:
+            number = 1 if numbers.wanted is None else numbers.wanted
+            warn(
+                f"{item.ref} goes from 0 to {number} replicas: the gate had scaled its first"
+                " version to 0, which failed"
+            )
+            continue
         if numbers is None or not numbers.was_scaled or numbers.is_autoscaled:
             continue
         live, wanted = numbers.live, numbers.wanted

@@ -22,7 +22,7 @@ from gate.core.origin import Origin
 from gate.core.outcome import Outcome, Reason
 from gate.core.ownership import owners_of
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
-from gate.core.policy import OnFailure
+from gate.core.policy import OnFailure, OnFirstFailure
 from gate.core.record import Followed, Kept, Record
 from gate.core.remedy import content
 from gate.core.version_history import Closed, Closing, JudgedVersion, template_digest
@@ -160,10 +160,21 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         versions=tuple(one for one in (unverified, verified) if one is not None),
         bodies=FrozenMap(_bodies(objects)),
         paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
         confidential=FrozenMap(_confidential(objects)),
         uid=_uid(attempt, ref),
         beside=attempt.plan.target_set.beside,
+    )
+
+
+def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether this attempt scaled a first version that failed to 0."""
+    policy = attempt.plan.policy
+    return (
+        ref in attempt.patched
+        and policy.on_failure is not OnFailure.PAUSE
+        and policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
     )
 
 

@@ -68,7 +68,8 @@ class WrittenObject:
     @property
     def merged(self) -> bool:
         """Whether our apply went into an object that somebody else created just before."""
-        return self.before is None and self.is_created == Known(False)
+        answered = isinstance(self.is_created, Known)
+        return self.before is None and answered and not self.created
 
     @property
     def changed(self) -> bool:

@@ -37,7 +37,8 @@ class Replicas:
     """The numbers of one Deployment that exists, and what follows from them.
 
     `wanted` is the manifest's, None where it names none; `applied` is what an apply sent last by
-    a manifest, None where nobody remembers.
+    a manifest, None where nobody remembers. `scaled_down` is whether the live 0 is what the gate
+    itself left of a first version that failed (`--on-first-failure scale-to-zero`).
     """
 
     live: int
@@ -45,10 +46,16 @@ class Replicas:
     applied: int | None
     is_autoscaled: bool = False
     policy: ReplicasPolicy = ReplicasPolicy.REFUSE
+    scaled_down: bool = False
 
     @property
     def decision(self) -> Decision:
-        """What an apply does."""
+        """What an apply does; a scale-down of our own is undone, also under an autoscaler.
+
+        An autoscaler leaves a Deployment of no replicas alone.
+        """
+        if self.scaled_down and self.policy is not ReplicasPolicy.KEEP:
+            return Decision.MANIFEST
         if self.is_autoscaled or self.wanted is None or self.policy is ReplicasPolicy.KEEP:
             return Decision.LIVE
         if self.was_scaled and self.policy is ReplicasPolicy.REFUSE:
@@ -61,11 +68,16 @@ class Replicas:
 
         Where nothing is remembered, only nought is a sign: nobody gets it from a default.
         """
-        if self.wanted is None or self.live == self.wanted:
+        if self.wanted is None or self.live == self.wanted or self.scaled_down:
             return False
         if self.applied is None:
             return self.live == 0
         return self.live != self.applied
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a scale-down of our own ends."""
+        return self.scaled_down and self.decision is Decision.MANIFEST and self.wanted != 0
 
     @property
     def is_imposed(self) -> bool:

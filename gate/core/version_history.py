@@ -105,9 +105,10 @@ class Closing:
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
     be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
-    attempt left it paused. `replicas` is the manifest's number where that was applied and stands,
-    None where it is as it was. `uid` is the Deployment's. `beside` identifies what stood beside
-    the attempt of the objects that earlier ones had written and it did not.
+    attempt left it paused, `scaled_down` whether it scaled it to 0. `replicas` is the manifest's
+    number where that was applied and stands, None where it is as it was. `uid` is the
+    Deployment's. `beside` identifies what stood beside the attempt of the objects that earlier
+    ones had written and it did not.
     """
 
     ref: Ref
@@ -118,6 +119,7 @@ class Closing:
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
     uid: str = ""
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    scaled_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class History:
     is known: ownership of fields holds no values. `uid` is of the Deployment that this was, for
     another one may have been made under its name since. `kept` are the digests of the bodies that
     are kept whole in a Secret beside the lock, each with the characters that it takes there.
+    `scaled_down` is true while a scale-down of ours to 0 may stand.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
@@ -146,6 +149,7 @@ class History:
     replicas: int | None = None
     uid: str = ""
     kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
+    scaled_down: bool = False
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
@@ -155,6 +159,10 @@ class History:
     def replicas_of(self, uid: str) -> int | None:
         """Return the number that was applied last to the Deployment of that uid, None for none."""
         return self.replicas if uid == self.uid else None
+
+    def has_scaled_down(self, uid: str) -> bool:
+        """Tell whether the last attempt scaled the Deployment of that uid to 0."""
+        return self.scaled_down and uid == self.uid
 
     def of_template(self, template: Template) -> JudgedVersion | None:
         """Return the newest judgement of a pod template, None where there is none."""
@@ -188,6 +196,7 @@ class History:
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
             paused=closing.paused,
+            scaled_down=closing.scaled_down,
             replicas=(
                 self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
             ),

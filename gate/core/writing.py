@@ -14,7 +14,7 @@ from gate.core import fields, ownership
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
 from gate.core.body import Body
 from gate.core.claims import claimed
-from gate.core.effects import Effect, Read, Verb, Write
+from gate.core.effects import FIELD_MANAGER, Effect, Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
 from gate.core.foreign import foreign_fields, removed_owners, without_foreign
@@ -356,7 +356,7 @@ def _taken_over(head: PlannedWrite, before: LiveObject | None, live: LiveObject)
             return head.body
         left = {entry.get("manager") for entry in planned["managedFields"]}
         had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
-        taken = ownership.take_over(managed, had - left)
+        taken = ownership.take_over(managed, (had - left) | {FIELD_MANAGER})
     if planned.get("claims"):
         taken = claimed(taken or managed, planned["claims"], head.ref.api_version) or taken
     return None if taken is None else Body.of({"managedFields": taken})

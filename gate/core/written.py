@@ -42,7 +42,7 @@ def went_out(
     had made before it is what was `read` last.
     """
     ref, before = head.ref, attempt.plan.before(head.ref)
-    if before is None and is_created == Known(False):
+    if before is None and isinstance(is_created, Known) and not is_created.value:
         before = read
     earlier = attempt.written.get(ref)
     if earlier is not None:

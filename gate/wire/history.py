@@ -125,6 +125,7 @@ def _history(history: History) -> dict[str, Any]:
         "replicas": history.replicas,
         "uid": history.uid,
         "kept": dict(history.kept),
+        "scaled_down": history.scaled_down,
     }
 
 
@@ -138,6 +139,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
         replicas=_count_of(value.get("replicas")),
         uid=clean_line(str(value.get("uid") or "")),
         kept=FrozenMap((str(key), int(size)) for key, size in (value.get("kept") or {}).items()),
+        scaled_down=value.get("scaled_down") is True,
     )
 
 

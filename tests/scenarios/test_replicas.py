@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import (
+    assert_ended,
     assert_refused,
     assert_rolled_back,
     assert_runs,
@@ -227,3 +228,71 @@ def test_a_rollback_from_nought_keeps_what_somebody_scaled_to_meanwhile(
         result = running.wait()
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert_runs(scene.objects, "shop/web:1", replicas=replicas)
+
+
+def scaled_down(scene: Scene, *flags: str, **more: int | None) -> None:
+    """Let a first version fail that the gate scales to 0."""
+    scale = ("--on-first-failure", "scale-to-zero", *flags)
+    result = scene.apply(web(behaviour=CRASH, **more), flags=list(scale))
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
+
+
+def owners_of_replicas(scene: Scene) -> list[tuple[str, str]]:
+    """Return manager and operation of who owns the number."""
+    entries = scene.objects.get("deployments", "web")["metadata"]["managedFields"]
+    return [
+        (entry["manager"], entry["operation"])
+        for entry in entries
+        if "f:replicas" in entry["fieldsV1"].get("f:spec", {})
+    ]
+
+
+@pytest.mark.contract("B76", "B136")
+@pytest.mark.parametrize("flags", [(), longer(("--no-lock",))])
+def test_the_gates_own_scale_down_is_no_conflict(scene: Scene, flags: tuple[str, ...]) -> None:
+    """The next apply goes on with the manifest's number, and owns it as ever."""
+    scaled_down(scene, *flags)
+    result = scene.apply(web(2), flags=[*flags])
+    assert_verified(result)
+    assert warned(result, "goes from 0 to 2 replicas: the gate had scaled its first version to 0")
+    assert_runs(scene.objects, "shop/web:2")
+    assert owners_of_replicas(scene) == [("rollout-gate", "Apply")]
+
+
+@pytest.mark.contract("B76")
+def test_the_gates_own_scale_down_of_no_number_ends_too(scene: Scene) -> None:
+    """The manifest names no number: what the server defaults to runs, not nothing."""
+    scaled_down(scene, replicas=None)
+    assert_verified(scene.apply(without_replicas(2)))
+    assert_runs(scene.objects, "shop/web:2", replicas=1)
+
+
+@pytest.mark.contract("B72", "B76")
+def test_a_0_of_somebody_after_the_gates_own_is_respected(scene: Scene) -> None:
+    """Whoever scaled it since may have scaled it to 0 again."""
+    scaled_down(scene)
+    for replicas in (1, 0):
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+    assert_refused(scene.apply(web(2)), "Conflict", "has 0 replicas")
+
+
+@pytest.mark.contract("B76")
+def test_the_gates_own_scale_down_can_be_kept(scene: Scene) -> None:
+    """`--replicas keep` is somebody's word; the next apply asks."""
+    scaled_down(scene)
+    assert scene.apply(web(2), flags=["--replicas", "keep"]).exit_code == 0
+    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
+    assert_refused(scene.apply(web(3)), "Conflict", "has 0 replicas")
+
+
+@pytest.mark.contract("B76")
+def test_a_second_version_that_fails_is_scaled_down_as_the_first(scene: Scene) -> None:
+    """No version has served: there is nothing to return to, and the third goes on."""
+    scaled_down(scene)
+    flags = ["--on-first-failure", "scale-to-zero"]
+    result = scene.apply(web(2, behaviour=CRASH), flags=flags)
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
+    assert_verified(scene.apply(web(3)))
+    assert_runs(scene.objects, "shop/web:3")

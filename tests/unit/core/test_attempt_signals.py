@@ -240,7 +240,7 @@ def test_after_a_signal_configuration_goes_back_by_kind(
     player.run_to(State.FOLLOWING)
     player.hold = (Write,)
     player.hear(Interrupted(player.attempt.now, TERM))
-    found = []
+    found: list[list[str]] = []
     while not found or found[-1] != ["Deployment"]:
         player.run(at_most=player.attempt.now)
         under_way = _waiting(player)

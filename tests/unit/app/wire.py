@@ -31,8 +31,8 @@ class ByCall:
         match self._server.answer_to(seen):
             case Reply(status, body) if status >= 400:
                 raise _error(status, body)
-            case Reply(_, body):
-                return _Body(iter([body]))
+            case Reply(status, body):
+                return _Body(iter([body]), status)
             case Stream(chunks):
                 return _Body(chunks)
             case Drop():
@@ -52,7 +52,8 @@ def _error(status: int, body: bytes) -> ApiException:
 class _Body:
     """An answer that is read piece by piece."""
 
-    def __init__(self, chunks: Any) -> None:
+    def __init__(self, chunks: Any, status: int = 200) -> None:
+        self.status = status
         self.headers: dict[str, str] = {}
         self._chunks = chunks
 

@@ -111,7 +111,8 @@ class Attempt:
     stood at the end. `leg_at` is when the budget of the leg began: with its first write on the way
     out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
     what else did; `refusals` are the writes back that the server would not have, `left_alone`
-    the objects that somebody else has changed meanwhile. `retry` and
+    the objects that somebody else has changed meanwhile, `kept_paths` the fields that another run
+    of the gate added meanwhile and that were sent along. `retry` and
     `uncertain` are of the write at the head of the queue, `set_aside` has those of writes further
     back (`write_order`). `reread_at` is when the Deployments that go back were read again before
     the first write back. `checks` are the runs that have begun, by name,
@@ -162,6 +163,7 @@ class Attempt:
     rejection: Rejection | None = None
     refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
     dropped_paths: tuple[str, ...] = ()
+    kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
     contact: Contact = field(default_factory=Contact)
     signal_number: int | None = None
     interrupted_at: float = math.inf

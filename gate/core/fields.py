@@ -227,6 +227,37 @@ def _json(text: str) -> Any:
         return _MISSING
 
 
+def grafted(value: Any, source: Any, fields: Fields) -> Any:
+    """Return `value` with the named fields as `source` has them; what `source` lacks is left out.
+
+    None for a value is nothing there. List items are found by their keys.
+    """
+    if not fields:
+        return source
+    if isinstance(source, list):
+        return _with_items(value if isinstance(value, list) else [], source, fields)
+    found = dict(value) if isinstance(value, Mapping) else {}
+    for key, inner in fields.items():
+        theirs = _at(source, key)
+        if theirs is not _MISSING and key != ITSELF:
+            found[key[2:]] = grafted(found.get(key[2:]), theirs, inner)
+    return found
+
+
+def _with_items(items: list[Any], source: list[Any], fields: Fields) -> list[Any]:
+    found = list(items)
+    for key, inner in fields.items():
+        theirs = _at(source, key)
+        if theirs is _MISSING:
+            continue
+        index = next((i for i, item in enumerate(found) if _selects(key, i, item)), None)
+        if index is None:
+            found.extend(_extract_items([theirs], {key: inner}))
+        else:
+            found[index] = grafted(found[index], theirs, inner)
+    return found
+
+
 def removed(value: Any, path: str) -> Any:
     """Return `value` without the field at `path`, `value` itself where there is none.
 

@@ -8,7 +8,7 @@ from typing import Any
 from gate.core import ownership
 from gate.core.body import Body
 from gate.core.events import LiveObject
-from gate.core.fields import Fields, changed, intersect, paths, removed, union
+from gate.core.fields import Fields, changed, grafted, intersect, paths, removed, subtract, union
 from gate.core.plan import PlannedWrite
 from gate.core.remedy import WrittenObject
 
@@ -46,6 +46,28 @@ def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> P
     for path in paths(foreign):
         body = removed(body, path)
     return replace(write, body=Body.of(body))
+
+
+def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
+    """Return what another write under our own manager's name has added since our apply.
+
+    As another run of the gate does, under another lock, to an object that both share. An apply
+    that leaves these fields out would remove them: they are our manager's. What our apply had
+    left is no addition, whoever owns it by now: a claim of ours takes what nobody owned.
+    """
+    if live.resource_version == written.after.resource_version:
+        return None
+    manager = write.field_manager
+    then = ownership.owned_fields(_managed(written.after), manager)
+    anew = subtract(ownership.owned_fields(_managed(live), manager), then)
+    if live.deployment is not None:
+        anew = _without_spec(anew, {"f:template", "f:replicas"})
+    return changed(live.body.thaw(), written.after.body.thaw(), anew)
+
+
+def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:
+    """Return a write back that sends `added` fields along as they are live."""
+    return replace(write, body=Body.of(grafted(write.body.thaw(), live.body.thaw(), added)))
 
 
 def removed_owners(after: LiveObject, live: LiveObject) -> Body | None:

@@ -176,6 +176,9 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
     if len(after.dropped_paths) > len(before.dropped_paths):
         dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
         yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
+    for ref, paths in after.kept_paths.items():
+        if ref not in before.kept_paths:
+            yield "kept", f"{ref}: another run of the gate has added {', '.join(paths)}; kept"
     retry = after.retry
     if retry is not None and after.state is State.WRITING and _is_news(before, after.queue[0].ref):
         yield "retry", f"{after.queue[0].ref}: {_why_again(retry)}; reading again"

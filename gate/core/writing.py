@@ -17,13 +17,19 @@ from gate.core.claims import claimed
 from gate.core.effects import FIELD_MANAGER, Effect, Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
-from gate.core.foreign import foreign_fields, removed_owners, without_foreign
+from gate.core.foreign import (
+    added_fields,
+    foreign_fields,
+    removed_owners,
+    with_added,
+    without_foreign,
+)
 from gate.core.landing import landed
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite, plan_to_take_back
-from gate.core.remedy import autoscaled_body, with_live_replicas
+from gate.core.remedy import WrittenObject, autoscaled_body, with_live_replicas
 from gate.core.write_obstacles import is_done, substance, why_not_written
 from gate.core.write_order import sendable, with_at_head
 from gate.core.written import was_scaled, went_out
@@ -201,20 +207,32 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
         return _send(attempt, head)
     foreign = foreign_fields(head, written, live)
     if foreign is None:
-        return _send(attempt, head)
+        return _send_with_added(attempt, head, written, live)
     smaller = without_foreign(head, foreign, live)
     if smaller is None:
         followed = head.ref in attempt.followed_before
         return _send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
     dropped = (f".{path}" for path in fields.paths(foreign))
-    return _send(
-        replace(
-            attempt,
-            queue=(smaller, *attempt.queue[1:]),
-            dropped_paths=(*attempt.dropped_paths, *dropped),
-        ),
-        smaller,
-    )
+    attempt = replace(attempt, dropped_paths=(*attempt.dropped_paths, *dropped))
+    return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
+
+
+def _send_with_added(
+    attempt: Attempt, head: PlannedWrite, written: WrittenObject, live: LiveObject
+) -> Step:
+    """Send a restoration with the fields that another run of the gate has added since."""
+    added = added_fields(head, written, live)
+    if added is None:
+        return _send(attempt, head)
+    larger = with_added(head, added, live)
+    paths = attempt.kept_paths.get(head.ref, ())
+    kept = tuple(dict.fromkeys((*paths, *(f".{path}" for path in fields.paths(added)))))
+    attempt = replace(attempt, kept_paths=attempt.kept_paths.put(head.ref, kept))
+    return _send(_with_head(attempt, larger), larger)
+
+
+def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
+    return replace(attempt, queue=(head, *attempt.queue[1:]))
 
 
 def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:

@@ -23,6 +23,7 @@ def remarks(attempt: Attempt) -> list[str]:
         *_autoscaled(attempt),
         *_taken(attempt),
         *_dropped(attempt),
+        *_kept(attempt),
         *_uncertain(attempt),
         *_cut_window(attempt),
     ]
@@ -94,6 +95,11 @@ def _dropped(attempt: Attempt) -> Iterator[str]:
     if attempt.dropped_paths:
         paths = _listed(dict.fromkeys(attempt.dropped_paths))
         yield f"the rollback left {paths} as others have changed it meanwhile"
+
+
+def _kept(attempt: Attempt) -> Iterator[str]:
+    for ref, paths in attempt.kept_paths.items():
+        yield f"the rollback kept {_listed(paths)} of {ref}: another run of the gate has added it"
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:

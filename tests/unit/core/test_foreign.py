@@ -9,6 +9,7 @@ import pytest
 from gate.core.effects import Write
 from gate.core.machine import Leg, State
 from gate.core.outcome import Outcome, Reason
+from gate.report.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import Leaves, manifest
 from tests.unit.core.player import Player, ends, planned
@@ -70,6 +71,51 @@ def test_a_key_that_only_the_failed_version_had_goes_unless_somebody_changed_it(
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "new": "9"}
     assert player.attempt.dropped_paths == (".data.new",)
+
+
+@pytest.mark.contract("B132")
+def test_a_key_that_another_run_of_the_gate_added_stays() -> None:
+    """It is our manager's, and an apply without it would remove it; all the others return."""
+    player = failed()
+    player.server.put(settings({**AFTER, "theirs": "9"}))
+    attempt = player.run()
+    assert ends(attempt) == BACK
+    assert data_of(player.server) == {**BEFORE, "theirs": "9"}
+    assert dict(attempt.kept_paths) == {world.config_ref(): (".data.theirs",)}
+    [warning] = [line for line in remarks(attempt) if "kept" in line]
+    assert ".data.theirs of configmap/settings" in warning
+
+
+@pytest.mark.contract("B132", "B140")
+def test_a_key_that_was_added_stays_beside_one_that_somebody_changed() -> None:
+    """Another manager's change is left, the addition under our own name is sent along."""
+    player = failed()
+    player.server.put(settings({**AFTER, "theirs": "9"}))
+    player.server.edit(world.config_ref(), "them", {"data.level": "9"})
+    assert ends(player.run()) == BACK
+    assert data_of(player.server) == {**BEFORE, "theirs": "9", "level": "9"}
+
+
+@pytest.mark.contract("B132", "B140")
+def test_a_value_that_another_run_of_the_gate_changed_is_left() -> None:
+    """An apply under the same name cannot leave one field: the object stays as that run has it."""
+    player = failed()
+    player.server.put(settings({**AFTER, "level": "9", "theirs": "9"}))
+    assert ends(player.run()) == BACK
+    assert data_of(player.server) == {**AFTER, "level": "9", "theirs": "9"}
+    assert player.attempt.left_alone == (world.config_ref(),)
+
+
+@pytest.mark.contract("B132")
+def test_recover_keeps_what_another_run_of_the_gate_added() -> None:
+    """What the record expected of our write tells what came after it."""
+    server = served()
+    player = Dying(server, plan_of(server, settings(AFTER), manifest("v2")))
+    player.run(lambda _: len(player.server.done) == len(AFTER) - 1)
+    assert player.record is not None
+    server.put(settings({**AFTER, "theirs": "9"}))
+    finished(server, player.record)
+    assert data_of(server) == {**BEFORE, "theirs": "9"}
 
 
 @pytest.mark.contract("B140")

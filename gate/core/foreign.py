@@ -99,7 +99,7 @@ def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:
         return named
     spec = {key: inner for key, inner in named["f:spec"].items() if key not in keys}
     others = {key: inner for key, inner in named.items() if key != "f:spec"}
-    return {**others, "f:spec": spec} if spec else others
+    return {**others, "f:spec": spec} if spec else others or None
 
 
 def _managed(live: LiveObject) -> list[dict[str, Any]]:

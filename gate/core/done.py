@@ -32,6 +32,11 @@ def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     )
 
 
+def is_rolled_out(snapshot: Snapshot, live: Deployment) -> bool:
+    """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
+    return snapshot.current() is not None and _has_counted_all(live)
+
+
 def amount(share: Share | None, total: int, default: int) -> int:
     """Return how many of `total` pods a share is, rounded up; `default` without one."""
     return default if share is None else share.of(total, round_up=True)

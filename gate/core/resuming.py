@@ -80,8 +80,7 @@ def resume(
     )
     if record.leg is Leg.FORWARD and _is_half_applied(sorted_):
         plan = plan_to_take_back(plan)
-    untold = bool(record.checks) and record.policy.on_inconclusive is OnInconclusive.ROLLBACK
-    back = record.leg is Leg.BACK or untold or _goes_back(plan, sorted_, at)
+    back = record.leg is Leg.BACK or _goes_back(plan, sorted_, at)
     lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
     return replace(plan, resumed=replace(resumed, back=back, lost=lost))
 
@@ -180,6 +179,11 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not Standing.OTHERS}
     if _is_half_applied(sorted_):
         return True
+    if _is_held(plan, ours, at):
+        return False
+    record = sorted_.record
+    if record.checks and record.policy.on_inconclusive is OnInconclusive.ROLLBACK:
+        return True
     if _complete(plan, ours, at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
@@ -190,6 +194,30 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
 def _is_half_applied(sorted_: _Sorted) -> bool:
     """Tell whether an attempt on its way out did not come to all that it was to change."""
     return any(kept.changes for kept in sorted_.of(Standing.BEFORE))
+
+
+def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
+    """Tell whether all that is not complete was paused half-way.
+
+    Writing there moves no pod. Where the pause came before the first new pod, a return is
+    complete at once, and is none of these.
+    """
+    waiting = [
+        one for one in plan.targets if one.ref in ours and not _is_complete(plan, one, at)
+    ]
+    return bool(waiting) and all(map(_is_paused_half_way, waiting))
+
+
+def _is_paused_half_way(target: Target) -> bool:
+    live = target.snapshot.live
+    if live is None or not live.paused:
+        return False
+    name = target.baseline.value.replica_set if isinstance(target.baseline, Known) else ""
+    wanted = live.replicas
+    pods = [one for one in target.snapshot.owned() if one.status_replicas]
+    return [(one.name, one.status_replicas, one.available_replicas) for one in pods] != [
+        (name, wanted, wanted)
+    ]
 
 
 def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:

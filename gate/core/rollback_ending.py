@@ -33,7 +33,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
-    causes = failure.causes + verdict.causes
+    held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
+    causes = failure.causes + held + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 

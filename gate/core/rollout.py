@@ -22,7 +22,7 @@ from gate.core.deadlines import (
     no_progress,
     total_over,
 )
-from gate.core.done import amount, counted, done, lag
+from gate.core.done import amount, counted, done, is_rolled_out, lag
 from gate.core.events import Kind, Listed, Observed, Vanished
 from gate.core.fact import Absent
 from gate.core.hindrances import Hindrances, denial, denial_ripe_at, fatal_denial, is_quota
@@ -268,10 +268,14 @@ class Rollout:
         """Tell whether the strict predicate holds: we are observed, and all is there."""
         return self._observed(live) and done(self.snapshot, live, self.policy)
 
+    def is_held(self) -> bool:
+        """Tell whether the controller knows of a pause: it scales no ReplicaSet while it lasts."""
+        live = self.snapshot.live
+        return live is not None and live.paused and self._observed(live)
+
     def _paused(self, live: Deployment, now: float) -> Verdict | None:
-        """Return that a pause holds it; what asks for nothing new is complete though paused."""
-        unchanged = self.applied.found and not self.applied.spec_changed
-        if not live.paused or (unchanged and self.is_complete(live)):
+        """Return that a pause holds it; what is complete has nothing left to hold."""
+        if not live.paused or (self.is_complete(live) and is_rolled_out(self.snapshot, live)):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
         return Verdict(kind, Reason.PAUSED, CleanText("the Deployment is paused"), self.causes(now))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 
 from gate.core import checking
 from gate.core.attempt import (
@@ -32,11 +33,22 @@ Rulings = Mapping[Ref, Verdict | None]
 def rulings(attempt: Attempt) -> Rulings:
     """Return what stands of all Deployments that nobody else has taken over."""
     against = checking.against(attempt)
-    return {
+    ruled = {
         ref: judged(rollout.ruling(attempt.now), against.get(ref))
         for ref, rollout in attempt.rollouts.items()
         if ref not in attempt.departures
     }
+    return _without_patience(attempt, ruled) if attempt.plan.resumed is not None else ruled
+
+
+def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
+    """Return the rulings of a recovery: it does not wait where nothing but pauses is in the way."""
+    held = {ref: one for ref, one in ruled.items() if one and one.kind is VerdictKind.HELD}
+    done = _of_kind(ruled, VerdictKind.COMPLETE)
+    if not all(ref in done or attempt.rollouts[ref].is_held() for ref in ruled):
+        return ruled
+    ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
+    return {**ruled, **ended}
 
 
 def failed(ruled: Rulings) -> frozenset[Ref]:

@@ -27,6 +27,7 @@ _NO_FAILURES: Final = (
     Reason.CHECK_INCONCLUSIVE,
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
+    Reason.PAUSED,
 )
 """Why an attempt ended that says nothing of its version."""
 

@@ -179,6 +179,8 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
         yield from _for_hindered_return(result, worst)
+        if any(cause["reason"] == Reason.PAUSED for cause in worst["causes"]):
+            yield _step(result, worst, _RESUME, "resume")
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS:
@@ -220,6 +222,7 @@ def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]
         yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
 
 
+_RESUME = "when whoever paused it agrees, resume it:"
 _STATUS = "rollout-gate status {name} {place}"
 _HISTORY = "rollout-gate history {name} {place}"
 _STANDING: dict[str, tuple[str, str]] = {
@@ -267,7 +270,7 @@ _STANDING: dict[str, tuple[str, str]] = {
     ),
     Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
     Reason.PAUSED: (
-        "when whoever paused it agrees, resume it:",
+        _RESUME,
         "rollout-gate resume {name} {place}",
     ),
     Reason.REJECTED: ("mend what the server names, then apply again", ""),

@@ -11,7 +11,7 @@ from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure
 from gate.core.remedy import lost_fields
-from gate.report.versions import is_scaled_to_zero
+from gate.report.versions import is_scaled_to_zero, latest_snapshot
 
 
 def remarks(attempt: Attempt) -> list[str]:
@@ -20,6 +20,7 @@ def remarks(attempt: Attempt) -> list[str]:
         *_vacuous(attempt),
         *_not_restored(attempt),
         *_not_paused_again(attempt),
+        *_paused(attempt),
         *_autoscaled(attempt),
         *_taken(attempt),
         *_dropped(attempt),
@@ -67,6 +68,16 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
             continue
         if before.deployment.paused and not now.paused:
             yield f"{ref} was paused before; it went back unpaused, and is not paused again"
+
+
+def _paused(attempt: Attempt) -> Iterator[str]:
+    """Tell of what is complete and paused: nothing shows it until the next change."""
+    for ref, ending in attempt.endings.items():
+        snapshot = latest_snapshot(attempt, ref)
+        live = snapshot.live if snapshot is not None else None
+        is_good = ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
+        if is_good and live is not None and live.paused:
+            yield f"{ref} is paused: no change of it rolls out until somebody resumes it (`resume`)"
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:

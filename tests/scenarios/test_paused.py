@@ -1,0 +1,140 @@
+"""A Deployment that somebody paused: nothing is waited for that cannot move."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, images, warned
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import SLOW, program
+from tests.scenarios.test_recovering import JOB, recovered
+
+__all__ = ["program"]
+
+DOCUMENT = ("--output", "json")
+RESUME = "rollout-gate resume web"
+AT_ONCE_SECONDS = 30
+
+
+def pause(scene: Scene) -> None:
+    """Pause the Deployment, as somebody who is not the gate."""
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+
+
+def shown(scene: Scene, result: Result) -> str:
+    """Return what a person reads of a result, with what to do next."""
+    (scene.folder / "result.json").write_text(result.stdout)
+    return scene.gate("report", "result.json").stdout
+
+
+def mode(scene: Scene) -> str:
+    """Return what the ConfigMap says."""
+    value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
+    return value
+
+
+@pytest.mark.contract("B760")
+def test_verify_of_a_paused_deployment_that_is_complete(scene: Scene) -> None:
+    """Nothing is half-way: it is verified at once, and its pause is told of."""
+    scene.serve(web())
+    pause(scene)
+    result = scene.gate("verify", "web", *DOCUMENT)
+    assert_verified(result)
+    assert result.duration_seconds < AT_ONCE_SECONDS
+    assert warned(result, "deployment/web is paused", "until somebody resumes it")
+
+
+@pytest.mark.contract("B760", "B110")
+def test_verify_of_a_paused_deployment_that_is_half_way(scene: Scene) -> None:
+    """A change that does not roll out is no version that was verified."""
+    scene.serve(web())
+    pause(scene)
+    scene.change(web(2))
+    result = scene.gate("verify", "web", "--timeout", "5s", *DOCUMENT)
+    assert_ended(result, 6, "failed", "Paused")
+    assert not warned(result, "is paused")
+
+
+@pytest.mark.contract("B760", "B110")
+def test_less_than_all_is_not_complete_under_a_pause(scene: Scene) -> None:
+    """What is enough of a rollout that goes on is half of one that was stopped."""
+    scene.serve(web())
+    scene.change(web(2, behaviour="ready=1;only=1, never-ready"))
+    with scene.gate.start("verify", "web", "--require", "1", "--bake", "9s", *DOCUMENT) as running:
+        running.wait_for_line("1 of 2 new pods available|complete; watching")
+        pause(scene)
+        running.kill()
+    words = ("--require", "1", "--timeout", "5s", "--bake", "0s")
+    result = scene.gate("verify", "web", *words, *DOCUMENT)
+    assert_ended(result, 6, "failed", "Paused")
+
+
+RECREATED: JSON = {"strategy": {"type": "Recreate"}}
+
+
+def killed_and_paused(scene: Scene, program: PlayedGate, line: str, *bodies: JSON) -> None:
+    """Kill a gate at a line, after somebody has paused the Deployment."""
+    with program.start("apply", "-f", scene.manifest(*bodies), env=JOB) as running:
+        running.wait_for_line(line, 60.0)
+        pause(scene)
+        running.kill()
+    scene.objects.wait_for("deployments", "web", is_observed)
+
+
+def is_observed(deployment: JSON) -> bool:
+    """Tell whether the controller has seen the latest spec."""
+    return bool(deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"])
+
+
+@pytest.mark.sandbox_only("minutes of waiting")
+@pytest.mark.contract("B761")
+def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: PlayedGate) -> None:
+    """The old pods are gone: writing would bring none of them. It names the way on."""
+    scene.serve(settings("one"), web(**RECREATED))
+    bodies = (settings("two"), web(2, behaviour=SLOW, **RECREATED))
+    killed_and_paused(scene, program, "following replicaset/.*shop/web:2", *bodies)
+    result = recovered(scene, "web")
+    assert_ended(result, 6, "failed", "Paused")
+    assert result.duration_seconds < AT_ONCE_SECONDS
+    assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("two", ["shop/web:2"])
+    assert RESUME in shown(scene, result)
+    assert_verified(scene.gate("resume", "web", *DOCUMENT))
+
+
+@pytest.mark.sandbox_only("minutes of waiting")
+@pytest.mark.contract("B761", "B8")
+def test_a_recovery_after_a_death_before_the_resumption(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """No new pod was made: what was written goes back, and is complete at once."""
+    scene.serve(settings("one"), web())
+    pause(scene)
+    path = scene.manifest(settings("two"), web(2, behaviour=SLOW))
+    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
+        running.wait_for_line("applied .*deployment/web changed", 60.0)
+        running.kill()
+    pause(scene)
+    scene.objects.wait_for("deployments", "web", is_observed)
+    result = recovered(scene, "web")
+    assert_rolled_back(result, "Interrupted")
+    assert result.duration_seconds < AT_ONCE_SECONDS
+    assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("one", ["shop/web:1"])
+    assert warned(result, "deployment/web is paused")
+
+
+@pytest.mark.sandbox_only("minutes of waiting")
+@pytest.mark.contract("B761")
+def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: PlayedGate) -> None:
+    """It was going back already: that stays so, nothing is waited for, and the way on is named."""
+    scene.serve(web(**RECREATED))
+    bad = web(2, behaviour="crash=0.1", **RECREATED)
+    killed_and_paused(scene, program, "restored +deployment", bad)
+    result = recovered(scene, "web")
+    deployment = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert result.duration_seconds < AT_ONCE_SECONDS
+    assert "Paused" in [cause["reason"] for cause in deployment["causes"]]
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert RESUME in shown(scene, result)

@@ -47,7 +47,7 @@ def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
 
 
 def _deployments(history: History) -> set[Ref]:
-    return {ref for one in history.verified for ref in one.members if ref.kind == "Deployment"}
+    return {ref for one in history.once_verified for ref in one.members if ref.kind == "Deployment"}
 
 
 def undo(session: Session, settings: Settings, name: str, console: Console, claim: Claim) -> Ready:

@@ -73,7 +73,7 @@ def read_subject(
         arrival.check_access(session, name, needs)
         raise
     history = memory.history(ref)
-    members = {member for one in history.verified for member in one.members} - {ref}
+    members = {member for one in history.once_verified for member in one.members} - {ref}
     if settings.deployment_only:
         members = set()
     wanted = sorted(members)

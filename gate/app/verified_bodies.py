@@ -75,7 +75,7 @@ class VerifiedBodies:
 
         One request, and none where nothing changes.
         """
-        needed = {digest for one in after.verified for digest in one.members.values()}
+        needed = {digest for one in after.once_verified for digest in one.members.values()}
         new = {
             digest: confidential_text(one)
             for digest, one in (bodies.items() if self.keeps else ())
@@ -123,7 +123,7 @@ def _verified(text: str, digest: str) -> ConfidentialBody | None:
 
 
 def _too_large(history: History, digests: Collection[str]) -> Iterator[str]:
-    for version in history.verified:
+    for version in history.once_verified:
         names = _names(version.members.items(), digests)
         if names:
             at = f"as verified at {version.judged_at}"
@@ -131,7 +131,7 @@ def _too_large(history: History, digests: Collection[str]) -> Iterator[str]:
 
 
 def _not_kept(history: History, digests: Collection[str], error: ApiError) -> str:
-    members = (item for version in history.verified for item in version.members.items())
+    members = (item for version in history.once_verified for item in version.members.items())
     names = _names(members, digests)
     text = f"what was verified of {names} is not kept: {error.message}; no later return restores it"
     return text if names else ""

@@ -33,7 +33,7 @@ _UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a Deployment that say nothing of the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
 """The ends of an attempt after which nothing unverified stands that this attempt wrote."""
-_WHOLE: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED)
+_WHOLE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
 """The ends of an attempt whose verified Deployments stand beside nothing that failed."""
 
 
@@ -206,8 +206,10 @@ def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | Non
     """Return what stands unverified beside a Deployment that did not change; None for nothing."""
     ending = attempt.ending
     changed = any(object_.changed for object_ in attempt.written.values())
-    if ending is None or not changed or ending.outcome in _DECIDED:
+    if ending is None or not changed or _outcomes(attempt) <= set(_DECIDED):
         return None
+    if ending.outcome is Outcome.OBSERVED:
+        ending = next(one for one in attempt.endings.values() if one.outcome not in _DECIDED)
     written = {one: object_.after for one, object_ in attempt.written.items()}
     judged = _judged(attempt, live, written, why=_told(ending))
     return replace(judged, template="") if judged is not None else None
@@ -217,9 +219,9 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
     """Return the version that was verified: the new one, or the one that serves again.
 
     What stands beside a failure, or of a set that could not be restored whole, is no set to
-    return to.
+    return to. With 0 replicas nothing was shown to work.
     """
-    if attempt.refusals or attempt.ending is None or attempt.ending.outcome not in _WHOLE:
+    if attempt.refusals or not _outcomes(attempt) <= _WHOLE or _is_empty(attempt, ref):
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.written:
@@ -230,6 +232,20 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
         return None
     judged = _judged(attempt, live, _objects_at_the_end(attempt))
     return judged if judged is None else replace(judged, members=_members(attempt, judged))
+
+
+def _outcomes(attempt: Attempt) -> set[Outcome]:
+    """Return how an attempt ended in all; of one that only observed how each Deployment did."""
+    whole = attempt.ending.outcome if attempt.ending is not None else Outcome.INTERNAL_ERROR
+    if whole is not Outcome.OBSERVED:
+        return {whole}
+    return {one.outcome for one in attempt.endings.values()}
+
+
+def _is_empty(attempt: Attempt, ref: Ref) -> bool:
+    rollout = attempt.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    return live is not None and live.replicas == 0
 
 
 def _judged(

@@ -348,6 +348,10 @@ def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
 
     Else it has gone on by itself, with a history of its own.
     """
-    versions = [one for found in candidates.histories.values() for one in found.versions]
-    judged = {one.verified for one in versions if one.members.get(ref) == digest}
+    judged = {
+        one in found.verified
+        for found in candidates.histories.values()
+        for one in found.versions
+        if one.members.get(ref) == digest
+    }
     return judged == {False}

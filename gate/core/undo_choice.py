@@ -124,9 +124,12 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
 
 
 def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
-    """Return the newest verified version of a ReplicaSet's template, None where there is none."""
+    """Return the newest verified version of a ReplicaSet's template, None where there is none.
+
+    It may have failed since: a person names the ReplicaSet.
+    """
     digest = template_digest(replica_set.template)
-    return next((one for one in history.verified if one.template == digest), None)
+    return next((one for one in history.once_verified if one.template == digest), None)
 
 
 def _newest_verified(

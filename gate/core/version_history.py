@@ -88,6 +88,15 @@ class JudgedVersion:
         """Tell whether both are the same pod template with the same objects beside it."""
         return (self.template, self.members) == (other.template, other.members)
 
+    def is_failure_of(self, other: JudgedVersion) -> bool:
+        """Tell whether this is a failure of a version that was verified.
+
+        That may have more members: a failure names only what its attempt wrote.
+        """
+        is_same = self.template in ("", other.template)
+        held = self.members.items() <= other.members.items()
+        return self.failed and other.verified and is_same and held
+
     def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
         """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
         found = [rs for rs in owned if template_digest(rs.template) == self.template]
@@ -154,7 +163,12 @@ class History:
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
-        """Return the versions that were verified, newest first."""
+        """Return the versions that were verified and have not failed since, newest first."""
+        return tuple(one for one in self.once_verified if not _has_failed_since(one, self.versions))
+
+    @property
+    def once_verified(self) -> tuple[JudgedVersion, ...]:
+        """Return `verified` with those that have failed since, which a person may still name."""
         return tuple(one for one in reversed(self.versions) if one.verified)
 
     def replicas_of(self, uid: str) -> int | None:
@@ -172,7 +186,7 @@ class History:
 
     def of_member(self, ref: Ref, digest: str) -> JudgedVersion | None:
         """Return the newest verified version with an object as `digest` tells, None for none."""
-        return next((one for one in self.verified if one.members.get(ref) == digest), None)
+        return next((one for one in self.once_verified if one.members.get(ref) == digest), None)
 
     def has_written(self, ref: Ref, digest: str | None) -> bool:
         """Tell whether an attempt on this Deployment left an object as `digest` tells."""
@@ -234,22 +248,34 @@ def _with_origin(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> Judge
 def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
     """Tell whether `new` is all that has to be remembered of `old`.
 
-    A failure leaves an earlier verification standing: the same version may fail for reasons of
-    the day. A verification answers all failures of its template.
+    A failure leaves an earlier verification in the history, where it counts no more, so that a
+    person may still name it. A verification answers all failures of its template.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)
     return old.is_same_as(new) or (new.verified and old.template == new.template)
 
 
-def _newest(versions: Iterable[JudgedVersion]) -> tuple[JudgedVersion, ...]:
+def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:
+    """Tell whether a verified version failed after its verification; oldest come first."""
+    since = versions[versions.index(verified) + 1 :]
+    return any(one.is_failure_of(verified) for one in since)
+
+
+def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
+    """Return the newest versions; one that had failed since leaves with its failure."""
     left = {True: MOST_VERIFIED, False: MOST_UNVERIFIED}
     kept: list[JudgedVersion] = []
-    for one in reversed(tuple(versions)):
+    for one in reversed(versions):
         if left[one.verified] > 0:
             left[one.verified] -= 1
-            kept.append(one)
-    return tuple(reversed(kept))
+            kept.insert(0, one)
+    return tuple(
+        one
+        for one in kept
+        if not (one.verified and _has_failed_since(one, versions))
+        or _has_failed_since(one, kept)
+    )
 
 
 def beyond_limit(
@@ -260,7 +286,7 @@ def beyond_limit(
     What a newer version has in common with an older one counts as the newer one's.
     """
     ages: dict[str, int] = {}
-    for age, version in enumerate(history.verified):
+    for age, version in enumerate(history.once_verified):
         for digest in version.members.values():
             ages.setdefault(digest, age)
     oldest = len(history.versions)

@@ -69,7 +69,7 @@ def _packable(history: History) -> History:
 def _by_worth(history: History) -> list[str]:
     """Return the digests of the bodies: the newest version first, the smallest of each."""
     digests: dict[str, None] = {}
-    for version in history.verified:
+    for version in history.once_verified:
         held = [digest for digest in version.members.values() if digest in history.bodies]
         digests |= dict.fromkeys(sorted(held, key=lambda one: len(history.bodies[one].canonical)))
     return list(digests)

@@ -26,6 +26,7 @@ def judged(reason: Reason) -> JudgedVersion:
         Reason.INTERRUPTED,
         Reason.UNREACHABLE,
         Reason.FORBIDDEN,
+        Reason.PAUSED,
     ],
 )
 def test_what_says_nothing_of_a_version_makes_it_no_failed_one(reason: Reason) -> None:

@@ -23,6 +23,7 @@ from gate.app.target_age import within_age
 from gate.app.undo import locks_of_sets, undo
 from gate.app.watching import Watching
 from gate.config import Settings, policy
+from gate.core.attempt import Attempt
 from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
@@ -31,6 +32,7 @@ from gate.core.fact import Known
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, deployment_ref
 from gate.core.obstacles import obstacle
+from gate.core.outcome import Outcome
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.version_history import RESTARTED_AT, History
 from gate.errors import RefusedError
@@ -188,6 +190,31 @@ COMMANDS: dict[str, Command] = {
     "pause": pause,
 }
 """By the name that a person calls them."""
+
+
+def is_done(
+    session: Session, settings: Settings, console: Console, command: str, name: str
+) -> Callable[[Attempt], bool] | None:
+    """Return what tells whether a recovery has done what a command was for; None: it never has.
+
+    An undo is of what a dead gate left, where it left something: to go on from what came back
+    would return to the version before that.
+    """
+    if command != "undo" or settings.to_revision is not None:
+        return None
+    ref = deployment_ref(session.namespace, name)
+
+    def is_undone(ended: Attempt) -> bool:
+        ending = ended.endings.get(ref)
+        if ended.outcome is not Outcome.ROLLED_BACK or ref not in ended.restored:
+            return False
+        if ending is None or ending.outcome is not Outcome.ROLLED_BACK:
+            return False
+        note = f"{ref}: what an earlier attempt had left is undone; nothing before it is"
+        console.note("undo", note)
+        return True
+
+    return is_undone
 
 
 def locks(

@@ -238,6 +238,8 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
         locks = changing.locks(session, settings, console, command, name)
         keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)
-        return under_lock(Recovery(world, settings, console), session, keeper, attempt)
+        is_done = changing.is_done(session, settings, console, command, name)
+        recovery = Recovery(world, settings, console)
+        return under_lock(recovery, session, keeper, attempt, is_done=is_done)
 
     return concluded(world, command, settings, prepare)

@@ -195,6 +195,8 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
 
 PrepareAttempt = Callable[[Claim], Ready]
 Carry = Callable[[Ready, Console, Delivery], Attempt]
+IsDone = Callable[[Attempt], bool]
+"""Whether the end of a recovery is what its command was for."""
 
 
 def under_lock(
@@ -203,18 +205,19 @@ def under_lock(
     keeper: Keeper | None,
     prepare: PrepareAttempt,
     carry: Carry = run,
+    is_done: IsDone | None = None,
 ) -> Run:
     """Return what carries an attempt out whose locks are taken.
 
     What another gate left is finished first; how that ends is told, and decides nothing, unless
-    a signal came or contact was lost.
+    a signal came, contact was lost, or it `is_done` with that.
     """
     if keeper is None:
         return partial(carry, prepare(Claim()), recovery.console)
     attempt = partial(_prepared, session, keeper, prepare)
     if not keeper.open_records:
         return partial(carry, attempt(), recovery.console)
-    return partial(_after_recovery, recovery, keeper, attempt, carry)
+    return partial(_after_recovery, recovery, keeper, attempt, carry, is_done)
 
 
 def _prepared(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
@@ -226,9 +229,10 @@ def _after_recovery(
     keeper: Keeper,
     prepare: Callable[[], Ready],
     carry: Carry,
+    is_done: IsDone | None,
     delivered: Delivery,
 ) -> Attempt:
-    recovered = False
+    recovered, done = False, None
     for lock in keeper.open_records:
         try:
             ended = recovery.finish(keeper, lock, delivered)
@@ -240,6 +244,9 @@ def _after_recovery(
         if ended is not None:
             recovered = True
             recovery.console.note(RECOVERED, _told(lock, ended))
+            done = ended if is_done is not None and is_done(ended) else done
+    if done is not None:
+        return done
     try:
         with signals.raised(delivered):
             ready = prepare()

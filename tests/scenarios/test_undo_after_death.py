@@ -1,0 +1,44 @@
+"""`undo` over an attempt whose gate died: its recovery may be the undo."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.scene import Scene, web
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import SLOW, program
+from tests.scenarios.test_recovering import killed
+from tests.scenarios.test_target_set import DOCUMENT
+
+__all__ = ["program"]
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+
+@pytest.mark.contract("B764")
+@pytest.mark.parametrize("line", ["applied .*deployment/web changed", "restored +deployment"])
+@pytest.mark.parametrize("versions", [1, 2])
+def test_a_recovery_that_undid_it_is_the_undo(
+    scene: Scene, program: PlayedGate, versions: int, line: str
+) -> None:
+    """Back to what served, and no further; it does not advise the bad revision."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(web(version)))
+    behaviour = "crash=0.1" if line.startswith("restored") else SLOW
+    killed(scene, program, web(9, behaviour=behaviour), line=line)
+    result = scene.gate("undo", "web", *DOCUMENT)
+    reason = "CrashLoop" if line.startswith("restored") else "Interrupted"
+    assert_ended(result, 4, "rolled-back", reason, running="baseline")
+    assert "what an earlier attempt had left is undone" in result.stderr
+    assert "--to-revision" not in str(result)
+    assert_runs(scene.objects, f"shop/web:{versions}")
+
+
+@pytest.mark.contract("B764")
+def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate) -> None:
+    """The recovery comes first; then the undo does what it was asked for."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    killed(scene, program, web(9, behaviour=SLOW))
+    assert_verified(scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")

@@ -22,6 +22,7 @@ from gate.app.session import Session
 from gate.app.target_age import within_age
 from gate.app.undo import locks_of_sets, undo
 from gate.app.watching import Watching
+from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core.attempt import Attempt
 from gate.core.applied_fields import applied_digest, digests_of
@@ -66,11 +67,11 @@ def restart(
         "metadata": {"name": ref.name, "namespace": ref.namespace},
         "spec": {"template": annotated},
     }
-    force = _is_owned_by_another(session, live.object, Body.of(body), console.warn)
+    force, trial = _tried(session, live.object, Body.of(body), console.warn)
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
     planned = PlannedObject(ref, Known(live.object))
     draft = Plan("restart", (), (planned,), (write,), policy(settings))
-    return _followed(session, settings, live, draft, claim, console)
+    return _followed(session, settings, live, draft, claim, console, trial)
 
 
 def resume(
@@ -128,9 +129,18 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
 
 
 def _followed(
-    session: Session, settings: Settings, live: Live, draft: Plan, claim: Claim, console: Console
+    session: Session,
+    settings: Settings,
+    live: Live,
+    draft: Plan,
+    claim: Claim,
+    console: Console,
+    trial: LiveObject | None = None,
 ) -> Ready:
-    """Watch the Deployment, and put it as the target into the plan."""
+    """Watch the Deployment, and put it as the target into the plan.
+
+    `trial` is what the server would make of it, where it was asked.
+    """
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
@@ -145,6 +155,9 @@ def _followed(
     restored = [one for one in plan.target_set.bodies if one != ref]
     arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    trials = {ref: trial} if trial is not None else {}
+    allowed = settings.allow_irreversible
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
     returned_set.describe(plan, console.note, console.warn)
     return Ready(session, plan, watching, claim.lease)
 
@@ -162,19 +175,24 @@ def _members(
     return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]
 
 
-def _is_owned_by_another(session: Session, live: LiveObject, body: Body, warn: Warn) -> bool:
-    """Try a restart on the server; tell whether `kubectl rollout restart` left its annotation."""
+def _tried(
+    session: Session, live: LiveObject, body: Body, warn: Warn
+) -> tuple[bool, LiveObject | None]:
+    """Try a restart on the server; return whether it takes force, and what it would come to.
+
+    It does where `kubectl rollout restart` left its annotation. None where nobody could tell.
+    """
     writer = Writer(session.client, session.resources, session.clock)
     trial = Write(0, live.ref, Verb.APPLY, body, live.uid, None, RESTART_MANAGER)
     try:
-        writer.dry_run(trial)
+        return False, writer.dry_run(trial)
     except FieldManagerConflict:
-        return True
+        return True, writer.dry_run(replace(trial, force=True))
     except RefusedError as error:
         if NO_DRY_RUN not in error.message:
             raise
         warn(f"{live.ref} was not tried: {error.message}")
-    return False
+    return False, None
 
 
 def _command(session: Session, verb: str, ref: Ref) -> str:

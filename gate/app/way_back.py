@@ -16,16 +16,16 @@ from gate.app.preflight import NO_DRY_RUN, Warn
 from gate.app.session import Session
 from gate.core.body import Body, FrozenMap
 from gate.core.claims import claims_for_apply
-from gate.core.effects import Verb, Write
+from gate.core.effects import FIELD_MANAGER, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Known
 from gate.core.objects import Ref
 from gate.core.outcome import Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite
-from gate.core.remedy import WrittenObject, irreversible, writes_back
+from gate.core.remedy import WrittenObject, irreversible, is_of_template, writes_back
 from gate.core.unions import without_unions
 from gate.errors import RefusedError
-from gate.kube.failures import Forbidden, NotFound, Rejected
+from gate.kube.failures import FieldManagerConflict, Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
 from gate.side_by_side import each
 
@@ -38,12 +38,20 @@ class _Tried:
     live: LiveObject
 
 
-def with_way_back(session: Session, plan: Plan, *, allowed: bool, warn: Warn) -> Plan:
+def with_way_back(
+    session: Session,
+    plan: Plan,
+    *,
+    allowed: bool,
+    warn: Warn,
+    trials: Mapping[Ref, LiveObject] | None = None,
+) -> Plan:
     """Return the plan with what a failure could not take back.
 
-    Raises RefusedError, `Irreversible`, where there is such an object and it is not `allowed`.
+    `trials` are dry runs' answers that the plan does not have. Raises RefusedError, `Irreversible`,
+    where there is such an object and it is not `allowed`.
     """
-    written = _as_written(plan)
+    written = _as_written(plan, trials or {})
     stays: Mapping[Ref, str] = {
         **irreversible(plan, written, frozenset()),
         **_refused(session, plan, written),
@@ -58,21 +66,27 @@ def with_way_back(session: Session, plan: Plan, *, allowed: bool, warn: Warn) ->
     return replace(plan, objects=objects)
 
 
-def _as_written(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
+def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, WrittenObject]:
     """Return what the attempt would have written, as far as the server could tell."""
     applies = {write.ref: write for write in plan.writes if write.verb is Verb.APPLY}
     return FrozenMap(
         (one.ref, written)
         for one in plan.objects
-        if (written := _written(one, applies.get(one.ref))) is not None
+        if (written := _written(one, applies.get(one.ref), trials.get(one.ref, one.trial)))
+        is not None
     )
 
 
-def _written(one: PlannedObject, write: PlannedWrite | None) -> WrittenObject | None:
-    if one.trial is None or write is None:
-        return None
+def _written(
+    one: PlannedObject, write: PlannedWrite | None, trial: LiveObject | None
+) -> WrittenObject | None:
+    """Return an object as it will be; what the attempt does not apply stays what it is."""
     before = one.before.value if isinstance(one.before, Known) else None
-    return WrittenObject(before, one.trial, write.force, write.autoscaled, write.field_manager)
+    if write is None:
+        return WrittenObject(before, before) if before is not None else None
+    if trial is None:
+        return None
+    return WrittenObject(before, trial, write.force, write.autoscaled, write.field_manager)
 
 
 def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]) -> dict[Ref, str]:
@@ -84,17 +98,25 @@ def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject])
         if write.verb is Verb.APPLY and (before := plan.before(write.ref)) is not None
     ]
     writer = Writer(session.client, session.resources, session.clock)
-    answers = each(session.clock, lambda one: _answer(writer, one), tried)
+    ours = {w.ref for w in plan.writes if (w.verb, w.field_manager) == (Verb.APPLY, FIELD_MANAGER)}
+    answers = each(session.clock, lambda one: _answer(writer, one, one.write.ref in ours), tried)
     return {one.write.ref: answer for one, answer in zip(tried, answers, strict=True) if answer}
 
 
-def _answer(writer: Writer, tried: _Tried) -> str:
-    """Return why the server would not take an object back; forced, for its owners will differ."""
+def _answer(writer: Writer, tried: _Tried, will_be_ours: bool) -> str:
+    """Return why the server would not take an object back, "" where it would.
+
+    What the attempt applies `will_be_ours`: its owners will be others than they are, and it is
+    tried by force. Elsewhere a return leaves to others what is theirs, but for the pod template.
+    """
     write, uid = tried.write, tried.live.uid
-    body = _body_of_trial(tried)
-    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=True)
+    body, force = _body_of_trial(tried), will_be_ours or write.force
+    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=force)
     try:
         writer.dry_run(trial)
+    except FieldManagerConflict as error:
+        paths = (one.path.lstrip(".") for one in error.conflicts)
+        return error.message if any(map(is_of_template, paths)) else ""
     except (Rejected, Forbidden, NotFound) as error:
         return "" if NO_DRY_RUN in error.message else error.message
     return ""
@@ -117,14 +139,20 @@ def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
     return RefusedError(
         f"a failure could not take everything back: {listed}",
         reason=Reason.IRREVERSIBLE,
-        hint=_HINT_OF_UNDO if plan.command == "undo" else _hint(stays),
+        hint=_HINTS.get(plan.command) or _hint(stays),
     )
 
 
-_HINT_OF_UNDO: Final = (
-    "return to it all the same, and repair a failure by hand: --allow-irreversible; "
-    "or return the pod template alone: --deployment-only"
-)
+_GO_ON: Final = "go on all the same, and repair a failure by hand: --allow-irreversible"
+_HINTS: Final = {
+    "undo": (
+        "return to it all the same, and repair a failure by hand: --allow-irreversible; "
+        "or return the pod template alone: --deployment-only"
+    ),
+    "restart": _GO_ON,
+    "resume": _GO_ON,
+}
+"""By the command; an apply has others."""
 
 
 def _hint(stays: Collection[Ref]) -> str:

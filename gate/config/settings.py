@@ -205,7 +205,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
     ] = False
     allow_irreversible: Annotated[
-        bool, Option(Group.OWNERSHIP, CLAIMING, "apply what a failure could not take back")
+        bool, Option(Group.OWNERSHIP, RETREATING, "go on though a failure could not take it back")
     ] = False
     replicas: Annotated[
         ReplicasPolicy,

@@ -33,7 +33,7 @@ from gate.core.following import UnexpectedAnswer
 from gate.core.inspecting import take_in
 from gate.core.machine import Leg, State
 from gate.core.plan import PlannedWrite
-from gate.core.remedy import forced_fields
+from gate.core.remedy import forced_fields, is_of_template
 from gate.core.snapshot import older
 from gate.core.write_order import with_at_head
 from gate.core.writing import refused_for_good
@@ -175,7 +175,7 @@ def _without_conflicts(
         return None
     if not paths:
         return replace(head, force=True) if by_force and not head.force else None
-    if any(path.lstrip(".").startswith("spec.template") for path in paths):
+    if any(is_of_template(path.lstrip(".")) for path in paths):
         return None
     body = head.body.thaw()
     for path in paths:

@@ -366,6 +366,11 @@ def forced_fields(object_: WrittenObject) -> frozenset[str]:
     return frozenset(path for paths in lost_fields(object_).values() for path in paths)
 
 
+def is_of_template(path: str) -> bool:
+    """Tell whether a field belongs to a pod template, which goes back whole or not at all."""
+    return path.startswith("spec.template")
+
+
 def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
     """Return an apply's body that leaves `spec.replicas` to its other owner."""
     spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}

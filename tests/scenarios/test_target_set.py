@@ -126,7 +126,7 @@ def test_what_a_failed_attempt_left_beside_is_seen_by_who_does_not_write_it(
     first = scene.apply(frozen, web(2, behaviour=CRASH), flags=["--allow-irreversible"])
     assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
     if command == "restart":
-        result = scene.gate("restart", "web", *DOCUMENT)
+        result = scene.gate("restart", "web", "--allow-irreversible", *DOCUMENT)
         assert "with it returns, as it was verified: configmap/settings" in result.stderr
     else:
         result = scene.apply(web(3, behaviour=CRASH))

@@ -237,7 +237,7 @@ def test_pause_pauses_and_resume_follows(gate: Gate, server: ApiServer) -> None:
     server.put(web())
     ended = gate("pause", "web")
     assert (ended.code, paused(server)) == (0, True)
-    server.change("Deployment", "web", _image("2"), manager="rollout-gate")
+    server.change("Deployment", "web", _image("2"), manager="kubectl-set")
     document = assert_ended(gate("resume", "web"), 0, "verified", "Complete")
     assert not paused(server)
     assert document["deployments"][0]["new"]["images"] == ["shop/web:2"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gate.app import arrival, returned_set
 from gate.app.console import Console
@@ -24,8 +24,8 @@ from gate.app.undo import locks_of_sets, undo
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
-from gate.core.attempt import Attempt
 from gate.core.applied_fields import applied_digest, digests_of
+from gate.core.attempt import Attempt
 from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
@@ -71,7 +71,7 @@ def restart(
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
     planned = PlannedObject(ref, Known(live.object))
     draft = Plan("restart", (), (planned,), (write,), policy(settings))
-    return _followed(session, settings, live, draft, claim, console, trial)
+    return _followed(session, settings, _Draft(live, draft, trial), claim, console)
 
 
 def resume(
@@ -88,7 +88,7 @@ def resume(
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)
     draft = Plan("resume", (), (planned,), writes, policy(settings))
-    return _followed(session, settings, live, draft, claim, console)
+    return _followed(session, settings, _Draft(live, draft), claim, console)
 
 
 def pause(
@@ -128,19 +128,20 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
     return live
 
 
-def _followed(
-    session: Session,
-    settings: Settings,
-    live: Live,
-    draft: Plan,
-    claim: Claim,
-    console: Console,
-    trial: LiveObject | None = None,
-) -> Ready:
-    """Watch the Deployment, and put it as the target into the plan.
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A plan without a target, the Deployment, and what the server would make of it if asked."""
 
-    `trial` is what the server would make of it, where it was asked.
-    """
+    live: Live
+    plan: Plan
+    trial: LiveObject | None = None
+
+
+def _followed(
+    session: Session, settings: Settings, draft: _Draft, claim: Claim, console: Console
+) -> Ready:
+    """Watch the Deployment, and put it as the target into the plan."""
+    live = draft.live
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
@@ -149,13 +150,14 @@ def _followed(
     history = claim.memory.history(ref)
     beside = returned_set.read_beside(session, [history], [ref])
     members = _members(live, target, history, beside)
-    plan = replace(draft, targets=(target,), objects=(*members, *draft.objects))
+    objects = (*members, *draft.plan.objects)
+    plan = replace(draft.plan, targets=(target,), objects=objects)
     plan = returned_set.with_target_set(session, plan, claim.memory, beside)
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
     arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
-    trials = {ref: trial} if trial is not None else {}
+    trials = {ref: draft.trial} if draft.trial is not None else {}
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
     returned_set.describe(plan, console.note, console.warn)

@@ -8,7 +8,9 @@ from functools import partial
 
 from gate.app.remembering import Memory
 from gate.app.session import Session
+from gate.core.applied_fields import applied_digest
 from gate.core.body import Body
+from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known, Unknown
 from gate.core.objects import Ref
@@ -16,6 +18,7 @@ from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
 from gate.core.set_candidates import Candidates
 from gate.core.set_selection import kept_bodies_needed, select, unnamed_members
+from gate.core.undo_set import lacking_after
 from gate.core.version_history import History
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
@@ -46,7 +49,19 @@ def with_target_set(
     unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **_read(session, unnamed)})
-    return replace(plan, targets=selection.targets, target_set=selection.target_set)
+    lacks = lacking_after(selection.targets, histories, candidates.standing(), _proposed(plan))
+    target_set = replace(selection.target_set, undo_lacks=lacks)
+    return replace(plan, targets=selection.targets, target_set=target_set)
+
+
+def _proposed(plan: Plan) -> dict[Ref, str]:
+    """Return the digests of what a plan applies, "" of what could not be tried."""
+    applied = [
+        write.ref
+        for write in plan.writes
+        if (write.verb, write.field_manager) == (Verb.APPLY, FIELD_MANAGER)
+    ]
+    return {ref: applied_digest(plan.trial(ref)) for ref in applied}
 
 
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gate.app import arrival, preflight, remembering, returned_set
@@ -21,7 +22,7 @@ from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core import fields
-from gate.core.body import Body
+from gate.core.body import NOTHING, Body
 from gate.core.configuration_names import configuration_names
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
@@ -31,6 +32,7 @@ from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.returned_template import body_with_template
 from gate.core.undo_choice import Choice, choose_version, rolled_back_from, version_of
+from gate.core.undo_set import Lacking, changed_members, lacking
 from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
 from gate.errors import RefusedError
 from gate.kube.access import needed
@@ -174,17 +176,18 @@ def _of_set(
 ) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that are not as they were verified."""
     digests = found.digests()
-    changed = _changed(found, version, digests)
+    changed = changed_members(found.history, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
     shown = _shown(version, replica_set)
-    missing = [
-        ref for ref, body in bodies.items() if body is None or _is_of_others(found, ref, digests)
-    ]
-    if missing:
-        raise _not_whole(found, shown, missing)
+    known = {ref: body is not None for ref, body in bodies.items()}
+    gone = [ref for ref in known if isinstance(found.lives.get(ref), Absent)]
+    is_ours = partial(_is_ours, found, digests)
+    missing = lacking(found.ref, known, is_ours, gone)
+    if missing.refs:
+        raise _not_whole(found, shown, version, missing)
     found.console.note("undo", f"{found.ref} goes to {shown}, verified at {version.judged_at}")
     others = [str(ref) for ref in bodies if ref != found.ref]
     if others:
@@ -195,43 +198,43 @@ def _of_set(
     )
 
 
-def _is_of_others(found: UndoSubject, ref: Ref, digests: Mapping[Ref, str]) -> bool:
-    """Tell whether somebody else made an object what it is; what is gone may be made again."""
-    if ref == found.ref or isinstance(found.lives.get(ref), Absent):
-        return False
-    return not found.history.has_written(ref, digests.get(ref))
+def _is_ours(found: UndoSubject, digests: Mapping[Ref, str], ref: Ref) -> bool:
+    return found.history.has_written(ref, digests.get(ref))
 
 
-def _changed(found: UndoSubject, version: JudgedVersion, digests: Mapping[Ref, str]) -> list[Ref]:
-    """Return the members that are to be restored.
-
-    Another Deployment is one of them where it has come with what runs: one that has gone on by
-    itself is left to its own history.
-    """
-    newest = next(iter(found.history.verified), version)
-    return [
-        ref
-        for ref, digest in version.members.items()
-        if digests.get(ref) != digest
-        and (
-            ref.kind != "Deployment"
-            or ref == found.ref
-            or newest.members.get(ref) == digests.get(ref)
-        )
-    ]
-
-
-def _not_whole(found: UndoSubject, shown: str, missing: Collection[Ref]) -> RefusedError:
-    names = ", ".join(map(str, missing))
-    hint = f"the pod template alone: {found.command('undo', '--deployment-only')}"
-    if any(ref.kind == "Secret" for ref in missing):
-        hint = f"Secrets are kept for later with --keep-verified-secrets; {hint}"
+def _not_whole(
+    found: UndoSubject, shown: str, version: JudgedVersion, missing: Lacking
+) -> RefusedError:
+    """Refuse a mixture; say of each object why it cannot be restored, and what works."""
+    number = found.settings.to_revision
+    alone = () if number is None else ("--to-revision", str(number))
+    hint = (
+        f"the pod template alone: {found.command('undo', '--deployment-only', *alone)};"
+        " or apply the manifest of that version"
+    )
+    if any(ref.kind == "Secret" for ref in missing.not_kept):
+        hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
+    whys = "; ".join(_whys(version, missing))
     return RefusedError(
-        f"{found.ref} cannot be restored whole to {shown}: {names} changed since, by somebody else"
-        " or to what is not remembered",
+        f"{found.ref} cannot be restored whole to {shown}: {whys}",
         reason=Reason.SET_INCOMPLETE,
         hint=hint,
     )
+
+
+def _whys(version: JudgedVersion, missing: Lacking) -> Iterator[str]:
+    """Yield why objects cannot be restored, those of one reason together."""
+    theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
+    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
+    lost = [ref for ref in missing.not_kept if ref not in (*theirs, *secrets)]
+    for refs, why in (
+        (theirs, "was not as a gate had written it when that version was verified"),
+        (secrets, "has changed since, and what it was then is not kept"),
+        (lost, "has changed since, and what it was then is not remembered"),
+        (missing.of_others, "was changed since by somebody else"),
+    ):
+        if refs:
+            yield f"{', '.join(map(str, refs))} {why}"
 
 
 def _rank(ref: Ref) -> tuple[int, Ref]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -16,12 +17,15 @@ from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.config import Settings, policy
 from gate.core.applied_fields import applied_digest, digests_of
-from gate.core.events import Kind, LiveObject
+from gate.core.events import Kind
 from gate.core.narration import standing
 from gate.core.objects import Deployment, Ref, deployment_ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, Target
+from gate.core.target_set import TargetSet
 from gate.core.undo_choice import version_before
+from gate.core.undo_set import lacking_after
+from gate.core.version_history import History
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
 from gate.kube.lists import list_all
@@ -66,24 +70,32 @@ def verify(
     watching.start()
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
-    targets = tuple(_target(session, watching, live) for live in lives)
+    histories = {live.ref: remembered(session, live.ref) for live in lives}
+    digests = digests_of(read_beside(session, histories.values(), refs))
+    digests.update((live.ref, applied_digest(live)) for live in lives)
+    targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)
     beside = "" if lease is None else " but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
     for target in targets:
         for event, line in standing(target.ref, target.snapshot):
             console.note(event, line)
-    plan = Plan("verify", targets, (), (), policy(settings), may_retreat=False)
+    lacks = lacking_after(targets, histories, digests, {})
+    plan = Plan(
+        "verify",
+        targets,
+        (),
+        (),
+        policy(settings),
+        may_retreat=False,
+        target_set=TargetSet(undo_lacks=lacks),
+    )
     try_checks(session, settings, session.sources, targets, console)
     return Ready(session, plan, watching, lease)
 
 
-def _target(session: Session, watching: Watching, live: LiveObject) -> Target:
+def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
     """Return what is followed, with what a person would return to: `verify` itself never does."""
-    target = watching.target(live.ref)
-    history = remembered(session, live.ref)
-    beside = digests_of(read_beside(session, [history], [live.ref]))
-    before = version_before(target, history, {**beside, live.ref: applied_digest(live)})
-    return replace(target, baseline=before)
+    return replace(target, baseline=version_before(target, history, digests))
 
 
 def require_selector(selector: str | None) -> None:

@@ -99,18 +99,18 @@ def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject])
     ]
     writer = Writer(session.client, session.resources, session.clock)
     ours = {w.ref for w in plan.writes if (w.verb, w.field_manager) == (Verb.APPLY, FIELD_MANAGER)}
-    answers = each(session.clock, lambda one: _answer(writer, one, one.write.ref in ours), tried)
+    answers = each(session.clock, lambda one: _answer(writer, one, ours), tried)
     return {one.write.ref: answer for one, answer in zip(tried, answers, strict=True) if answer}
 
 
-def _answer(writer: Writer, tried: _Tried, will_be_ours: bool) -> str:
+def _answer(writer: Writer, tried: _Tried, ours: Collection[Ref]) -> str:
     """Return why the server would not take an object back, "" where it would.
 
-    What the attempt applies `will_be_ours`: its owners will be others than they are, and it is
+    What the attempt applies will be `ours`: its owners will be others than they are, and it is
     tried by force. Elsewhere a return leaves to others what is theirs, but for the pod template.
     """
     write, uid = tried.write, tried.live.uid
-    body, force = _body_of_trial(tried), will_be_ours or write.force
+    body, force = _body_of_trial(tried), write.ref in ours or write.force
     trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=force)
     try:
         writer.dry_run(trial)

@@ -185,7 +185,9 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     if is_changed or is_whole:
         return plan
     chosen = plan.target_set
-    return replace(plan, target_set=TargetSet(obstacles=chosen.obstacles, beside=chosen.beside))
+    none = TargetSet()
+    kept = replace(chosen, bodies=none.bodies, missing=none.missing, confidential=(), unverified=())
+    return replace(plan, target_set=kept)
 
 
 def with_unwritten_members(

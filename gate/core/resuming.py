@@ -202,9 +202,7 @@ def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
     Writing there moves no pod. Where the pause came before the first new pod, a return is
     complete at once, and is none of these.
     """
-    waiting = [
-        one for one in plan.targets if one.ref in ours and not _is_complete(plan, one, at)
-    ]
+    waiting = [one for one in plan.targets if one.ref in ours and not _is_complete(plan, one, at)]
     return bool(waiting) and all(map(_is_paused_half_way, waiting))
 
 

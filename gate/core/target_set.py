@@ -23,6 +23,8 @@ class TargetSet:
     that return to an older ReplicaSet that still serves, since no gate verified a version.
     `beside` identifies, as `applied_digest` does, what stood beside the attempt of the objects that
     earlier ones had written and it did not: a version that it verifies was verified beside them.
+    `undo_lacks` are the objects that an `undo` of each Deployment, to what served before the
+    attempt, could not restore (`gate.core.undo_set`).
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -31,3 +33,4 @@ class TargetSet:
     confidential: tuple[Ref, ...] = ()
     unverified: tuple[Ref, ...] = ()
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    undo_lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)

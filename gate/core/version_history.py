@@ -273,8 +273,7 @@ def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
     return tuple(
         one
         for one in kept
-        if not (one.verified and _has_failed_since(one, versions))
-        or _has_failed_since(one, kept)
+        if not (one.verified and _has_failed_since(one, versions)) or _has_failed_since(one, kept)
     )
 
 

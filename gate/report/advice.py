@@ -164,10 +164,20 @@ def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
     if baseline is None or immutable_objects(result):
         return
     is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
-    if baseline["revision"] is None or is_itself:
-        yield _step(result, worst, text, "undo")
-    else:
-        yield _step(result, worst, text, "undo", "--to-revision", str(baseline["revision"]))
+    is_numbered = baseline["revision"] is not None and not is_itself
+    number = ["--to-revision", str(baseline["revision"])] if is_numbered else []
+    lacks = worst["undo_lacks"]
+    if not lacks:
+        yield _step(result, worst, text, "undo", *number)
+        return
+    names = ", ".join(lacks)
+    kept = "; --keep-verified-secrets keeps Secrets" if "secret/" in names else ""
+    yield Step(
+        f"to return to what served before, apply its manifest: what {names} was then"
+        f" is not kept, and undo is refused{kept}"
+    )
+    alone = f"or return the pod template alone, beside {names} as it is now:"
+    yield _step(result, worst, alone, "undo", "--deployment-only", *number)
 
 
 def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:

@@ -139,6 +139,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "changed": written is not None and written.changed,
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
+        "undo_lacks": list(map(str, attempt.plan.target_set.undo_lacks.get(ref, ()))),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
     }

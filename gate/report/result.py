@@ -159,6 +159,13 @@ class DeploymentResult(TypedDict):
         DeletionResult | None,
         Meta(description="null where nobody deleted it, or it was there again at the end."),
     ]
+    undo_lacks: Annotated[
+        list[str],
+        Meta(
+            description="Objects that `undo` to the baseline could not restore, if what was applied"
+            " stands."
+        ),
+    ]
     evidence: list[EvidenceResult]
     trees: list[TreeResult]
 

@@ -137,6 +137,10 @@ def _record(record: Record) -> dict[str, Any]:
             "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
             "unverified": [ref(one) for one in record.target_set.unverified],
             "beside": [[ref(one), digest] for one, digest in record.target_set.beside.items()],
+            "undo_lacks": [
+                [ref(one), [ref(each) for each in refs]]
+                for one, refs in record.target_set.undo_lacks.items()
+            ],
         },
     }
 
@@ -169,12 +173,14 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         for name in ("missing", "obstacles")
     )
     beside = ((ref_of(one), str(digest)) for one, digest in value.get("beside", ()))
+    lacks = ((ref_of(one), tuple(map(ref_of, refs))) for one, refs in value.get("undo_lacks", ()))
     return TargetSet(
         FrozenMap(bodies),
         missing,
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         beside=FrozenMap(beside),
+        undo_lacks=FrozenMap(lacks),
     )
 
 

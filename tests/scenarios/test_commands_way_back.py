@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_refused, assert_rolled_back, assert_runs
-from tests.bed.expectations import assert_verified, images, warned
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, keep_a_bad_version, mode

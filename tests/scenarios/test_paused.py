@@ -106,9 +106,7 @@ def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: Playe
 
 @pytest.mark.sandbox_only("minutes of waiting")
 @pytest.mark.contract("B761", "B8")
-def test_a_recovery_after_a_death_before_the_resumption(
-    scene: Scene, program: PlayedGate
-) -> None:
+def test_a_recovery_after_a_death_before_the_resumption(scene: Scene, program: PlayedGate) -> None:
     """No new pod was made: what was written goes back, and is complete at once."""
     scene.serve(settings("one"), web())
     pause(scene)

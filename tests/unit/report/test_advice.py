@@ -55,6 +55,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         "running": running,
         "deletion": None,
         "evidence": [],
+        "undo_lacks": [],
         "trees": [],
     }
 

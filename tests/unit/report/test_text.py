@@ -112,6 +112,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         "running": "mixed",
         "deletion": None,
         "evidence": [piece] * 10,
+        "undo_lacks": [],
         "trees": [],
     }
 

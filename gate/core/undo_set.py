@@ -1,0 +1,133 @@
+"""What a return to a verified set takes: which members it restores, and which it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from gate.core.baseline import Baseline
+from gate.core.body import FrozenMap
+from gate.core.env_values import with_values
+from gate.core.fact import Known
+from gate.core.objects import Ref, Template
+from gate.core.plan import Target
+from gate.core.undo_choice import version_of
+from gate.core.version_history import History, JudgedVersion, template_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """The members of a set that a return would have to restore and cannot.
+
+    `not_kept` are those of whose body no more than a digest is remembered, `of_others` those that
+    somebody else has changed since.
+    """
+
+    not_kept: tuple[Ref, ...] = ()
+    of_others: tuple[Ref, ...] = ()
+
+    @property
+    def refs(self) -> tuple[Ref, ...]:
+        """Return all of them."""
+        return (*self.not_kept, *self.of_others)
+
+
+def changed_members(
+    history: History, version: JudgedVersion, own: Ref, digests: Mapping[Ref, str]
+) -> list[Ref]:
+    """Return the members of a version of the Deployment `own` that are to be restored.
+
+    Another Deployment is one of them where it has come with what runs: one that has gone on by
+    itself is left to its own history. `digests` are of what our manager has applied by now.
+    """
+    newest = next(iter(history.verified), version)
+    return [
+        ref
+        for ref, digest in version.members.items()
+        if digests.get(ref) != digest
+        and (ref.kind != "Deployment" or ref == own or newest.members.get(ref) == digests.get(ref))
+    ]
+
+
+def lacking(
+    own: Ref, bodies: Mapping[Ref, bool], is_ours: Callable[[Ref], bool], gone: Collection[Ref] = ()
+) -> Lacking:
+    """Return what keeps a set of the Deployment `own` from returning whole.
+
+    `bodies` says of each object to be restored whether its body is known. `is_ours` tells whether
+    an attempt left an object as it stands; what is `gone` may be made again.
+    """
+    others = [ref for ref in bodies if ref != own and ref not in gone and not is_ours(ref)]
+    not_kept = [ref for ref, is_known in bodies.items() if not is_known and ref not in others]
+    return Lacking(tuple(not_kept), tuple(others))
+
+
+def lacking_after(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    before: Mapping[Ref, str],
+    proposed: Mapping[Ref, str],
+) -> FrozenMap[Ref, tuple[Ref, ...]]:
+    """Return what an undo of an attempt would lack, by Deployment, should the attempt stand.
+
+    It is one that returns to what served before the attempt: `before` are the digests of what our
+    manager had applied then, `proposed` those of what the attempt applies.
+    """
+    digests = {**before, **proposed}
+    found: dict[Ref, tuple[Ref, ...]] = {}
+    for target in targets:
+        history = histories.get(target.ref, History())
+        version = _version_before(target, history)
+        if version is None:
+            continue
+
+        def is_ours(ref: Ref, history: History = history) -> bool:
+            return ref in proposed or history.has_written(ref, digests.get(ref))
+
+        bodies = {
+            ref: _has_body(targets, histories, target.ref, version, ref)
+            for ref in changed_members(history, version, target.ref, digests)
+        }
+        found[target.ref] = lacking(target.ref, bodies, is_ours).refs
+    return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
+
+
+def _version_before(target: Target, history: History) -> JudgedVersion | None:
+    """Return the verified version that served before, None where no gate verified that."""
+    if not isinstance(target.baseline, Known):
+        return None
+    baseline: Baseline = target.baseline.value
+    owned = (one for one in target.snapshot.owned() if one.name == baseline.replica_set)
+    replica_set = next(owned, None)
+    if replica_set is not None:
+        return version_of(replica_set, history)
+    digest = template_digest(baseline.template)
+    return next((one for one in history.once_verified if one.template == digest), None)
+
+
+def _has_body(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    own: Ref,
+    version: JudgedVersion,
+    ref: Ref,
+) -> bool:
+    """Tell whether what was applied of a member is remembered, or kept beside the lock."""
+    history, digest = histories[own], version.members[ref]
+    source = _template_of(targets, histories, ref, digest)
+    body = history.bodies.get(digest)
+    if body is not None and with_values(body, source) is not None:
+        return True
+    return digest in history.kept or (ref == own and source is not None)
+
+
+def _template_of(
+    targets: Collection[Target], histories: Mapping[Ref, History], ref: Ref, digest: str
+) -> Template | None:
+    """Return the pod template that a Deployment of the attempt had, None of anything else."""
+    judged = histories.get(ref, History()).of_member(ref, digest)
+    for target in targets:
+        if target.ref == ref and judged is not None:
+            made = judged.replica_set_in(target.snapshot.owned())
+            return made.template if made is not None else None
+    return None

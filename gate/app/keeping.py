@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Final
 
 from gate.app.held_locks import HeldLocks, LookAtLocks, Lost
@@ -91,6 +91,7 @@ class Keeper:
         self.mask: Callable[[str], str] = str
         self.holders_before: Mapping[Lock, Holder] = {}
         self._queue: SimpleQueue[_Task | LookAtLocks | _Leave] = SimpleQueue()
+        self._next: _Task | LookAtLocks | _Leave | None = None
         self._inbox: Inbox | None = None
         self._lost: str = ""
         self._left = False
@@ -179,7 +180,10 @@ class Keeper:
     def _work(self) -> None:
         self._secrets.look()
         while not self._left:
-            task = self._clock.receive(self._queue, max(0.0, self._renew_at - self._clock.now()))
+            task, self._next = self._next, None
+            if task is None:
+                seconds = max(0.0, self._renew_at - self._clock.now())
+                task = self._clock.receive(self._queue, seconds)
             try:
                 self._perform(task)
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
@@ -240,6 +244,7 @@ class Keeper:
         What the server refuses for good ends the run there. On the way back the record of the way
         out says what is needed: what serves comes first.
         What follows is written under every lock of the run, so all are renewed before the answer.
+        Where the run asks for its end meanwhile there is no answer.
         """
         record, number = effect.record, effect.effect_id
         while record.objects and (error := self._not_saved(task, record)) is not None:
@@ -247,14 +252,15 @@ class Keeper:
                 task.inbox.put(Broken(_without_record(task.record_in, error)))
                 return
             self._warn(f"the record could not be written: {error.message}")
-            seconds = max(_NAP_SECONDS, error.retry_after_seconds or 0.0)
-            if record.leg is Leg.BACK or not self._nothing_asked_for(seconds):
+            if record.leg is Leg.BACK:
                 break
+            if not self._may_wait(max(_NAP_SECONDS, error.retry_after_seconds or 0.0)):
+                return
         if self._are_doubtful():
             self._renew()
         while record.leg is Leg.FORWARD and self._are_doubtful():
-            if not self._nothing_asked_for(max(0.0, self._renew_at - self._clock.now())):
-                break
+            if not self._may_wait(max(0.0, self._renew_at - self._clock.now())):
+                return
         if self._lost:
             task.inbox.put(LeaseLost(self._clock.now(), self._lost))
         else:
@@ -265,16 +271,32 @@ class Keeper:
         late = self._held.unwritten(DOUBTFUL_SECONDS)
         return not self._lost and any(lock not in self._unrenewable for lock in late)
 
-    def _nothing_asked_for(self, seconds: float) -> bool:
-        """Wait that long, and renew what is due; False as soon as something else is asked for."""
+    def _may_wait(self, seconds: float) -> bool:
+        """Wait that long, and renew what is due; False as soon as the run asks for its end.
+
+        A look at the locks is taken at once, and is no reason to wait no longer.
+        """
         until = self._clock.now() + seconds
-        while self._queue.empty() and not self._lost:
+        while not self._lost:
+            self._next = self._asked()
+            if isinstance(self._next, LookAtLocks):
+                self._perform(self._next)
+                continue
+            if self._next is not None:
+                return False
             if self._clock.now() >= self._renew_at:
                 self._renew()
             if (left_seconds := until - self._clock.now()) <= 0:
                 break
             self._clock.wait(min(_NAP_SECONDS, left_seconds))
-        return self._queue.empty()
+        return True
+
+    def _asked(self) -> _Task | LookAtLocks | _Leave | None:
+        """Return what is asked for by now, None for nothing."""
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            return None
 
     def _not_saved(self, task: _Task, record: Record) -> ApiError | None:
         """Write the record unless the lock is lost; return what has kept it from being written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from gate.app import histories
+from gate.app.held_locks import LookAtLocks
 from gate.app.keeping import RETRY_SECONDS, Keeper
 from gate.app.secrets_beside import SecretsBeside
 from gate.app.verified_bodies import VerifiedBodies
@@ -240,8 +242,38 @@ def test_a_record_is_not_written_again_before_the_server_wants_it(scene: Scene) 
     scene.store.failures = [later]
     scene.lane(SaveRecord(2, OUT))
     scene.lane(Release(3, Closed(left_open=True)))
-    assert isinstance(scene.heard(1.5), Recorded)
-    assert isinstance(scene.heard(), Released)
+    assert isinstance(scene.heard(1.5), Released)
+    assert scene.heard(20.0) is None
+
+
+@pytest.mark.contract("B534", "B524")
+def test_a_look_at_the_locks_is_no_record(scene: Scene) -> None:
+    """A gate that was stopped meanwhile looks at its locks at once; its record is awaited on."""
+    scene.store.failures = [TooManyRequests("later", retry_after_seconds=9.0)]
+    scene.lane(SaveRecord(1, OUT))
+    assert scene.heard(2.0) is None
+    looked = threading.Event()
+    scene.lane(LookAtLocks(looked))
+    assert scene.heard(2.0) is None
+    assert looked.is_set()
+    assert scene.store.held.record == ""
+    assert isinstance(scene.heard(9.0), Recorded)
+    assert scene.store.held.record
+
+
+@pytest.mark.contract("B534", "B524")
+def test_a_look_at_the_locks_clears_no_doubt() -> None:
+    """Nothing is written under a lock that others may take, however often they are looked at."""
+    row = Row()
+    row.stores[BESIDE].failures = [DOWN] * 300
+    row.clock.wait(40.0)
+    lane = row.keeper.lane(row.inbox)
+    lane(SaveRecord(1, OUT))
+    assert row.heard(2.0) is None
+    lane(LookAtLocks(threading.Event()))
+    assert row.heard(20.0) is None
+    row.stores[BESIDE].failures = []
+    assert isinstance(row.heard(6.0), Recorded)
 
 
 def test_the_way_back_does_not(scene: Scene) -> None:

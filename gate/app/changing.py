@@ -13,8 +13,8 @@ from gate.app.guards import (
     refuse_paused,
     refuse_protected_plan,
 )
-from gate.app.live import Live, read_live, selector_of
-from gate.app.locking import looked
+from gate.app.live import Live, read_live, read_object, selector_of
+from gate.app.locking import looked, seen
 from gate.app.preflight import NO_DRY_RUN, Warn, resumption
 from gate.app.remembering import Claim
 from gate.app.running import Ready
@@ -37,7 +37,7 @@ from gate.core.outcome import Outcome
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.version_history import RESTARTED_AT, History
 from gate.errors import RefusedError
-from gate.kube.access import needed
+from gate.kube.access import needed, one_change
 from gate.kube.failures import FieldManagerConflict, Forbidden
 from gate.kube.writes import Writer
 
@@ -95,22 +95,34 @@ def pause(
     session: Session,
     settings: Settings,
     name: str,
-    _console: Console,
+    console: Console,
     _claim: Claim,
 ) -> Ready:
-    """Prepare to pause a Deployment; there is nothing to follow then."""
-    live = _found(session, settings, name)
-    write = PlannedWrite(live.object.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
-    planned = PlannedObject(live.object.ref, Known(live.object))
+    """Prepare to pause a Deployment; there is nothing to follow then.
+
+    It takes no lock: it has to be possible while a run has it, which is told of.
+    """
+    live = _alone(session, settings, name)
+    held = seen(session, live.ref)
+    if held is not None and not held.is_free:
+        console.warn(
+            f"{held.lock} is locked by {held.holder}: that run waits for the pause to end, and"
+            " fails (Paused) when its time is over"
+        )
+    write = PlannedWrite(live.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
+    planned = PlannedObject(live.ref, Known(live))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
     return Ready(session, plan)
 
 
-def arrive(session: Session, settings: Settings, name: str, console: Console) -> None:
+def arrive(session: Session, settings: Settings, name: str, console: Console, command: str) -> None:
     """Say where we are, refuse the wrong place and what is not there."""
     arrival.announce(session, console)
     arrival.check_cluster(session, settings, console, [session.namespace])
-    _found(session, settings, name)
+    if command == "pause":
+        _alone(session, settings, name)
+    else:
+        _found(session, settings, name)
 
 
 def _found(session: Session, settings: Settings, name: str) -> Live:
@@ -122,10 +134,28 @@ def _found(session: Session, settings: Settings, name: str) -> Live:
         arrival.check_access(session, name, needs)
         raise
     arrival.check_access(session, name, needs)
-    refuse_deleting([live.object], session.connection.cluster)
-    if not settings.allow_managed:
-        refuse_managed([live.object], session.connection.cluster)
+    _refuse_guarded(session, settings, live.object)
     return live
+
+
+def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
+    """Make sure that we may change it, read the Deployment and nothing that belongs to it."""
+    ref = deployment_ref(session.namespace, name)
+    needs = one_change(session.resources, ref)
+    try:
+        live = read_object(session, ref)
+    except Forbidden:
+        arrival.check_access(session, name, needs)
+        raise
+    arrival.check_access(session, name, needs)
+    _refuse_guarded(session, settings, live)
+    return live
+
+
+def _refuse_guarded(session: Session, settings: Settings, live: LiveObject) -> None:
+    refuse_deleting([live], session.connection.cluster)
+    if not settings.allow_managed:
+        refuse_managed([live], session.connection.cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +272,7 @@ def locks(
 ) -> list[Lock]:
     """Return the locks that a command takes.
 
-    A pause takes none: it has to be possible while somebody else has the lock. An undo takes
-    those of all Deployments that it may restore.
+    A pause takes none (`pause`). An undo takes those of all Deployments that it may restore.
     """
     if command == "pause":
         return []

@@ -234,7 +234,7 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack, console)
-        changing.arrive(session, settings, name, console)
+        changing.arrive(session, settings, name, console, command)
         locks = changing.locks(session, settings, console, command, name)
         keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)

@@ -95,6 +95,16 @@ def granting(objects: Iterable[tuple[Ref, Mapping[str, Any]]]) -> Iterator[Permi
             yield Permission(ref.namespace, RBAC, _ROLES[role["kind"]], "bind", name)
 
 
+def one_change(resources: Resources, ref: Ref) -> tuple[Permission, ...]:
+    """Return what it takes to change an object that exists, and to follow nothing."""
+    resource = resources.of(ref.api_version, ref.kind)
+    namespace = ref.namespace if resource.namespaced else ""
+    return tuple(
+        Permission(namespace, resource.group, resource.plural, verb, ref.name)
+        for verb in ("get", "patch")
+    )
+
+
 def following(namespace: str) -> set[Permission]:
     """Return what following and judging a rollout takes, without a write."""
 

@@ -38,9 +38,9 @@ class Revision:
     """One ReplicaSet of a Deployment.
 
     `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
-    of the live template's, `returned_to` of the one that a failure of the next apply would go
-    back to since it serves now. Where there is none, `undo_returns` is true of the one that
-    `undo` chooses. `judged` is the newest judgement of its template, None where none is remembered.
+    of the live template's, with or without pods, `returned_to` of the one that a failure of the
+    next apply would go back to since it serves now. Where there is none, `undo_returns` is true
+    of the one that `undo` chooses. `judged` is the newest judgement of its template, None where none is remembered.
     """
 
     number: int | None
@@ -208,9 +208,14 @@ def age(created_at: str, now: datetime) -> str:
 
 
 def _mark(revision: Revision, *, wide: bool) -> str:
-    parts = ["running"] if revision.running else []
+    parts = [_current(revision)] if revision.running else []
     if revision.returned_to:
         parts.append(_RETURNS if wide else _RETURNS_SHORT)
     elif revision.undo_returns:
         parts.append(_UNDO if wide else _UNDO_SHORT)
     return " ".join(parts)
+
+
+def _current(revision: Revision) -> str:
+    """Say of the live template's revision whether it has any pods."""
+    return "running" if revision.pods else "current"

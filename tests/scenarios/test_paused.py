@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_verified, images, warned
+from tests.bed.checked_gate import CheckedGate
+from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images, warned
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -136,3 +139,50 @@ def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: Pl
     assert "Paused" in [cause["reason"] for cause in deployment["causes"]]
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     assert RESUME in shown(scene, result)
+
+
+@pytest.mark.contract("B767", "B195")
+def test_pause_needs_no_more_than_to_change_the_deployment(
+    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """It follows nothing: who may not list pods may pause."""
+    scene.serve(web())
+    rule = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "patch"]}
+    result = gate_with_rules([rule])("pause", "web", *DOCUMENT)
+    assert (result.exit_code, result.document["outcome"]) == (0, "applied"), str(result)
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
+
+
+@pytest.mark.contract("B767", "B2")
+def test_pause_names_the_right_that_is_missing(
+    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """To patch, and none to follow."""
+    scene.serve(web())
+    rule = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"]}
+    refused = gate_with_rules([rule])("pause", "web", *DOCUMENT)
+    assert_refused(refused, "Forbidden", "patch deployments.apps")
+    assert "pods" not in refused.stderr
+
+
+@pytest.mark.contract("B767", "B195")
+def test_pause_tells_of_the_run_that_has_the_lock(scene: Scene, program: PlayedGate) -> None:
+    """It does not wait for that: a pause stops what goes wrong."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW)), env=JOB) as running:
+        running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
+        result = scene.gate("pause", "web", *DOCUMENT)
+        running.kill()
+    assert result.exit_code == 0, str(result)
+    assert warned(result, "deployment/web is locked by shop/web/7/1/deploy", "Paused")
+
+
+@pytest.mark.contract("B190")
+def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
+    """Scaled to 0, the live revision is the current one, and runs nowhere."""
+    scene.serve(web())
+    scene.objects.patch("deployments", "web", {"spec": {"replicas": 0}})
+    scene.objects.wait_for("deployments", "web", lambda one: not one["status"].get("replicas"))
+    result = scene.gate("history", "web")
+    assert "running" not in result.stdout
+    assert " current" in result.stdout

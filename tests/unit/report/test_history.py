@@ -52,7 +52,7 @@ def test_the_table() -> None:
 
 def test_one_revision_may_be_both() -> None:
     """What runs and serves is what the next failure returns to."""
-    text = history_table([revision(1, running=True, returned_to=True)], NOW, Style())
+    text = history_table([revision(1, pods=2, running=True, returned_to=True)], NOW, Style())
     assert text.endswith("  running <- a failure would return here\n")
 
 
@@ -63,6 +63,7 @@ def test_it_fits_the_width_and_keeps_the_marks(width: int) -> None:
         1,
         images=("registry.example.com/" + "shop/" * 20 + "web:1",),
         change_cause="火" * 100,
+        pods=2,
         running=True,
         returned_to=True,
     )

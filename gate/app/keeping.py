@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from queue import Empty, SimpleQueue
+from dataclasses import replace
+from queue import SimpleQueue
 from typing import Final
 
 from gate.app.held_locks import HeldLocks, LookAtLocks, Lost
 from gate.app.histories import Histories, masked
 from gate.app.lock_taking import LEAVE_SECONDS
 from gate.app.secrets_beside import SecretsBeside
+from gate.app.task_queue import Asked, Effect, Leave, Task, TaskQueue
 from gate.app.verified_bodies import VerifiedBodies
 from gate.clock import Clock
 from gate.core.body import Body
@@ -43,24 +44,8 @@ DOUBTFUL_SECONDS: Final = DURATION_SECONDS / 2
 """After how long without a renewal no write begins: others take a lock after the whole."""
 _NAP_SECONDS: Final = 1.0
 
-Effect = SaveRecord | Release
 Warn = Callable[[str], None]
 Annotations = Mapping[str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """An effect, whom to answer, and where its record stands; `stays` keeps the locks."""
-
-    effect: Effect
-    inbox: Inbox
-    record_in: Lock
-    stays: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Leave:
-    done: threading.Event
 
 
 class Keeper:
@@ -90,8 +75,7 @@ class Keeper:
         self._warn = warn
         self.mask: Callable[[str], str] = str
         self.holders_before: Mapping[Lock, Holder] = {}
-        self._queue: SimpleQueue[_Task | LookAtLocks | _Leave] = SimpleQueue()
-        self._next: _Task | LookAtLocks | _Leave | None = None
+        self._queue = TaskQueue()
         self._inbox: Inbox | None = None
         self._lost: str = ""
         self._left = False
@@ -155,7 +139,7 @@ class Keeper:
                 self._queue.put(effect)
                 return
             self._is_closing |= isinstance(effect, Release) and not stays
-            self._queue.put(_Task(effect, inbox, place, stays))
+            self._queue.put(Task(effect, inbox, place, stays))
 
         return ask
 
@@ -163,7 +147,7 @@ class Keeper:
         """Strike a record out of which nothing was done."""
         self._recorded.add(lock)
         end = Release(0, Closed(left_open=False))
-        self._queue.put(_Task(end, SimpleQueue(), lock, stays=True))
+        self._queue.put(Task(end, SimpleQueue(), lock, stays=True))
 
     def leave(self) -> None:
         """Give the locks back where no attempt has begun or one broke off.
@@ -172,7 +156,7 @@ class Keeper:
         """
         if not self._left and not self._is_closing:
             done = threading.Event()
-            self._queue.put(_Leave(done))
+            self._queue.put(Leave(done))
             self._clock.wait(LEAVE_SECONDS, done)
 
     # -- the lane ----------------------------------------------------------------------------------
@@ -180,29 +164,27 @@ class Keeper:
     def _work(self) -> None:
         self._secrets.look()
         while not self._left:
-            task, self._next = self._next, None
-            if task is None:
-                seconds = max(0.0, self._renew_at - self._clock.now())
-                task = self._clock.receive(self._queue, seconds)
+            seconds = max(0.0, self._renew_at - self._clock.now())
+            task = self._queue.receive(self._clock, seconds)
             try:
                 self._perform(task)
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
                 if self._inbox is not None:
                     self._inbox.put(Broken(error))
 
-    def _perform(self, task: _Task | LookAtLocks | _Leave | None) -> None:
+    def _perform(self, task: Asked | None) -> None:
         match task:
             case None:
                 self._renew()
             case LookAtLocks(done):
                 self._renew()
                 done.set()
-            case _Leave(done):
+            case Leave(done):
                 self._give_back()
                 done.set()
-            case _Task(SaveRecord() as effect):
+            case Task(SaveRecord() as effect):
                 self._save(task, effect)
-            case _Task(Release() as effect):
+            case Task(Release() as effect):
                 self._close(task, effect.closed)
                 task.inbox.put(Released(self._clock.now(), effect.effect_id))
 
@@ -214,7 +196,7 @@ class Keeper:
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
         pauses_seconds: list[float] = []
         for lock in () if self._lost else self._held.unwritten(0.0):
-            if pauses_seconds and not self._queue.empty():
+            if pauses_seconds and not self._queue.is_empty():
                 break
             try:
                 self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
@@ -238,7 +220,7 @@ class Keeper:
 
     # -- records -----------------------------------------------------------------------------------
 
-    def _save(self, task: _Task, effect: SaveRecord) -> None:
+    def _save(self, task: Task, effect: SaveRecord) -> None:
         """Write the record of a leg; without it nothing is written on the way out.
 
         What the server refuses for good ends the run there. On the way back the record of the way
@@ -278,11 +260,12 @@ class Keeper:
         """
         until = self._clock.now() + seconds
         while not self._lost:
-            self._next = self._asked()
-            if isinstance(self._next, LookAtLocks):
-                self._perform(self._next)
+            task = self._queue.take()
+            if isinstance(task, LookAtLocks):
+                self._perform(task)
                 continue
-            if self._next is not None:
+            if task is not None:
+                self._queue.put_back(task)
                 return False
             if self._clock.now() >= self._renew_at:
                 self._renew()
@@ -291,14 +274,7 @@ class Keeper:
             self._clock.wait(min(_NAP_SECONDS, left_seconds))
         return True
 
-    def _asked(self) -> _Task | LookAtLocks | _Leave | None:
-        """Return what is asked for by now, None for nothing."""
-        try:
-            return self._queue.get_nowait()
-        except Empty:
-            return None
-
-    def _not_saved(self, task: _Task, record: Record) -> ApiError | None:
+    def _not_saved(self, task: Task, record: Record) -> ApiError | None:
         """Write the record unless the lock is lost; return what has kept it from being written."""
         if self._lost:
             return None
@@ -326,7 +302,7 @@ class Keeper:
     def _masked(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         return tuple(masked(cause, self.mask) for cause in causes)
 
-    def _close(self, task: _Task, closed: Closed) -> None:
+    def _close(self, task: Task, closed: Closed) -> None:
         """Write down what is to be remembered, strike out the record, and give the locks back.
 
         The record goes last, with its own lock: a gate that is killed in between is finished by
@@ -340,7 +316,7 @@ class Keeper:
             end(task.record_in)
         self._left = not task.stays
 
-    def _end_of(self, task: _Task, closed: Closed, histories: Histories, lock: Lock) -> None:
+    def _end_of(self, task: Task, closed: Closed, histories: Histories, lock: Lock) -> None:
         """Write down what one lock is to remember, and give it back."""
         if self._lost:
             return

@@ -189,7 +189,7 @@ def _version(
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
         if not (known_bad or goes_on):
-            return target.baseline, None
+            return _as_it_was(target), None
         found = older_version(target, candidates.object(target.ref), history, before, left)
         if found is None:
             return Absent() if isinstance(target.baseline, Known) else target.baseline, None
@@ -207,6 +207,15 @@ def _version(
     if body is None:
         return Absent(), None
     return _baseline(version, owned, source or _template_of(body, version)), body
+
+
+def _as_it_was(target: Target) -> Fact[Baseline]:
+    """Return what served; with 0 replicas wanted nothing has to, and the version is what it was."""
+    live, current = target.snapshot.live, target.snapshot.current()
+    if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
+        return target.baseline
+    name, revision = current.name, current.revision or live.revision
+    return Known(Baseline(name, revision, live.template, current.pod_template_hash))
 
 
 def _goes_on(candidates: Candidates, target: Target) -> bool:

@@ -40,7 +40,8 @@ class Revision:
     `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
     of the live template's, with or without pods, `returned_to` of the one that a failure of the
     next apply would go back to since it serves now. Where there is none, `undo_returns` is true
-    of the one that `undo` chooses. `judged` is the newest judgement of its template, None where none is remembered.
+    of the one that `undo` chooses. `judged` is the newest judgement of its template, None where
+    none is remembered.
     """
 
     number: int | None

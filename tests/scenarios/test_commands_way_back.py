@@ -66,13 +66,13 @@ def test_a_restart_beside_what_became_immutable_is_refused(scene: Scene) -> None
 
 @pytest.mark.contract("B765", "B140")
 def test_a_restart_leaves_to_others_what_is_theirs_of_configuration(scene: Scene) -> None:
-    """A key of somebody else is no reason to refuse: the others return."""
+    """What somebody else has changed of it is no reason to refuse: it stays."""
     keep_a_bad_version(scene)
-    scene.objects.patch("configmaps", "settings", {"data": {"theirs": "1"}})
+    scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
     result = scene.gate("restart", "web", *DOCUMENT)
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "one"
+    assert mode(scene) == "theirs"
 
 
 @pytest.mark.contract("B765", "B196")

@@ -106,6 +106,17 @@ def test_what_was_observed_to_fail_is_not(scene: Scene, bad: str) -> None:
 
 
 @pytest.mark.contract("B763", "B34")
+def test_what_was_observed_beside_a_failure_is_not(scene: Scene) -> None:
+    """One Deployment was complete, the other failed: together they are no set to return to."""
+    assert_verified(scene.apply(web(), web(name="worker")))
+    bad = web(2, name="worker", behaviour=CRASH)
+    observed(scene.apply(web(2), bad, flags=["--observe"]))
+    result = scene.apply(web(3, behaviour=CRASH), web(3, name="worker"))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B763", "B34")
 def test_configuration_alone_that_was_observed_is_no_failure(scene: Scene) -> None:
     """The Deployment did not change: what stands beside it was seen with it."""
     assert_verified(scene.apply(settings("one"), web()))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
-from gate.core.objects import CleanText
+from gate.core.objects import CleanText, deployment_ref
 from gate.core.outcome import Reason
-from gate.core.version_history import JudgedVersion
+from gate.core.version_history import MOST_UNVERIFIED, Closing, History, JudgedVersion
+
+WEB = deployment_ref("shop", "web")
 
 
 def judged(reason: Reason) -> JudgedVersion:
@@ -33,6 +37,44 @@ def test_what_says_nothing_of_a_version_makes_it_no_failed_one(reason: Reason) -
     """Another one failed, a check had no answer, or the attempt was cut off."""
     assert not judged(reason).failed
     assert not judged(reason).verified
+
+
+def remembered(*judged: JudgedVersion) -> History:
+    """Return a history of judgements, oldest first."""
+    history = History()
+    for one in judged:
+        history = history.after(Closing(WEB, (one,)), "attempt", "", "now")
+    return history
+
+
+def of_template(template: str, why: Reason | None = None) -> JudgedVersion:
+    """Return a judgement of a template, with a member of its own."""
+    cause = Cause(why, CleanText("why")) if why is not None else None
+    return JudgedVersion(template, (), FrozenMap({WEB: template}), why=cause)
+
+
+@pytest.mark.contract("B762")
+def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() -> None:
+    """It leaves the history with its failure, and does not come back for want of that."""
+    found = [of_template("1"), of_template("2"), of_template("1", Reason.CRASH_LOOP)]
+    assert [one.template for one in remembered(*found).verified] == ["2"]
+    assert [one.template for one in remembered(*found).once_verified] == ["2", "1"]
+    later = [of_template(str(n), Reason.CRASH_LOOP) for n in range(3, 3 + MOST_UNVERIFIED)]
+    assert [one.template for one in remembered(*found, *later).once_verified] == ["2"]
+
+
+@pytest.mark.contract("B762")
+@pytest.mark.parametrize("why", [Reason.PAUSED, Reason.INTERRUPTED, Reason.CHECK_INCONCLUSIVE])
+def test_what_decided_nothing_leaves_a_verification_standing(why: Reason) -> None:
+    """It was no failure."""
+    assert remembered(of_template("1"), of_template("1", why)).verified
+
+
+@pytest.mark.contract("B762")
+def test_a_failure_with_another_configuration_is_of_another_version() -> None:
+    """The same pods beside other objects."""
+    bad = replace(of_template("1", Reason.CRASH_LOOP), members=FrozenMap({WEB: "another"}))
+    assert remembered(of_template("1"), bad).verified
 
 
 @pytest.mark.parametrize("reason", [Reason.CRASH_LOOP, Reason.TIMEOUT, Reason.CHECK_FAILED])

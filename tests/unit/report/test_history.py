@@ -85,13 +85,13 @@ def judged(reason: Reason | None = None, actor: str = "", commit: str = "") -> J
 def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
     """Verdict, who and commit; nothing where nothing is remembered."""
     rows = [
-        revision(3, judged=judged(Reason.CRASH_LOOP, "bob", "2" * 40), running=True),
+        revision(3, pods=2, judged=judged(Reason.CRASH_LOOP, "bob", "2" * 40), running=True),
         revision(2, judged=judged(None, "alice", "1" * 40)),
         revision(1),
     ]
     assert history_table(rows, NOW, Style(width=140)) == (
         "REVISION  AGE  PODS  VERDICT                   BY     COMMIT    IMAGES      CHANGE CAUSE\n"
-        "       3   5m     0  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -             "
+        "       3   5m     2  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -             "
         "running\n"
         "       2   5m     0  verified 2d ago           alice  11111111  shop/web:2  -\n"
         "       1   5m     0  -                         -      -         shop/web:1  -\n"

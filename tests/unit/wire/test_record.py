@@ -7,7 +7,7 @@ import gzip
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from gate.core.causes import Cause
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Known, Unknown
 from gate.core.machine import Leg
-from gate.core.objects import CleanText, Ref
+from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.origin import Origin
 from gate.core.outcome import Reason
 from gate.core.policy import FailFast, OnFailure, Policy
@@ -185,3 +185,22 @@ def test_an_object_is_what_its_name_says() -> None:
     value["objects"][0]["ref"][3] = "other"
     with pytest.raises(DecodeError, match="is recorded as"):
         read_kept(packed.packed(value))
+
+
+@pytest.mark.contract("B766", "B535")
+def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None:
+    """Which objects are confidential is said by where their bodies stand."""
+    one, other = deployment_ref("shop", "web"), Ref("v1", "ConfigMap", "shop", "settings")
+    said = FrozenMap({other: CleanText("why")})
+    whole = TargetSet(
+        bodies=FrozenMap({one: Body.of({"spec": {}})}),
+        missing=said,
+        obstacles=said,
+        unverified=(one,),
+        beside=FrozenMap({other: "digest"}),
+        undo_lacks=FrozenMap({one: (other,)}),
+    )
+    empty = [field.name for field in fields(TargetSet) if not getattr(whole, field.name)]
+    assert empty == ["confidential"]
+    text, _ = fitting(replace(RECORD, target_set=whole))
+    assert read_record(text).target_set == whole

@@ -165,6 +165,7 @@ def test_pause_names_the_right_that_is_missing(
     assert "pods" not in refused.stderr
 
 
+@pytest.mark.sandbox_only("the gate is killed as its lock is read")
 @pytest.mark.contract("B767", "B195")
 def test_pause_tells_of_the_run_that_has_the_lock(scene: Scene, program: PlayedGate) -> None:
     """It does not wait for that: a pause stops what goes wrong."""

@@ -188,9 +188,10 @@ def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: 
 def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
-        yield from _for_hindered_return(result, worst)
         if any(cause["reason"] == Reason.PAUSED for cause in worst["causes"]):
             yield _step(result, worst, _RESUME, "resume")
+        else:
+            yield from _for_hindered_return(result, worst)
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS:

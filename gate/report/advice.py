@@ -17,8 +17,9 @@ from gate.report.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
 from gate.report.half_applied import is_innocent
 from gate.report.headline import is_made_again
 from gate.report.naming import deployment_name
-from gate.report.object_advice import immutable_objects, object_advice
+from gate.report.object_advice import object_advice
 from gate.report.result import DeploymentResult, Result
+from gate.report.undo_advice import undo_advice
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 _INIT_CONTAINER = "init container "
@@ -160,24 +161,8 @@ def _is_new(result: Result, deployment: DeploymentResult) -> bool:
 
 
 def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
-    baseline = worst["baseline"]
-    if baseline is None or immutable_objects(result):
-        return
-    is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
-    is_numbered = baseline["revision"] is not None and not is_itself
-    number = ["--to-revision", str(baseline["revision"])] if is_numbered else []
-    lacks = worst["undo_lacks"]
-    if not lacks:
-        yield _step(result, worst, text, "undo", *number)
-        return
-    names = ", ".join(lacks)
-    kept = "; --keep-verified-secrets keeps Secrets" if "secret/" in names else ""
-    yield Step(
-        f"to return to what served before, apply its manifest: what {names} was then"
-        f" is not kept, and undo is refused{kept}"
-    )
-    alone = f"or return the pod template alone, beside {names} as it is now:"
-    yield _step(result, worst, alone, "undo", "--deployment-only", *number)
+    for said, words in undo_advice(result, worst, text):
+        yield _step(result, worst, said, *words) if words else Step(said)
 
 
 def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:

@@ -102,7 +102,9 @@ def done(cluster: Cluster, write: Write) -> tuple[Cluster, AttemptEvent]:
 
 
 def _holds(cluster: Cluster, write: Write) -> bool:
-    """Tell whether uid and resourceVersion are those of what is stored."""
+    """Tell whether uid and resourceVersion are those of what is stored, and a creation makes it."""
+    if write.uid is None and write.resource_version is None and cluster.uid:
+        return False
     if write.uid is not None and write.uid != shown.uid_of(cluster.uid):
         return False
     return write.resource_version is None or write.resource_version == str(cluster.version)

@@ -49,7 +49,9 @@ JSON = dict[str, Any]
 
 def manifest(image: str, replicas: int | None) -> JSON:
     """Return what the gate applies: the container's image, and how many pods where that is ours."""
-    spec: JSON = {"template": {"spec": {"containers": [{"name": "web", "image": _path(image)}]}}}
+    containers = [{"name": "web", "image": _path(image)}]
+    template = {"metadata": {"labels": {"app": NAME}}, "spec": {"containers": containers}}
+    spec: JSON = {"template": template}
     if replicas is not None:
         spec["replicas"] = replicas
     metadata = {"name": NAME, "namespace": NAMESPACE}
@@ -188,7 +190,7 @@ def _conditions(cluster: Cluster) -> list[JSON]:
 
 
 def _managed(cluster: Cluster) -> list[JSON]:
-    """Return the managed fields: the template's image, its annotation, the replicas."""
+    """Return the managed fields: the template's image and labels, its annotation, replicas."""
     entries = []
     for owner, (manager, operation) in MANAGERS.items():
         marked = owner == OTHER and cluster.template.marked
@@ -214,9 +216,10 @@ def _fields(image: int, replicas: int, marked: bool) -> JSON:
     if image:
         container: JSON = {".": {}, "f:name": {}, "f:image": {}}
         template["f:spec"] = {"f:containers": {_CONTAINER: container}}
+        template["f:metadata"] = {"f:labels": {"f:app": {}}}
     if marked:
         annotation: JSON = {"f:kubectl.kubernetes.io/restartedAt": {}}
-        template["f:metadata"] = {"f:annotations": annotation}
+        template["f:metadata"] = {**template.get("f:metadata", {}), "f:annotations": annotation}
     fields: JSON = {"f:template": template} if template else {}
     return {**fields, "f:replicas": {}} if replicas else fields
 

@@ -16,7 +16,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "kubeconfig": "",
         "history": {"pods": [], "checks": []},
     },
-    ("deployments",): {"deletion": None, "trees": []},
+    ("deployments",): {"deletion": None, "undo_lacks": [], "trees": []},
     ("deployments", "baseline"): {"was_revision": None},
     ("deployments", "new"): {"was_revision": None},
     ("deployments", "evidence"): {"previous": False},

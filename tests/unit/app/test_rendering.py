@@ -16,6 +16,9 @@ from tests.unit.report.results import HOSTILE, NAMES, spoilt, told
 
 Report = Callable[..., Ended]
 TRACES = Path(__file__).resolve().parents[2] / "traces"
+EARLIER = Path(__file__).resolve().parents[1] / "report" / "earlier"
+"""Documents as they were once written, which are never written again: `first` has the keys of the
+first release alone, `every-shape` has a part of every shape that there was later."""
 
 
 @pytest.fixture
@@ -151,6 +154,17 @@ def test_a_document_of_an_earlier_version_is_rendered(
     del old["outcome"]
     file.write_text(json.dumps(old))
     assert run(file).code == 2
+
+
+@pytest.mark.contract("B775")
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("name", ["first", "every-shape"])
+def test_a_document_that_was_written_once_is_rendered(
+    run: Report, name: str, form: Format
+) -> None:
+    """Whatever key came later reads as absent: one that nobody listed fails here."""
+    ended = run(EARLIER / f"{name}.json", "--format", form)
+    assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.contract("B775")

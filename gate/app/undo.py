@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.returned_template import body_with_template
 from gate.core.undo_choice import Choice, choose_version, rolled_back_from, version_of
-from gate.core.undo_set import Lacking, changed_members, lacking
+from gate.core.undo_set import Lacking, attempts_on, changed_members, is_applied_by, lacking
 from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
 from gate.errors import RefusedError
 from gate.kube.access import needed
@@ -176,7 +176,9 @@ def _of_set(
 ) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that are not as they were verified."""
     digests = found.digests()
-    changed = changed_members(found.history, version, found.ref, digests)
+    deployments = {found.ref, *_deployments(found.history)}
+    attempts = attempts_on(found.ref, {ref: found.memory.history(ref) for ref in deployments})
+    changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
@@ -184,7 +186,7 @@ def _of_set(
     shown = _shown(version, replica_set)
     known = {ref: body is not None for ref, body in bodies.items()}
     gone = [ref for ref in known if isinstance(found.lives.get(ref), Absent)]
-    is_ours = partial(_is_ours, found, digests)
+    is_ours = partial(is_applied_by, attempts, digests=digests)
     missing = lacking(found.ref, known, is_ours, gone)
     if missing.refs:
         raise _not_whole(found, shown, version, missing)
@@ -196,10 +198,6 @@ def _of_set(
     return tuple(
         _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
     )
-
-
-def _is_ours(found: UndoSubject, digests: Mapping[Ref, str], ref: Ref) -> bool:
-    return found.history.has_written(ref, digests.get(ref))
 
 
 def _not_whole(

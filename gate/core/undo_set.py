@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.core.baseline import Baseline
@@ -32,21 +32,58 @@ class Lacking:
         return (*self.not_kept, *self.of_others)
 
 
+def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref, str]]:
+    """Return what our manager had applied at the end of each attempt on a Deployment.
+
+    Its own history comes last, oldest first. Of an attempt in which it was complete and another
+    Deployment failed, the history of that other one alone knows.
+    """
+    others = [history for ref, history in histories.items() if ref != own]
+    beside = [one.members for history in others for one in history.versions if own in one.members]
+    return [*beside, *(one.members for one in histories[own].versions)]
+
+
+def is_applied_by(
+    attempts: Iterable[Mapping[Ref, str]], ref: Ref, digests: Mapping[Ref, str]
+) -> bool:
+    """Tell whether one of the attempts left an object as `digests` tell."""
+    digest = digests.get(ref)
+    return bool(digest) and any(applied.get(ref) == digest for applied in attempts)
+
+
 def changed_members(
-    history: History, version: JudgedVersion, own: Ref, digests: Mapping[Ref, str]
+    attempts: Sequence[Mapping[Ref, str]],
+    version: JudgedVersion,
+    own: Ref,
+    digests: Mapping[Ref, str],
 ) -> list[Ref]:
     """Return the members of a version of the Deployment `own` that are to be restored.
 
     Another Deployment is one of them where it has come with what runs: one that has gone on by
-    itself is left to its own history. `digests` are of what our manager has applied by now.
+    itself is left to its own history. `digests` are of what our manager has applied by now,
+    `attempts` are those of `attempts_on`.
     """
-    newest = next(iter(history.verified), version)
+    came_along = _rolled_out_with(attempts, own, digests)
     return [
         ref
         for ref, digest in version.members.items()
         if digests.get(ref) != digest
-        and (ref.kind != "Deployment" or ref == own or newest.members.get(ref) == digests.get(ref))
+        and (ref.kind != "Deployment" or ref == own or (ref, digests.get(ref)) in came_along)
     ]
+
+
+def _rolled_out_with(
+    attempts: Sequence[Mapping[Ref, str]], own: Ref, digests: Mapping[Ref, str]
+) -> set[tuple[Ref, str]]:
+    """Return what was applied in the attempts that wrote the Deployment `own` as it runs.
+
+    All of them count, for a restart writes the Deployment alone. Where somebody else has changed
+    what runs it is what was rolled out last.
+    """
+    runs = digests.get(own)
+    if attempts and all(applied.get(own) != runs for applied in attempts):
+        runs = attempts[-1].get(own)
+    return {pair for applied in attempts if applied.get(own) == runs for pair in applied.items()}
 
 
 def lacking(
@@ -81,12 +118,16 @@ def lacking_after(
         if version is None:
             continue
 
-        def is_ours(ref: Ref, history: History = history) -> bool:
-            return ref in proposed or history.has_written(ref, digests.get(ref))
+        attempts = attempts_on(target.ref, histories)
+        if target.ref in proposed:
+            attempts.append(proposed)
+
+        def is_ours(ref: Ref, attempts: Sequence[Mapping[Ref, str]] = attempts) -> bool:
+            return ref in proposed or is_applied_by(attempts, ref, digests)
 
         bodies = {
             ref: _has_body(targets, histories, target.ref, version, ref)
-            for ref in changed_members(history, version, target.ref, digests)
+            for ref in changed_members(attempts, version, target.ref, digests)
         }
         found[target.ref] = lacking(target.ref, bodies, is_ours).refs
     return FrozenMap((ref, refs) for ref, refs in found.items() if refs)

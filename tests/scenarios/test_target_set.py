@@ -383,6 +383,61 @@ def test_undo_takes_another_deployment_back_that_came_with_what_runs(scene: Scen
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:1"]
 
 
+def verify_two_sets(scene: Scene, behaviour: str = "ready=0") -> None:
+    """Verify two versions of both Deployments, with their configuration."""
+    for number, value in ((1, "one"), (2, "two")):
+        both = (web(number, behaviour=behaviour), web(number, name="worker"))
+        assert_verified(scene.apply(settings(value), *both))
+
+
+def assert_returned_as_one(scene: Scene) -> None:
+    """Assert that an undo of one Deployment returns the whole first set."""
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert images(scene.objects.get("deployments", "worker")) == ["shop/worker:1"]
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B703", "B762")
+@pytest.mark.parametrize("failing", [(), ("--timeout", "0.5", *KEEP)], ids=["verified", "failed"])
+def test_undo_after_a_restart_takes_back_what_came_with_what_runs(
+    scene: Scene, failing: tuple[str, ...]
+) -> None:
+    """The restart wrote web alone: what runs is what came with worker, whether it failed or not."""
+    verify_two_sets(scene, "ready=1")
+    restarted = scene.gate("restart", "web", *failing, *DOCUMENT)
+    assert restarted.exit_code == (6 if failing else 0), str(restarted)
+    assert_returned_as_one(scene)
+
+
+@pytest.mark.contract("B703")
+@pytest.mark.parametrize("crashing", [("web", "worker"), ("web",), ("worker",)])
+def test_undo_of_a_kept_failure_takes_back_what_came_with_it(
+    scene: Scene, crashing: tuple[str, ...]
+) -> None:
+    """No worker of the version that failed is left beside the configuration of the one before."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="worker")))
+    behaviours = {
+        name: {"behaviour": CRASH} if name in crashing else {} for name in ("web", "worker")
+    }
+    second = (web(2, **behaviours["web"]), web(2, name="worker", **behaviours["worker"]))
+    kept = scene.apply(settings("two"), *second, flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    assert_returned_as_one(scene)
+
+
+@pytest.mark.contract("B703")
+def test_undo_takes_back_what_came_with_what_somebody_else_changed_since(scene: Scene) -> None:
+    """The hotfix is of web alone, worker is still what came with the second set."""
+    verify_two_sets(scene)
+    scene.apply_as("hotfix", web("hot"))
+    scene.objects.wait_complete("web")
+    words = ("--to-revision", "1", "--take-over", "hotfix")
+    assert_verified(scene.gate("undo", "web", *words, *DOCUMENT))
+    assert images(scene.objects.get("deployments", "worker")) == ["shop/worker:1"]
+    assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("one", ["shop/web:1"])
+
+
 @pytest.mark.contract("B703")
 def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) -> None:
     """The ConfigMap that both use came with api since: that is named, and nothing is written."""

@@ -159,9 +159,7 @@ def test_a_document_of_an_earlier_version_is_rendered(
 @pytest.mark.contract("B775")
 @pytest.mark.parametrize("form", Format)
 @pytest.mark.parametrize("name", ["first", "every-shape"])
-def test_a_document_that_was_written_once_is_rendered(
-    run: Report, name: str, form: Format
-) -> None:
+def test_a_document_that_was_written_once_is_rendered(run: Report, name: str, form: Format) -> None:
     """Whatever key came later reads as absent: one that nobody listed fails here."""
     ended = run(EARLIER / f"{name}.json", "--format", form)
     assert (ended.code, ended.err) == (0, "")

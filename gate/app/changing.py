@@ -14,7 +14,7 @@ from gate.app.guards import (
     refuse_protected_plan,
 )
 from gate.app.live import Live, read_live, read_object, selector_of
-from gate.app.locking import looked, seen
+from gate.app.locking import looked
 from gate.app.preflight import NO_DRY_RUN, Warn, resumption
 from gate.app.remembering import Claim
 from gate.app.running import Ready
@@ -95,20 +95,14 @@ def pause(
     session: Session,
     settings: Settings,
     name: str,
-    console: Console,
+    _console: Console,
     _claim: Claim,
 ) -> Ready:
     """Prepare to pause a Deployment; there is nothing to follow then.
 
-    It takes no lock: it has to be possible while a run has it, which is told of.
+    It takes no lock: it has to be possible while a run has it (`run_beside`).
     """
     live = _alone(session, settings, name)
-    held = seen(session, live.ref)
-    if held is not None and not held.is_free:
-        console.warn(
-            f"{held.lock} is locked by {held.holder}: that run waits for the pause to end, and"
-            " fails (Paused) when its time is over"
-        )
     write = PlannedWrite(live.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
     planned = PlannedObject(live.ref, Known(live))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
@@ -247,8 +241,9 @@ def is_done(
 ) -> Callable[[Attempt], bool] | None:
     """Return what tells whether a recovery has done what a command was for; None: it never has.
 
-    An undo is of what a dead gate left, where it left something: to go on from what came back
-    would return to the version before that.
+    An undo is of what a dead gate left, where that had rolled out a version: to go on from what
+    came back would return to the version before that. A return, a restart and a resumption bring
+    none: what they come back to is what is to be undone.
     """
     if command != "undo" or settings.to_revision is not None:
         return None
@@ -256,6 +251,9 @@ def is_done(
 
     def is_undone(ended: Attempt) -> bool:
         ending = ended.endings.get(ref)
+        resumed = ended.plan.resumed
+        if resumed is None or resumed.record.command != "apply":
+            return False
         if ended.outcome is not Outcome.ROLLED_BACK or ref not in ended.restored:
             return False
         if ending is None or ending.outcome is not Outcome.ROLLED_BACK:

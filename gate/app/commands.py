@@ -228,6 +228,7 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app.locking import locked
     from gate.app.metering import metered
     from gate.app.recover import Recovery, under_lock
+    from gate.app.run_beside import warn_of_run
     from gate.app.session import opened
 
     world = metered(world, settings, command)
@@ -235,6 +236,8 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack, console)
         changing.arrive(session, settings, name, console, command)
+        if command == "pause":
+            warn_of_run(session, name, world.processes, console.warn)
         locks = changing.locks(session, settings, console, command, name)
         keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)

@@ -28,7 +28,7 @@ from gate.kube.access import Access, Permission
 from gate.kube.client import Client
 from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected, role_hint
 from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import Held, Leases
+from gate.kube.lease import Leases
 from gate.kube.repetition import Limits
 from gate.kube.resources import LEASES
 from gate.kube.verified_secrets import VerifiedSecrets
@@ -170,17 +170,13 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def seen(session: Session, ref: Ref) -> Held | None:
-    """Return the lock of a Deployment as it is, None where it cannot be read or there is none."""
-    try:
-        return Leases(lock_client(session)).read(lock_of(ref.namespace, ref.name))
-    except ApiError:
-        return None
-
-
 def remembered(session: Session, ref: Ref) -> History:
     """Return what the lock of a Deployment remembers, nothing where it cannot be read."""
-    return history_of(seen(session, ref), _unsaid)
+    try:
+        held = Leases(lock_client(session)).read(lock_of(ref.namespace, ref.name))
+    except ApiError:
+        return History()
+    return history_of(held, _unsaid)
 
 
 def _unsaid(_: str) -> None:

@@ -1,22 +1,18 @@
-"""`locks`: who holds which lock, since when, from which run; and giving one back for somebody.
-
-The listing compares clocks, for want of the minute that an expiry is watched for: it decides
-nothing.
-"""
+"""`locks`: who holds which lock, since when, from which run; and giving one back for somebody."""
 
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from gate.app import arrival
 from gate.app.arrival import require_namespace
 from gate.app.console import Console, write_safely
+from gate.app.lock_state import is_dead, state_of
 from gate.app.locking import lock_client
 from gate.app.session import Session
 from gate.app.world import World
 from gate.config import Settings
-from gate.core.holder import Holder, is_proven_dead
 from gate.core.lock import PREFIX, Lock, lock_of
 from gate.core.outcome import Reason
 from gate.errors import RefusedError, UsageError
@@ -72,30 +68,13 @@ def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
         namespace=held.lock.namespace,
         name=held.lock.name,
         locks=str(held.lock),
-        state=_state(held, now, processes),
+        state=state_of(held, now, processes),
         holder=held.holder.identity,
         run_url=held.holder.url,
         acquired_at=held.acquired,
         renewed_at=held.renewed,
         unfinished=bool(held.record),
     )
-
-
-def _state(held: Held, now: datetime, processes: Processes) -> str:
-    if held.is_free:
-        return "free"
-    if _is_dead(held, processes):
-        return "dead"
-    try:
-        renewed = datetime.fromisoformat(held.renewed)
-    except ValueError:
-        return "held"
-    return "expired" if now - renewed > timedelta(seconds=held.seconds) else "held"
-
-
-def _is_dead(held: Held, processes: Processes) -> bool:
-    me = Holder("", process=processes.this())
-    return is_proven_dead(held.holder, me, processes.has_ended)
 
 
 def release(session: Session, settings: Settings, world: World, console: Console) -> int:
@@ -136,7 +115,7 @@ def agreed(world: World, held: Held) -> bool:
             "giving back somebody's lock has to be agreed to",
             hint="on a terminal, or with --yes",
         )
-    if _is_dead(held, world.processes):
+    if is_dead(held, world.processes):
         question = f"{held.lock} was held by {held.holder}, whose process has ended. Give it back?"
     else:
         question = f"{held.lock} is held by {held.holder}. Give it back? Its gate may still run."

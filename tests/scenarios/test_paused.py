@@ -178,6 +178,57 @@ def test_pause_tells_of_the_run_that_has_the_lock(scene: Scene, program: PlayedG
     assert warned(result, "deployment/web is locked by shop/web/7/1/deploy", "Paused")
 
 
+@pytest.mark.sandbox_only("the gate is killed as its lock is read")
+@pytest.mark.contract("B767", "B761")
+@pytest.mark.parametrize("state", ["dead", "free"])
+def test_pause_tells_of_what_a_dead_run_left(scene: Scene, program: PlayedGate, state: str) -> None:
+    """Nobody waits: `recover` leaves what was paused half-way."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW)), env=JOB) as running:
+        running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
+        running.kill()
+    if state == "free":
+        program("locks", "--release", "web", "--yes")
+    assert f"{state}, unfinished" in program("locks").stdout
+    result = program("pause", "web", *DOCUMENT)
+    assert result.exit_code == 0, str(result)
+    assert not warned(result, "wait for the pause to end")
+    assert warned(
+        result, "deployment/web", "its record is unfinished", "recover waits for no pause"
+    )
+
+
+@pytest.mark.sandbox_only("the gate is killed as its lock is read")
+@pytest.mark.contract("B767")
+def test_pause_says_nothing_of_a_dead_run_that_left_nothing(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It had written nothing that is open."""
+    scene.serve(web())
+    with program.start("verify", "web", "--lock", "--bake", "9s", env=JOB) as running:
+        running.wait_for_line("watching", 60.0)
+        running.kill()
+    assert "dead" in program("locks").stdout
+    result = program("pause", "web", *DOCUMENT)
+    assert result.exit_code == 0, str(result)
+    assert not warned(result, "deployment/web")
+
+
+@pytest.mark.sandbox_only("the gate is killed as its lock is read")
+@pytest.mark.contract("B767", "B760")
+def test_pause_does_not_say_that_a_run_in_its_bake_window_waits(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Nothing is half-way: it may have to, and does not."""
+    scene.serve(web())
+    words = ("apply", "-f", scene.manifest(web(2)), "--bake", "20s")
+    with program.start(*words, *DOCUMENT, env=JOB) as running:
+        running.wait_for_line("watching", 60.0)
+        result = scene.gate("pause", "web", *DOCUMENT)
+        assert_verified(running.wait())
+    assert warned(result, "may have to wait", "where its time is over first")
+
+
 @pytest.mark.contract("B190")
 def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
     """Scaled to 0, the live revision is the current one, and runs nowhere."""

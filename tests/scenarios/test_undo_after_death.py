@@ -8,7 +8,7 @@ from tests.bed.expectations import assert_ended, assert_runs, assert_verified
 from tests.bed.scene import Scene, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_locks import SLOW, program
-from tests.scenarios.test_recovering import killed
+from tests.scenarios.test_recovering import JOB, is_observed, killed
 from tests.scenarios.test_target_set import DOCUMENT
 
 __all__ = ["program"]
@@ -41,4 +41,22 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
     assert_verified(scene.apply(web(2)))
     killed(scene, program, web(9, behaviour=SLOW))
     assert_verified(scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B764")
+@pytest.mark.parametrize("command", ["undo", "restart"])
+def test_a_command_that_rolled_out_no_version_of_its_own_is_not_the_undo(
+    scene: Scene, program: PlayedGate, command: str
+) -> None:
+    """Its recovery brings back what is to be left: the undo goes on from there."""
+    assert_verified(scene.apply(web(behaviour="ready=9")))
+    assert_verified(scene.apply(web(2, behaviour="ready=9")))
+    with program.start(command, "web", env=JOB) as running:
+        running.wait_for_line("applied +deployment/web changed", 60.0)
+        running.kill()
+    scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "is undone" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")

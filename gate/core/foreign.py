@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from gate.core import ownership
 from gate.core.body import Body
@@ -11,6 +11,8 @@ from gate.core.events import LiveObject
 from gate.core.fields import Fields, changed, grafted, intersect, paths, removed, subtract, union
 from gate.core.plan import PlannedWrite
 from gate.core.remedy import WrittenObject
+
+_DATA: Final = ("data", "binaryData")
 
 
 def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
@@ -63,6 +65,23 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     if live.deployment is not None:
         anew = _without_spec(anew, {"f:template", "f:replicas"})
     return changed(live.body.thaw(), written.after.body.thaw(), anew)
+
+
+def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
+    """Tell whether others have put something of theirs into what our apply has made since.
+
+    A value of ours that they changed, what another run of the gate has added, a new key of a
+    ConfigMap or Secret. What else other managers add does not count: controllers write
+    annotations, finalizers and the like to whatever they serve.
+    """
+    if live.resource_version == written.after.resource_version:
+        return False
+    if foreign_fields(write, written, live) is not None:
+        return True
+    if added_fields(write, written, live) is not None:
+        return True
+    after, now = written.after.body.thaw(), live.body.thaw()
+    return any(set(now.get(name) or ()) - set(after.get(name) or ()) for name in _DATA)
 
 
 def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:

@@ -20,6 +20,7 @@ from gate.core.fact import Absent, Unknown
 from gate.core.foreign import (
     added_fields,
     foreign_fields,
+    is_extended,
     removed_owners,
     with_added,
     without_foreign,
@@ -150,6 +151,8 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         return replace(gone, deleted=(*gone.deleted, head.ref)), ()
     came_back = _came_back(attempt, head)
     if not _mine(attempt, head.ref) and not came_back:
+        return _left_alone(attempt, head.ref), ()
+    if head.verb is Verb.DELETE and _is_extended(attempt, head):
         return _left_alone(attempt, head.ref), ()
     if retry is not None and retry.refused is not None:
         refusals = attempt.refusals.put(head.ref, retry.refused)
@@ -284,6 +287,13 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
     if snapshot is not None and snapshot.live is not None:
         seen.append(snapshot.live)
     return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
+
+
+def _is_extended(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether others use what this attempt made beside the Deployments by now."""
+    if head.ref in attempt.followed_before:
+        return False
+    return is_extended(head, attempt.written[head.ref], attempt.live[head.ref])
 
 
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:

@@ -144,6 +144,24 @@ def test_new_objects_stay_unless_they_are_to_be_pruned() -> None:
         assert all(write.uid and write.resource_version for write in player.writes[3:])
 
 
+@pytest.mark.contract("B134")
+@pytest.mark.parametrize("manager", ["kubectl-edit", "rollout-gate"])
+@pytest.mark.parametrize("data", [{"mode": "x", "theirs": "1"}, {"mode": "theirs"}])
+def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str]) -> None:
+    """Neither where they added a key, nor where they changed a value of ours."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+    player.run_to(State.RECORDING, Leg.BACK)
+    server.put({**config("x"), "data": data}, manager=manager)
+    assert ends(player.run())[0] == 4
+    assert ("delete", "configmap/settings") not in player.written()
+    leaves = server.stored[world.config_ref()].leaves
+    assert leaves["data.theirs" if "theirs" in data else "data.mode"] in ("1", "theirs")
+    assert player.attempt.left_alone == (world.config_ref(),)
+
+
 def beaten_by(manager: str, body: dict[str, Any]) -> Bent:
     """Let somebody create an object between the dry run and our write of it."""
 

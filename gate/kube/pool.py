@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ssl
 import threading
-from contextlib import suppress
 
 import urllib3
 from urllib3.connection import HTTPSConnection
@@ -56,11 +55,16 @@ class ReadyPool(urllib3.HTTPSConnectionPool):
             taken = [self._get_conn() for _ in range(count)]
         except HTTPError:  # the pool was closed
             return
-        with suppress(HTTPError, OSError):
-            for connection in taken:
-                if connection.is_closed and not stopping.is_set():
-                    connection.timeout = seconds
-                    self._validate_conn(connection)
+        for connection in taken:
+            if not connection.is_closed or stopping.is_set():
+                continue
+            connection.timeout = seconds
+            try:
+                self._validate_conn(connection)
+            except (HTTPError, OSError):
+                # A handshake that fails leaves a socket without a descriptor behind.
+                connection.close()
+                break
         for connection in taken:
             self._put_conn(connection)
 

@@ -121,7 +121,7 @@ def test_one_that_fails_costs_no_other(tls_server: ScriptedServer, secure: Clien
 
 
 def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -> None:
-    """It accepts connections, and never answers a handshake."""
+    """It accepts connections, and never answers a handshake: no half of one is kept."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         pool = ReadyPool("127.0.0.1", silent.getsockname()[1], ca_certs=str(certificate))
         ending = threading.Thread(target=pool.connect_ahead, args=(1, 0.05, threading.Event()))
@@ -129,6 +129,8 @@ def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -
         ending.start()
         ending.join(SECONDS)
         assert not ending.is_alive()
+        assert pool.pool is not None
+        assert [one for one in pool.pool.queue if one is not None and not one.is_closed] == []
 
 
 @pytest.mark.parametrize(

@@ -90,4 +90,5 @@ def control_plane_bed(cluster: Cluster, history: History, test: str, folder: Pat
         folder=folder,
         scheduler_name=cluster.scheduler_name,
     )
-    objects.delete("namespaces", name)
+    if objects.find("namespaces", name) is not None:
+        objects.delete("namespaces", name)

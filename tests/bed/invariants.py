@@ -211,6 +211,8 @@ def _at_end(run: Run, objects: Objects) -> Iterator[str]:
         if at_end is None or at_end["state"] == "unread" or key.namespace != objects.namespace:
             continue
         live, state = objects.find(key.resource, key.name), at_end["state"]
+        if live is None and state == "being-deleted":
+            continue  # it has come to its end since
         if (live is None) != (state == "deleted"):
             there = "is not" if live is None else "is"
             yield f"it says of {key.name} {state}, and it {there} there"

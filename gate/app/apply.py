@@ -104,13 +104,13 @@ def prepare_attempt(
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     plan = returned_set.with_target_set(session, plan, memory)
     refuse_protected_plan(plan, settings.protected_namespace)
-    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution)
     _tell(plan, manifest, console)
     remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:
-        remembering.warn_of_what_is_not_kept(session, plan, console.warn)
+        remembering.warn_of_what_is_not_kept(session, plan, console.caution)
     if settings.keep_verified_secrets:
         remembering.warn_of_what_will_not_be_kept(session, plan, console.warn)
     scaling.warn_of_replicas(items, console.warn)
@@ -219,7 +219,7 @@ def _check_access(
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
     """Say where a failure would return to, what is not judged, and how long it may take."""
-    returned_set.describe(plan, console.note, console.warn)
+    returned_set.describe(plan, console.note, console.caution)
     unjudged = [str(item.ref) for item in manifest.objects if not item.judged]
     if unjudged:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")

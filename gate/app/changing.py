@@ -180,11 +180,11 @@ def _followed(
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
     arrival.check_access(session, ref.name, needed(session.resources, [ref, *restored], creates=()))
-    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     trials = {ref: draft.trial} if draft.trial is not None else {}
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
-    returned_set.describe(plan, console.note, console.warn)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution, trials=trials)
+    returned_set.describe(plan, console.note, console.caution)
     return Ready(session, plan, watching, claim.lease)
 
 

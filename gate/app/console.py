@@ -74,6 +74,7 @@ class Console:
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
+        self._cautions: set[str] = set()
         self._about: dict[str, str] = {}
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
         self._course = Course()
@@ -136,6 +137,14 @@ class Console:
             self._warnings.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
+    def caution(self, message: str) -> None:
+        """Warn of what a failure or an end of the gate could not return.
+
+        The document of a run that went well has it no more: nothing went back.
+        """
+        self._cautions.add(message)
+        self.warn(message)
+
     def about(self, facts: Mapping[str, str]) -> None:
         """Take what is known of the run, by the names that the document has for it."""
         self._about.update(facts)
@@ -161,6 +170,7 @@ class Console:
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),
+            cautions=frozenset(self._cautions),
             places=self._places,
             course=self._course,
             is_locked=self.is_locked,

@@ -16,6 +16,7 @@ from gate.core.fact import Fact, Known, Unknown
 from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
+from gate.core.remedy import may_restore
 from gate.core.set_candidates import Candidates
 from gate.core.set_selection import kept_bodies_needed, select, unnamed_members
 from gate.core.undo_set import lacking_after
@@ -91,8 +92,10 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)
+    if _returns(plan.policy) and may_restore(plan):
         for ref, why in plan.target_set.missing.items():
-            warn(f"{ref} could not be returned ({why}): a rollback would end as failed, exit 5")
+            returned = f"{ref} could not be returned after a failure ({why})"
+            warn(f"{returned}: the rollback would end as failed, exit 5")
 
 
 def _members(plan: Plan) -> Iterator[str]:

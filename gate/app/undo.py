@@ -84,12 +84,12 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
     plan = returned_set.with_target_set(session, plan, claim.memory)
     refuse_protected_plan(plan, settings.protected_namespace)
-    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.warn)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
-    returned_set.describe(plan, console.note, console.warn)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution)
+    returned_set.describe(plan, console.note, console.caution)
     if claim.lease is not None:
-        remembering.warn_of_what_is_not_kept(session, plan, console.warn)
+        remembering.warn_of_what_is_not_kept(session, plan, console.caution)
         if settings.keep_verified_secrets:
             remembering.warn_of_what_will_not_be_kept(session, plan, console.warn)
     return Ready(session, plan, watching, claim.lease)

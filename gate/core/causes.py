@@ -264,7 +264,7 @@ def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
 
 
 def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
-    return CleanText(f"{trouble.message} ({pods} of {new_pods} pods created)")
+    return CleanText(f"{trouble.message} ({pods} of {new_pods} created pods)")
 
 
 def ordered(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -119,6 +119,20 @@ def writes_back(
             return _rollback(plan, written, departed)
 
 
+def may_restore(plan: Plan) -> bool:
+    """Tell whether a failure of what is about to be written would restore anything of before.
+
+    What no dry run could try counts as changed.
+    """
+    changed = {target.ref for target in plan.targets if _would_change(plan, target.ref)}
+    return _goes_back(plan, changed, {ref for ref in changed if _has_target(plan, ref)})
+
+
+def _would_change(plan: Plan, ref: Ref) -> bool:
+    before, trial = plan.before(ref), plan.trial(ref)
+    return before is None or trial is None or content(before.body) != content(trial.body)
+
+
 def _pause(ref: Ref) -> PlannedWrite:
     return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
 

@@ -34,7 +34,7 @@ _NOT_NAMED: Final = CleanText("this run does not write it, and it has changed si
 _NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
 _NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
 _LEFT_UNVERIFIED: Final = CleanText(
-    "a failed attempt left it as it is, and nothing verified is remembered"
+    "an attempt that was not verified left it as it is, and nothing verified is remembered"
 )
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 

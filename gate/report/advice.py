@@ -9,11 +9,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
 from gate.report.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.fate import fate_of, fate_words, grouped
 from gate.report.half_applied import is_innocent
 from gate.report.headline import is_made_again
 from gate.report.naming import deployment_name
@@ -108,14 +110,15 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Say what else stays where another Deployment failed: nothing has to be done about it."""
+    """Say what became of those that another one's failure left: nothing has to be done about it."""
     if result["outcome"] != Outcome.FAILED or is_innocent(worst):
         return
-    staying = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED]
-    names = ", ".join(deployment_name(result, one) for one in staying if is_innocent(one))
-    if names:
-        verb = "stays" if "," not in names else "stay"
-        yield Step(f"{names} {verb}: nothing was found against it")
+    left = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
+    for fate, alike in grouped(left, partial(fate_of, result)):
+        names = ", ".join(deployment_name(result, one) for one in alike)
+        them = "it" if len(alike) == 1 else "them"
+        left_so = fate_words(fate, len(alike))
+        yield Step(f"{names} {left_so}: nothing was found against {them}")
 
 
 def _once_it_answers(result: Result) -> str:

@@ -26,6 +26,8 @@ from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
+_WELL = (Outcome.VERIFIED, Outcome.APPLIED)
+"""Where nothing has to go back any more."""
 
 
 def document(attempt: Attempt, run: Run) -> Result:
@@ -47,7 +49,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, run)
     found = map(clean_line, differences(attempt))
-    result["warnings"] = list(dict.fromkeys([*found, *run.warnings, *remarks(attempt)]))
+    void = run.cautions if ending.outcome in _WELL else frozenset()
+    said = [warning for warning in run.warnings if warning not in void]
+    result["warnings"] = list(dict.fromkeys([*found, *said, *remarks(attempt)]))
     return result
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
+from gate.report.fate import Fate, fate_of, fate_words
 from gate.report.fault import verb_of
 from gate.report.half_applied import (
     how_it_ended,
@@ -242,16 +243,19 @@ def _failed(result: Result, deployment: DeploymentResult) -> str:
         return f"{name} failed, and this run had not changed it: it stands as it was"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
+    did = f"the new version of {name} {verb_of(deployment)}"
+    fate = fate_of(result, deployment)
+    if fate is not Fate.STAYS:
+        serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
+        return f"{did}; the Deployment {fate_words(fate, 1)}{serves}"
     match deployment["running"]:
         case "new":
-            return f"the new version of {name} {verb_of(deployment)}, and it is all that runs"
+            return f"{did}, and it is all that runs"
         case "mixed":
-            return f"the new version of {name} {verb_of(deployment)}, and runs beside the old one"
+            return f"{did}, and runs beside the old one"
         case "baseline":
             return f"the new version of {name} has no pods; the old ones still serve"
-        case "none":
-            return f"the new version of {name} was bad; it is scaled to 0, and nothing serves"
         case "other":
-            return f"the new version of {name} {verb_of(deployment)}; nothing of it runs"
+            return f"{did}; nothing of it runs"
         case _:
-            return f"the new version of {name} {verb_of(deployment)}; what runs is unknown"
+            return f"{did}; what runs is unknown"

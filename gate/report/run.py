@@ -19,6 +19,7 @@ class Run:
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
     `is_locked` is whether locks of the attempt hold its record.
     `going_namespaces` are those that were being deleted when the attempt had ended.
+    `cautions` are the `warnings` about what a failure could not return.
     `places` are the file and line of the manifest's objects.
     """
 
@@ -36,6 +37,7 @@ class Run:
     cluster_uid: str = ""
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()
+    cautions: frozenset[str] = frozenset()
     places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
     course: Course = field(default_factory=Course)
     is_locked: bool = False

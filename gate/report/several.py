@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from gate.core.outcome import Outcome, Reason
+from gate.report.fate import Fate, fate_of, fate_words, grouped
 from gate.report.fault import verb_of
 from gate.report.half_applied import is_innocent, is_unchanged_neighbour
 from gate.report.naming import deployment_name, some_names
@@ -57,18 +59,21 @@ def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
     innocent = [one for one in left if is_innocent(one)]
     back = [d for d in result["deployments"] if d["outcome"] == Outcome.ROLLED_BACK]
     failed_back = [one for one in back if not is_innocent(one)]
-    parts = []
-    if guilty:
-        was = "was" if len(guilty) == 1 else "were"
-        parts.append(
-            f"the new version of {names_of(result, guilty)} failed and {was} not taken back"
-        )
-    if failed_back:
-        parts.append(f"{names_of(result, failed_back)} failed and went back")
-    if innocent:
-        stays = "stays" if len(innocent) == 1 else "stay"
-        parts.append(f"nothing was found against {names_of(result, innocent)}, which {stays}")
+    parts = [*_new_versions(result, guilty)]
+    for did, alike in grouped(failed_back, verb_of):
+        parts.append(f"{names_of(result, alike)} {did} and went back")
+    for fate, alike in grouped(innocent, partial(fate_of, result)):
+        left_so = fate_words(fate, len(alike))
+        parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
     return "; ".join(parts)
+
+
+def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:
+    """Say what became of the versions that did not go back, alike ones together."""
+    for (did, fate), alike in grouped(guilty, lambda one: (verb_of(one), fate_of(result, one))):
+        was = "was" if len(alike) == 1 else "were"
+        ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
+        yield f"the new version of {names_of(result, alike)} {did} and {ended}"
 
 
 def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:

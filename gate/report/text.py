@@ -35,7 +35,8 @@ _INDENT = "  "
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
-_POD_COUNT = re.compile(r" \(\d+ of \d+ pods created\)$")
+_POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
+"""How many pods a cause holds for, as documents of this version and of earlier ones have it."""
 _MOST_WARNINGS = 3
 _MOST_NAMED = 6
 _MOST_NAME_LINES = 6

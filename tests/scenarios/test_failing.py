@@ -32,7 +32,7 @@ def test_a_crash_loop_goes_back(scene: Scene) -> None:
     result = scene.apply(bad)
     ended = assert_rolled_back(result, "CrashLoop")
     assert "exit code 7" in ended["causes"][0]["message"]
-    assert "1 of 1 pods created" in ended["causes"][0]["message"]
+    assert "1 of 1 created pods" in ended["causes"][0]["message"]
     kinds = {piece["kind"] for piece in ended["evidence"]}
     assert {"event", "termination", "log"} <= kinds
     logs = [piece["text"] for piece in ended["evidence"] if piece["kind"] == "log"]

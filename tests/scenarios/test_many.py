@@ -225,6 +225,24 @@ def test_the_first_line_and_the_advice_are_about_what_failed(scene: Scene) -> No
     assert "rollout-gate history new" not in said
 
 
+@pytest.mark.contract("B772")
+@pytest.mark.parametrize(
+    ("policy", "fate"), [("delete", "was deleted"), ("scale-to-zero", "is scaled to 0")]
+)
+def test_what_a_first_failure_takes_away_is_not_said_to_stay(
+    scene: Scene, policy: str, fate: str
+) -> None:
+    """Of both Deployments the first line and the advice say what --on-first-failure did to them."""
+    path = scene.manifest(web(2, behaviour="crash=0.1"), web(1, name="new"))
+    result = scene.gate("apply", "-f", path, "--on-first-failure", policy)
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 6, str(result)
+    assert f"the new version of deployment/web failed and {fate};" in said
+    assert f"nothing was found against deployment/new, which {fate}" in said
+    assert f"deployment/new {fate}: nothing was found against it" in said
+    assert "stays" not in said
+
+
 @pytest.mark.contract("B773")
 def test_objects_of_several_namespaces_are_told_apart(scene: Scene) -> None:
     """The same name in two namespaces is two objects; in one namespace none is named."""

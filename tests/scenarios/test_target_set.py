@@ -174,8 +174,32 @@ def test_a_mixture_that_a_failed_rollback_left_is_no_set(scene: Scene) -> None:
     assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
     result = scene.apply(web(3, behaviour=CRASH), frozen)
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(result, "configmap/settings", "a failed attempt left it", "exit 5")
+    assert warned(
+        result, "configmap/settings", "an attempt that was not verified left it", "exit 5"
+    )
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B712")
+def test_where_nothing_goes_back_no_rollback_is_foretold(scene: Scene) -> None:
+    """Two first versions fail: the second has nothing to return to, and ends with 6."""
+    assert_ended(scene.apply(settings("one"), web(behaviour=CRASH)), 6, "failed", "CrashLoop")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_ended(result, 6, "failed", "CrashLoop")
+    assert "so a failure has nowhere to return to" in result.stderr
+    assert "the rollback would" not in result.stdout + result.stderr
+
+
+@pytest.mark.contract("B701")
+def test_a_version_that_is_good_does_not_tell_of_a_rollback(scene: Scene) -> None:
+    """What a failure could not have returned was said before the first write; nothing went back."""
+    assert_verified(scene.apply(secret("one-long-value"), web()))
+    kept = scene.apply(secret("nine-long-value"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    result = scene.apply(secret("two-long-value"), web(2))
+    assert_verified(result)
+    assert "secret/keys could not be returned" in result.stderr
+    assert not warned(result, "could not be returned")
 
 
 @pytest.mark.contract("B701")

@@ -74,7 +74,7 @@ def test_two_doomed_pods_are_enough() -> None:
     verdict = scene(*pods(2, crashing()), *pods(2, first=2)).verdict()
     assert (verdict.kind, verdict.reason) == (FAILED, Reason.CRASH_LOOP)
     assert verdict.causes[0].pods == 2
-    assert "2 of 4 pods created" in verdict.message
+    assert "2 of 4 created pods" in verdict.message
 
 
 @pytest.mark.contract("B82")
@@ -540,16 +540,16 @@ def test_causes_name_the_most_telling_first() -> None:
 @pytest.mark.parametrize(
     ("look", "message"),
     [
-        (pod(0, container(ready=False)), "running, but not ready (1 of 1 pods created)"),
-        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 pods created)"),
-        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 pods created)"),
+        (pod(0, container(ready=False)), "running, but not ready (1 of 1 created pods)"),
+        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 created pods)"),
+        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 created pods)"),
         (
             pod(0, crashing(2, last_terminated=terminated(message="no database"))),
-            "web: Error, exit code 1, 2 restarts: no database (1 of 1 pods created)",
+            "web: Error, exit code 1, 2 restarts: no database (1 of 1 created pods)",
         ),
         (
             pod(0, waiting("ErrImagePull", NOT_FOUND)),
-            "shop/web:2: not found (1 of 1 pods created)",
+            "shop/web:2: not found (1 of 1 created pods)",
         ),
     ],
 )

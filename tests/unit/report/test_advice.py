@@ -302,3 +302,13 @@ def test_what_somebody_else_created_was_not_changed() -> None:
     theirs = deployment(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
     theirs["uid"] = ""
     assert "somebody else created deployment/web" in headline(result_of(theirs), Style())[0]
+
+
+@pytest.mark.contract("B742")
+def test_of_several_one_that_could_not_start_did_not_fail() -> None:
+    """A quota is no fault of a version, whether it is alone or stays beside others."""
+    denied = deployment(Outcome.FAILED, Reason.POD_CREATE_DENIED)
+    crashed = {**deployment(Outcome.FAILED, Reason.CRASH_LOOP), "name": "api"}
+    first = " ".join(headline(result_of(denied, crashed), Style()))  # type: ignore[arg-type]
+    assert "deployment/web did not complete and was not taken back" in first
+    assert "deployment/api failed and was not taken back" in first

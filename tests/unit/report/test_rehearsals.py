@@ -9,7 +9,7 @@ from gate.report.style import Style, columns
 
 WHY = (
     "ImagePull: registry.example.com:5000/shop/web:2.3.1: authorization failed"
-    " (1 of 1 pods created)"
+    " (1 of 1 created pods)"
 )
 
 

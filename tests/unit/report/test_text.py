@@ -33,15 +33,15 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     """Two pods doomed the version, four suffer when it is over: one line, with the four."""
     result = told("kept")
     (only,) = result["deployments"]
-    result["message"] = "web: Error, exit code 1 (2 of 4 pods created)"
+    result["message"] = "web: Error, exit code 1 (2 of 4 created pods)"
     cause = {
         "reason": "CrashLoop",
-        "message": "web: Error, exit code 1 (4 of 4 pods created)",
+        "message": "web: Error, exit code 1 (4 of 4 created pods)",
         "pods": 4,
     }
     only["causes"] = [cause]  # type: ignore[list-item]
     text = verdict_text(result, Style(width=200))
-    assert "CrashLoop: web: Error, exit code 1 (4 of 4 pods created)" in text
+    assert "CrashLoop: web: Error, exit code 1 (4 of 4 created pods)" in text
     assert text.count("exit code 1 (") == 1
 
 

@@ -47,7 +47,7 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     stage = half_way()
     assert waiting_for(stage.attempt, stage.attempt.now) == (
         "deployment/web: 0 of 4 new pods available, 4 old pods remain"
-        " (NotReady: running, but not ready (2 of 2 pods created))"
+        " (NotReady: running, but not ready (2 of 2 created pods))"
     )
 
 

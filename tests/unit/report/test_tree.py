@@ -79,8 +79,8 @@ def test_the_tree_of_a_rollout_that_crashes() -> None:
         "causes\n"
         "  CrashLoop: web: Error, exit code 1, 3 restarts, none of them while this run"
         " watched: panic:\n"
-        "    DATABASE_URL is not set (1 of 2 pods created)\n"
-        "  ImagePull: shop/web:2: not found (1 of 2 pods created)\n"
+        "    DATABASE_URL is not set (1 of 2 created pods)\n"
+        "  ImagePull: shop/web:2: not found (1 of 2 created pods)\n"
     )
 
 

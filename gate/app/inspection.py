@@ -23,7 +23,7 @@ from gate.core.plan import Target
 from gate.core.rollout import Rollout, VerdictKind
 from gate.core.undo_choice import choose_version
 from gate.core.version_history import History
-from gate.report.history import Revision, history_table
+from gate.report.history import Revision, age, history_table
 from gate.report.live.attempts import status_view
 from gate.report.status_document import status_document
 from gate.report.tree import status_tree
@@ -50,7 +50,8 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
     if settings.output == "json":
         console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
-        console.write(status_tree(rollout, now, console.uncut(settings)))
+        why = _why_empty(session, rollout)
+        console.write(status_tree(rollout, now, console.uncut(settings), why))
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
@@ -62,7 +63,7 @@ def _watched(
     Return the last state, and the exit code where a signal came before the end, 0 else.
     """
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
-    trees = _Trees(settings, console)
+    trees = _Trees(session, settings, console)
     try:
         watching.start()
         while True:
@@ -85,10 +86,12 @@ def _watched(
 class _Trees:
     """The trees of a Deployment that is watched: one that moves, or one after the other."""
 
-    def __init__(self, settings: Settings, console: Console) -> None:
+    def __init__(self, session: Session, settings: Settings, console: Console) -> None:
+        self._session = session
         self._settings = settings
         self._console = console
         self._shown = ""
+        self._why_empty = ""
         self._began = console.clock.now()
 
     def show(self, rollout: Rollout, now: float) -> None:
@@ -113,10 +116,29 @@ class _Trees:
         self._print(rollout, now)
 
     def _print(self, rollout: Rollout, now: float) -> None:
-        text = status_tree(rollout, now, self._console.uncut(self._settings))
+        live = rollout.snapshot.live
+        if live is not None and live.replicas == 0 and not self._why_empty:
+            self._why_empty = _why_empty(self._session, rollout)
+        why = self._why_empty if live is not None and live.replicas == 0 else ""
+        text = status_tree(rollout, now, self._console.uncut(self._settings), why)
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)
         self._shown = text
+
+
+def _why_empty(session: Session, rollout: Rollout) -> str:
+    """Say what the lock remembers of why a Deployment is scaled to 0."""
+    live = rollout.snapshot.live
+    if live is None or live.replicas:
+        return ""
+    memory = remembered(session, rollout.ref)
+    judged = memory.of_template(live.template)
+    scaled = "a gate scaled it to 0" if memory.has_scaled_down(live.uid) else ""
+    if judged is None or judged.why is None or not judged.failed:
+        return scaled
+    failed = f"this version failed {age(judged.judged_at, session.clock.wall())} ago"
+    why = f"{failed}: {judged.why.reason}: {judged.why.message}"
+    return f"{scaled} after {why}" if scaled else why
 
 
 def history(session: Session, settings: Settings, name: str, console: Console) -> int:

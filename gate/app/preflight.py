@@ -21,7 +21,7 @@ from gate.app.guards import (
     refuse_paused,
     refuse_scaled,
 )
-from gate.app.rejections import rejection_hint
+from gate.app.rejections import rejection
 from gate.app.remembering import Memory
 from gate.app.scaling import autoscaled, replicas_of, targets_of
 from gate.app.session import Session
@@ -155,11 +155,11 @@ def _tried(writer: Writer, item: Prepared, made_here: Collection[str]) -> LiveOb
     except NotFound as error:
         if item.ref.namespace in made_here:
             return f"{item.ref} was not tried: its namespace is made with it"
-        raise _about(item, error) from None
+        raise rejection(item, error) from None
     except RefusedError as error:
         if NO_DRY_RUN in error.message:
             return f"{item.ref} was not tried: {error.message}"
-        raise _about(item, error) from None
+        raise rejection(item, error) from None
 
 
 def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
@@ -208,15 +208,6 @@ def _trial(item: Prepared, *, force: bool) -> Write:
     if item.claims is not None:
         body = unions.without_unions(body)
     return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
-
-
-def _about(item: Prepared, error: RefusedError) -> RefusedError:
-    """Name the object that a refusal is about where the server does not, and what to do."""
-    hint = rejection_hint(item, error)
-    if item.ref.name in error.message and hint == error.hint:
-        return error
-    told = error.message if item.ref.name in error.message else f"{item.ref}: {error.message}"
-    return RefusedError(told, reason=error.reason, hint=hint)
 
 
 def warn_of_configuration_alone(items: Iterable[Prepared], trials: Trials, warn: Warn) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.app.applying import Prepared
+from gate.core.objects import Ref
+from gate.core.outcome import Reason
 from gate.core.unions import value_at
 from gate.errors import RefusedError
-from gate.kube.failures import FieldProblem, Invalid
-from gate.manifests.manifest import Manifest
+from gate.kube.failures import FieldProblem, Invalid, Rejected
+from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.places import place_of
 
 _ROLLING_UPDATE: Final = ("spec", "strategy", "rollingUpdate")
@@ -50,25 +52,66 @@ def _of_immutable(item: Prepared, problems: tuple[FieldProblem, ...]) -> str:
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}"
 
 
-_UNKNOWN: Final = re.compile(r"((?:\.[^\s.\[\]]+|\[[^\]]*\])+): field not declared in schema")
+_PATH: Final = r"((?:\.[^\s.\[\]]+|\[[^\]]*\])+)"
+_UNKNOWN: Final = re.compile(_PATH + ": field not declared in schema")
 """How a server-side apply names a field that the schema does not have (structured-merge-diff)."""
-_ABOUT: Final = re.compile(r"\((?:[^/;()]*/)?([^/;()]+); ([^,;()]+), Kind=(\w+)\)")
+_MISTYPED: Final = re.compile(_PATH + ": ")
+_ABOUT: Final = re.compile(r"\((?:[^/;()]*/)?([^/;()]+); ([^,;()]+), Kind=(\w+)\): ")
 """What it is about: `(shop/web; apps/v1, Kind=Deployment)`."""
 
 
+class ObjectRejected(RefusedError):
+    """The server's dry run rejects an object: `paths` are the fields that it names."""
+
+    def __init__(self, message: str, *, hint: str, ref: Ref, paths: tuple[str, ...]) -> None:
+        """Take the line as it is told, and the paths in the server's order, each once."""
+        super().__init__(message, reason=Reason.REJECTED, hint=hint)
+        self.ref = ref
+        self.paths = paths
+
+
+def rejection(item: Prepared, error: RefusedError) -> RefusedError:
+    """Return a refusal of an object, which names it where the server does not, with a hint."""
+    hint = rejection_hint(item, error)
+    named = item.ref.name in error.message
+    told = error.message if named else f"{item.ref}: {error.message}"
+    if isinstance(error, Rejected):
+        paths = _paths(error)
+        return ObjectRejected(told, hint=hint, ref=item.ref, paths=paths)
+    if named and hint == error.hint:
+        return error
+    return RefusedError(told, reason=error.reason, hint=hint)
+
+
+def _paths(error: Rejected) -> tuple[str, ...]:
+    """Return the paths of the fields that a server did not accept, each with a leading dot."""
+    if isinstance(error, Invalid):
+        return tuple(f".{one.path.lstrip('.')}" for one in error.fields)
+    typed = _ABOUT.search(error.message)
+    return tuple(_MISTYPED.findall(error.message[typed.end() :])) if typed is not None else ()
+
+
 def with_places(error: RefusedError, manifest: Manifest) -> RefusedError:
-    """Return a refusal with the manifest's lines of the fields that the server does not know."""
-    about = _ABOUT.search(error.message)
-    if about is None:
+    """Return a refusal with the manifest's lines of what the server rejects, if no hint is known.
+
+    Where the server names no field that has a place, it is the object's own.
+    """
+    if not isinstance(error, ObjectRejected) or error.hint:
         return error
-    named = (about[1], about[2], about[3])
-    places = [
-        f"{place_of(item, path)}: {path.lstrip('.')}"
-        for item in manifest.objects
-        if (item.name, item.api_version, item.kind) == named
-        for path in _UNKNOWN.findall(error.message)
-    ]
-    if not places:
+    item = next((one for one in manifest.objects if _is(one, error.ref)), None)
+    if item is None:
         return error
-    hint = f"no such field; correct or leave out {', '.join(dict.fromkeys(places))}"
+    unknown = _UNKNOWN.findall(error.message)
+    paths = unknown or error.paths
+    places = [f"{place_of(item, path)}: {path.lstrip('.')}" for path in dict.fromkeys(paths)]
+    if unknown:
+        hint = f"no such field; correct or leave out {', '.join(places)}"
+    else:
+        hint = f"mend what the server names, in {', '.join(places) or item.source}"
     return RefusedError(error.message, reason=error.reason, hint=hint)
+
+
+def _is(item: ManifestObject, ref: Ref) -> bool:
+    """Tell whether a reference is that of an object, which may leave its namespace to the run."""
+    named = (item.api_version, item.kind, item.name) == (ref.api_version, ref.kind, ref.name)
+    return named and item.namespace in (None, "", ref.namespace)

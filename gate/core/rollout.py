@@ -296,7 +296,8 @@ class Rollout:
             return None
         reason = Reason.COMPLETE if self.applied.spec_changed else Reason.NO_CHANGE
         if live.replicas == 0:
-            reason = Reason.VACUOUS
+            message = CleanText("0 replicas are wanted, and no pod runs")
+            return Verdict(VerdictKind.COMPLETE, Reason.VACUOUS, message)
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
 
     def _availability_lost(self, now: float) -> Cause | None:

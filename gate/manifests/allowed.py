@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from gate.errors import UsageError
-from gate.manifests.kinds import namesakes
+from gate.manifests.kinds import KINDS, Kind, namesakes
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, shown
 
+_FORMER_GROUP: Final = "extensions"
+"""Where Deployment, Ingress and others had been before Kubernetes 1.16 and 1.22."""
 _FORM: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z0-9][A-Za-z0-9.-]*)?")
 
 
@@ -29,10 +31,37 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
     if not refused:
         return
     named = ", ".join(_described(name, items) for name, items in refused.items())
-    flags = " ".join(f"--allow-kind {name}" for name in refused)
-    first = next(iter(refused.values()))[0]
+    firsts = [items[0] for items in refused.values()]
+    flags = [f"--allow-kind {name}" for name, items in refused.items() if not _is_old(items[0])]
+    meant = "; ".join(filter(None, map(_correction, firsts)))
+    admitted = f"if they are meant: {' '.join(flags)}" if flags else ""
     problem = f"outside the usual kinds of a deployment: {named}"
-    raise ManifestError(first.source, problem, hint=f"if they are meant: {flags}")
+    hint = "; ".join(filter(None, (meant, admitted)))
+    raise ManifestError(firsts[0].source, problem, hint=hint)
+
+
+def _is_old(item: ManifestObject) -> bool:
+    """Tell an API version that servers have dropped of a usual kind, as far as its group says."""
+    usual = _usual_namesake(item)
+    return usual is not None and item.group in (usual.group, _FORMER_GROUP)
+
+
+def _usual_namesake(item: ManifestObject) -> Kind | None:
+    return next((kind for kind in namesakes(item.kind) if kind.usual), None)
+
+
+def _correction(item: ManifestObject) -> str:
+    """Say what may be meant: the API version of today, or the kind that is spelt nearly so."""
+    usual = _usual_namesake(item)
+    if usual is not None:
+        return f"write apiVersion: {usual.api_version} ({item.source})" if _is_old(item) else ""
+    if item.known_kind is not None:
+        return ""
+    from difflib import get_close_matches
+
+    names = [kind.name for kind in KINDS if kind.usual and kind.group == item.group]
+    guess = next(iter(get_close_matches(item.kind, names, n=1)), "")
+    return f"did you mean {guess}? ({item.source})" if guess else ""
 
 
 def _usual(item: ManifestObject) -> bool:
@@ -50,8 +79,8 @@ def _flag_value(item: ManifestObject) -> str:
 def _described(name: str, items: list[ManifestObject]) -> str:
     first = items[0]
     others = f" and {len(items) - 1} more" if len(items) > 1 else ""
-    usual = next((kind.api_version for kind in namesakes(first.kind) if kind.usual), None)
-    instead = f", {first.api_version} instead of {usual}" if usual else ""
+    usual = _usual_namesake(first)
+    instead = f", {first.api_version} instead of {usual.api_version}" if usual is not None else ""
     return f"{name} ({first.source}{others}{instead})"
 
 

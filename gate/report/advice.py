@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -20,12 +20,17 @@ from gate.report.half_applied import is_innocent
 from gate.report.headline import is_made_again
 from gate.report.naming import deployment_name
 from gate.report.object_advice import object_advice
-from gate.report.result import DeploymentResult, Result
+from gate.report.result import DeploymentResult, EvidenceResult, Result
 from gate.report.undo_advice import undo_advice
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 _INIT_CONTAINER = "init container "
 """How a cause calls one (`gate.core.causes`)."""
+_LAST_WORD = re.compile(
+    r", exit code (?:-?\d+|unknown), (?:not restarted yet|\d+ restarts?)"
+    r"(?:, \w+ of them while this run watched)?: \S"
+)
+"""What stands in a cause before what a container said as it ended (`gate.core.causes`)."""
 _MANAGER = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 
@@ -295,7 +300,7 @@ def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
     if any(piece["kind"] == "log" for piece in pieces):
         text = f"read the end of the log of {called}, mend what it names, then apply again"
-    elif any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
+    elif _has_last_word(worst, pieces):
         text = f"read what {called} said as it ended, mend that, then apply again"
     else:
         text = f"find out why {called} ended: neither a log nor a last word of it could be read"
@@ -308,6 +313,13 @@ def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             container or pieces[0]["container"],
         ]
         yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
+
+
+def _has_last_word(worst: DeploymentResult, pieces: Sequence[EvidenceResult]) -> bool:
+    """Tell whether what the container said as it ended is shown, as evidence or in the cause."""
+    if any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
+        return True
+    return bool(worst["causes"]) and bool(_LAST_WORD.search(worst["causes"][0]["message"]))
 
 
 def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:

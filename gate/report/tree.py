@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gate.core.fact import Absent
 from gate.core.objects import Deployment, ReplicaSet
+from gate.core.outcome import Reason
 from gate.core.rollout import Rollout, VerdictKind
 from gate.report.pods import pod_lines
 from gate.report.style import Style, Symbol, Tone, columns, padded
@@ -20,10 +21,11 @@ _TONES = {
 }
 
 
-def status_tree(rollout: Rollout, now: float, style: Style) -> str:
+def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = "") -> str:
     """Return a Deployment with all that belongs to it and why it is so, ending in a line feed.
 
-    `now` is monotonic seconds of the clock that the rollout is followed by.
+    `now` is monotonic seconds of the clock that the rollout is followed by; `remembered` is what a
+    lock knows of why it is so.
     """
     live = rollout.snapshot.live
     if live is None:
@@ -35,6 +37,7 @@ def status_tree(rollout: Rollout, now: float, style: Style) -> str:
             "", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}", style
         ),
         *_verdict(rollout, now, style),
+        *(_folded("  ", "  ", remembered, style) if remembered else ()),
         *_replica_sets(rollout, style),
         *_conditions(live, style),
         *_causes(rollout, now, style),
@@ -54,7 +57,8 @@ def _counts(rollout: Rollout, live: Deployment) -> str:
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     verdict = rollout.verdict(now)
     kind = style.painted(verdict.kind.value, _TONES[verdict.kind])
-    said = [] if verdict.kind.value == verdict.reason.lower() else [f"{verdict.reason}:"]
+    says_it_all = (Reason.VACUOUS.lower(), verdict.kind.value)
+    said = [] if verdict.reason.lower() in says_it_all else [f"{verdict.reason}:"]
     room = style.width - len(verdict.kind.value) - 2
     first, *rest = style.wrapped(" ".join([*said, verdict.message]), room, 2)
     return [f"{kind}: {first}", *(f"  {line}" for line in rest)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.policies import Policies
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
@@ -264,6 +266,40 @@ def test_an_unknown_field_has_its_line(scene: Scene, given: Given) -> None:
     result = scene.gate("apply", "-f", given(text))
     assert_refused(result, "Rejected", "imagePullPolcy: field not declared in schema")
     assert f"web.yaml:{line}: spec.template.spec.containers" in result.stderr
+
+
+@pytest.mark.contract("B232")
+@pytest.mark.parametrize(
+    ("line", "wrong", "path"),
+    [
+        ("replicas: 2", "replicas: three", "spec.replicas"),
+        ("image: shop/web:1", "tty: true", "spec.template.spec.containers[0].image"),
+    ],
+)
+def test_a_field_that_the_server_rejects_has_its_line(
+    scene: Scene, given: Given, line: str, wrong: str, path: str
+) -> None:
+    """A number that is none, and an image that is missing: of that the place of its container."""
+    text = yaml_text(settings(), web()).replace(line, wrong)
+    at = 1 + next(n for n, one in enumerate(text.splitlines()) if one.strip(" -") == wrong)
+    result = scene.gate("apply", "-f", given(text))
+    assert_refused(result, "Rejected", path)
+    hint = next(one for one in result.stderr.splitlines() if one.startswith("hint: "))
+    assert re.search(rf"web\.yaml:({at}|{at - 1}|{at - 2}): {re.escape(path)}$", hint), hint
+
+
+@pytest.mark.contract("B232")
+@pytest.mark.sandbox_only("the webhook is played")
+def test_what_admission_rejects_has_its_line(
+    scene: Scene, policies: Policies, given: Given
+) -> None:
+    """No field is named: the place is that of the object."""
+    text = yaml_text(settings(), web())
+    at = 1 + next(n for n, one in enumerate(text.splitlines()) if one == "---")
+    with policies.denying("deployments.apps", "no image of that registry"):
+        result = scene.gate("apply", "-f", given(text))
+    assert_refused(result, "Rejected", "no image of that registry")
+    assert f"web.yaml:{at + 1}" in result.stderr
 
 
 @pytest.mark.contract("B233")

@@ -288,3 +288,16 @@ def test_recover_of_a_name_that_nobody_has_is_refused(scene: Scene, program: Pla
         assert_refused(result, "NotFound", "there is no deployment/nobody in namespace shop")
     scene.serve(web())
     assert program("recover", "web").exit_code == 0
+
+
+@pytest.mark.contract("B188")
+def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
+    """One that a first failure scaled to 0 is complete, and not well."""
+    scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "scale-to-zero"])
+    scene.objects.wait_for("deployments", "web", lambda live: not live["status"].get("replicas"))
+    status = scene.gate("status", "web")
+    said = " ".join(status.stdout.split())
+    assert "complete: 0 replicas are wanted, and no pod runs" in said
+    assert "a gate scaled it to 0 after this version failed" in said
+    assert "ago: CrashLoop: web: Error" in said
+    assert "Vacuous" not in said

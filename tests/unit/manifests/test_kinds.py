@@ -108,6 +108,32 @@ def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
     assert refused.value.hint == "if they are meant: --allow-kind Widget.example.com"
 
 
+@pytest.mark.contract("B221")
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("apps/v1beta1 Deployment", "write apiVersion: apps/v1 (<stdin>:1)"),
+        ("extensions/v1beta1 Ingress", "write apiVersion: networking.k8s.io/v1 (<stdin>:1)"),
+        (
+            "apps/v1 Deploymant",
+            "did you mean Deployment? (<stdin>:1); if they are meant: --allow-kind Deploymant.apps",
+        ),
+        (
+            "serving.knative.dev/v1 Service",
+            "if they are meant: --allow-kind Service.serving.knative.dev",
+        ),
+    ],
+)
+def test_a_slip_is_corrected_before_a_flag_is_named(
+    loaded: Loaded, written: str, hint: str
+) -> None:
+    """An API version of long ago and a misspelt kind; a custom kind of that name may be meant."""
+    version, kind = written.split()
+    with pytest.raises(UsageError) as refused:
+        require_allowed(loaded(f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"))
+    assert refused.value.hint == hint
+
+
 def test_a_custom_kind_named_as_a_usual_one_is_not_usual(loaded: Loaded) -> None:
     """The group counts, and `--allow-kind Secret` does not admit it either."""
     manifest = loaded("{apiVersion: example.com/v1, kind: Secret, metadata: {name: a}}")

@@ -312,3 +312,28 @@ def test_of_several_one_that_could_not_start_did_not_fail() -> None:
     first = " ".join(headline(result_of(denied, crashed), Style()))  # type: ignore[arg-type]
     assert "deployment/web did not complete and was not taken back" in first
     assert "deployment/api failed and was not taken back" in first
+
+
+@pytest.mark.contract("B741")
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        (
+            "web: Error, exit code 1, 3 restarts: no schema (2 of 2 created pods)",
+            "read what container web said as it ended",
+        ),
+        (
+            "web: Error, exit code 1, 5 restarts, 3 of them while this run watched: no schema",
+            "read what container web said as it ended",
+        ),
+        (
+            "web: Error, exit code 1, 3 restarts (2 of 2 created pods)",
+            "neither a log nor a last word of it could be read",
+        ),
+    ],
+)
+def test_a_last_word_that_the_cause_has_is_not_denied(message: str, advice: str) -> None:
+    """A recovery has no pods to read any more, and tells the cause that the record holds."""
+    crashed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    crashed["causes"] = [{"reason": Reason.CRASH_LOOP.value, "message": message, "pods": 2}]
+    assert advice in words(result_of(crashed))

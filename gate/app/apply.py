@@ -106,7 +106,7 @@ def prepare_attempt(
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
     _tell(plan, manifest, console)
     remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:

@@ -37,7 +37,7 @@ def announce(
     named = sorted([session.namespace] if namespaces is None else namespaces)
     places = f", namespace{'s' if len(named) > 1 else ''} {', '.join(named)}" if named else ""
     places = ", all namespaces" if everywhere else places
-    console.note("cluster", f"{connection.server}{context}{places}, {connection.user}")
+    console.note("cluster", f"{connection.server}{context}{places}, user {connection.user}")
     if connection.insecure:
         console.warn("TLS is off: the server is not verified, and the token may be read on the way")
 

@@ -183,7 +183,7 @@ def _followed(
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     trials = {ref: draft.trial} if draft.trial is not None else {}
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution, trials=trials)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
     returned_set.describe(plan, console.note, console.caution)
     return Ready(session, plan, watching, claim.lease)
 

@@ -13,10 +13,10 @@ from gate.core.body import Body
 from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known, Unknown
+from gate.core.foreseen import may_restore
 from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
-from gate.core.remedy import may_restore
 from gate.core.set_candidates import Candidates
 from gate.core.set_selection import kept_bodies_needed, select, unnamed_members
 from gate.core.undo_set import lacking_after

@@ -86,7 +86,7 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.caution)
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
     returned_set.describe(plan, console.note, console.caution)
     if claim.lease is not None:
         remembering.warn_of_what_is_not_kept(session, plan, console.caution)

@@ -247,14 +247,15 @@ def _rank(reason: Reason) -> int:
 def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
     """Sum up the troubles of pods, one each, most telling first.
 
-    The message is that of the first pod by name, with the share of the new pods.
+    The message is that of the pod that is beyond hope first, then the first by name, with the
+    share of the new pods.
     """
     first: dict[Reason, Trouble] = {}
     pods: dict[Reason, int] = {}
     for trouble in troubles:
         cause = trouble.cause
         known = first.get(cause)
-        if known is None or trouble.pod < known.pod:
+        if known is None or (trouble.ripe_at, trouble.pod) < (known.ripe_at, known.pod):
             first[cause] = trouble
         pods[cause] = pods.get(cause, 0) + 1
     return tuple(

@@ -119,20 +119,6 @@ def writes_back(
             return _rollback(plan, written, departed)
 
 
-def may_restore(plan: Plan) -> bool:
-    """Tell whether a failure of what is about to be written would restore anything of before.
-
-    What no dry run could try counts as changed.
-    """
-    changed = {target.ref for target in plan.targets if _would_change(plan, target.ref)}
-    return _goes_back(plan, changed, {ref for ref in changed if _has_target(plan, ref)})
-
-
-def _would_change(plan: Plan, ref: Ref) -> bool:
-    before, trial = plan.before(ref), plan.trial(ref)
-    return before is None or trial is None or content(before.body) != content(trial.body)
-
-
 def _pause(ref: Ref) -> PlannedWrite:
     return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
 
@@ -147,23 +133,23 @@ def _rollback(
         for ref, w in written.items()
         if ref not in departed and (w.changed or ref in returns_to.bodies)
     }
-    restorable = {ref for ref in mine if _has_target(plan, ref)}
+    restorable = {ref for ref in mine if has_target(plan, ref)}
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
-    goes_back = _goes_back(plan, rolled_out, restorable)
+    is_return = goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
-    if goes_back:
+    if is_return:
         back.extend(_restorations(returns_to, mine, restorable))
     for ref, object_ in mine.items():
         if ref in rolled_out - restorable:
             back.extend(_first_failure(plan, ref, object_))
-    if goes_back and plan.policy.prune_created:
+    if is_return and plan.policy.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
     return tuple(back)
 
 
-def _goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
+def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     """Tell whether what was changed is to be restored.
 
     What a Deployment uses that was there before goes back with it, or stays with it where it has
@@ -176,7 +162,7 @@ def _goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     return bool(there_before) or not rolled_out
 
 
-def _has_target(plan: Plan, ref: Ref) -> bool:
+def has_target(plan: Plan, ref: Ref) -> bool:
     """Tell whether `ref` can go back: a Deployment only to what served, the rest to what it was."""
     for target in plan.targets:
         if target.ref == ref:
@@ -252,7 +238,7 @@ def irreversible(
         return FrozenMap()
     mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
     rolled_out = [target.ref for target in plan.targets if target.ref in mine]
-    if rolled_out and not any(_has_target(plan, ref) for ref in rolled_out):
+    if rolled_out and not any(has_target(plan, ref) for ref in rolled_out):
         return FrozenMap()
     reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
     return FrozenMap((ref, CleanText(why)) for ref, why in reasons if why)

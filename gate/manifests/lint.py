@@ -124,8 +124,8 @@ def _impatient(item: ManifestObject, timeout_seconds: float | None) -> str:
     patient = timeout_seconds is None or timeout_seconds > deadline + MARGIN_SECONDS
     if patient or deadline == NO_DEADLINE_SECONDS:
         return ""
-    longer = f"{MARGIN_SECONDS} s longer than progressDeadlineSeconds, {deadline} s"
-    return f"a timeout of {timeout_seconds:g} s is not more than {longer}"
+    ends = f"a timeout of {timeout_seconds:g} s ends the rollout, however well it goes,"
+    return f"{ends} before progressDeadlineSeconds ({deadline} s) can find it stuck"
 
 
 def _scaled(manifest: Manifest) -> frozenset[tuple[Any, Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,22 +15,16 @@ from typing import Final
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
 from gate.report.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.crash_advice import crash_advice
 from gate.report.fate import fate_of, fate_words, grouped
 from gate.report.half_applied import is_innocent
 from gate.report.headline import is_made_again
 from gate.report.naming import deployment_name
 from gate.report.object_advice import object_advice
-from gate.report.result import DeploymentResult, EvidenceResult, Result
+from gate.report.result import DeploymentResult, Result
 from gate.report.undo_advice import undo_advice
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
-_INIT_CONTAINER = "init container "
-"""How a cause calls one (`gate.core.causes`)."""
-_LAST_WORD = re.compile(
-    r", exit code (?:-?\d+|unknown), (?:not restarted yet|\d+ restarts?)"
-    r"(?:, \w+ of them while this run watched)?: \S"
-)
-"""What stands in a cause before what a container said as it ended (`gate.core.causes`)."""
 _MANAGER = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 
@@ -293,33 +287,7 @@ _STANDING: dict[str, tuple[str, str]] = {
 
 
 def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to what the container said that crashes; where it said nothing, do not claim so."""
-    name = worst["causes"][0]["message"].partition(":")[0] if worst["causes"] else ""
-    container = name.removeprefix(_INIT_CONTAINER)
-    called = name if name != container else f"container {name}" if name else "its container"
-    pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
-    if any(piece["kind"] == "log" for piece in pieces):
-        text = f"read the end of the log of {called}, mend what it names, then apply again"
-    elif _has_last_word(worst, pieces):
-        text = f"read what {called} said as it ended, mend that, then apply again"
-    else:
-        text = f"find out why {called} ended: neither a log nor a last word of it could be read"
-    yield Step(text)
-    if pieces and worst["running"] in ("new", "mixed"):
-        words = [
-            *_place(result, worst),
-            pieces[0]["pod"],
-            "-c",
-            container or pieces[0]["container"],
-        ]
-        yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
-
-
-def _has_last_word(worst: DeploymentResult, pieces: Sequence[EvidenceResult]) -> bool:
-    """Tell whether what the container said as it ended is shown, as evidence or in the cause."""
-    if any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
-        return True
-    return bool(worst["causes"]) and bool(_LAST_WORD.search(worst["causes"][0]["message"]))
+    yield from crash_advice(worst, _place(result, worst))
 
 
 def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -391,7 +359,8 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         return
     gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield _step(result, worst, f"{text} (with this run's check flags):", "checks", "--explain")
+    added = "with this run's check flags added:"
+    yield _step(result, worst, f"{text}, {added}", "checks", "--explain")
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 

@@ -54,7 +54,7 @@ def headline(result: Result, style: Style) -> list[str]:
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
     words = result["outcome"].replace("-", " ").upper()
     start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
-    first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, 2)
+    first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, style.roomy(2))
     if first.startswith(start):
         first = style.painted(start, tone) + first.removeprefix(start)
     return [first, *(f"  {line}" for line in rest)]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from gate.core.outcome import Outcome
 from gate.report.advice import next_steps
 from gate.report.attempt_advice import Step
 from gate.report.facts import (
@@ -151,7 +152,16 @@ def _changes(result: Result) -> Iterator[str]:
         for change in item["changes"]
     ]
     if rows:
-        yield f"### Changed\n\n{_table(('object', 'field', 'before', 'after'), rows)}"
+        table = _table(("object", "field", "before", "after"), rows)
+        yield f"### What the apply changed{_back(result)}\n\n{table}"
+
+
+def _back(result: Result) -> str:
+    """Say over what was changed that it is as before, where all of it went back."""
+    changed = [item for item in result["objects"] if item["changes"]]
+    is_back = result["outcome"] == Outcome.ROLLED_BACK
+    went_back = is_back and all(item["action"] == "restored" for item in changed)
+    return " (all of it went back)" if went_back else ""
 
 
 def _not_taken_back(result: Result) -> Iterator[str]:

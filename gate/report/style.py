@@ -9,6 +9,9 @@ import codecs
 import enum
 import unicodedata
 from dataclasses import dataclass
+from typing import Final
+
+USUAL_WIDTH: Final = 100
 
 
 class Symbol(enum.Enum):
@@ -44,7 +47,7 @@ class Style:
 
     color: bool = False
     encoding: str = "utf-8"
-    width: int = 100
+    width: int = USUAL_WIDTH
 
     def sign(self, symbol: Symbol) -> str:
         """Return the symbol, or what stands for it."""
@@ -92,6 +95,10 @@ class Style:
             found.append(line)
             rest = rest[len(line) :].lstrip()
         return [*found, self.cut(rest, width)]
+
+    def roomy(self, lines: int) -> int:
+        """Return how many lines of this width hold what so many of the usual width do."""
+        return lines * max(1, -(-USUAL_WIDTH // self.width))
 
     @property
     def _codec(self) -> str:

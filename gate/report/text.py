@@ -59,7 +59,7 @@ class _Block:
     def row(self, label: str, text: str, lines: int = 2) -> None:
         """Add text under a label, which stands only before its first line."""
         margin = len(_INDENT) + _LABEL_COLUMNS
-        for line in self._style.wrapped(text, self._style.width - margin, lines):
+        for line in self._style.wrapped(text, self._style.width - margin, self._style.roomy(lines)):
             self._add(label, line)
 
     def listed(self, names: Sequence[str]) -> str:

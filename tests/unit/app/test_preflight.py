@@ -79,7 +79,7 @@ def test_the_place_is_said_before_anything_is_asked(
     """Server, context, namespace and user stand first, also where the server refuses us."""
     server.on("GET", "/api/v1/namespaces/kube-system", as_status(401, "no"))
     ended = gate("apply", file=[manifest(web())])
-    assert_refused(ended, server, "Unauthorized", f"{URL}, context here, namespace shop, ci")
+    assert_refused(ended, server, "Unauthorized", f"{URL}, context here, namespace shop, user ci")
     first = ended.document["timeline"][0]
     assert first["event"] == "cluster"
     assert (ended.document["server"], ended.document["context"]) == (URL, "here")

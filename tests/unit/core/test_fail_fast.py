@@ -68,6 +68,14 @@ def test_one_doomed_pod_among_several_waits_for_the_clocks() -> None:
     assert scene(pod(0, crashing()), *pods(3, first=1)).verdict(100.0).kind is PROGRESSING
 
 
+@pytest.mark.contract("B38")
+def test_the_cause_is_told_of_a_pod_that_decided() -> None:
+    """The first by name has not reached the limit yet: three restarts failed the others."""
+    verdict = scene(pod(0, crashing(2)), *pods(2, crashing(3), first=1)).verdict()
+    assert verdict.kind is FAILED
+    assert "3 restarts" in verdict.causes[0].message
+
+
 @pytest.mark.contract("B82", "B83")
 def test_two_doomed_pods_are_enough() -> None:
     """Two crashing pods of four are the version's fault."""

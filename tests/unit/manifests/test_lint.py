@@ -78,7 +78,10 @@ def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
         "no readiness probe on app: a pod counts as ready once it runs",
         "minReadySeconds is 0: a pod that crashes a moment later counts as available",
         "one replica: its node takes the service down",
-        "a timeout of 600 s is not more than 5 s longer than progressDeadlineSeconds, 600 s",
+        (
+            "a timeout of 600 s ends the rollout, however well it goes,"
+            " before progressDeadlineSeconds (600 s) can find it stuck"
+        ),
     ]
     assert {warning.code for warning in found} == set(LintCode)
 

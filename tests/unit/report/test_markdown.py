@@ -40,7 +40,8 @@ def test_one_screen_says_what_happened() -> None:
     page = markdown(with_checks("rolled-back"))
     for words in (
         "ROLLED BACK", "**CrashLoop**", "What to do now", "runs now: the version before",
-        "### Changed", "### Checks", "[this run](<https://ci.example/runs/42>)", "<details>",
+        "### What the apply changed (all of it went back)", "### Checks",
+        "[this run](<https://ci.example/runs/42>)", "<details>",
     ):  # fmt: skip
         assert words in page
     assert "left out" not in page

@@ -211,3 +211,15 @@ def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:
     text = verdict_text(result, Style())
     assert "line 19" in text
     assert "line 9\n" not in text
+
+
+@pytest.mark.contract("B172")
+@pytest.mark.parametrize("name", ["rolled-back", "first-failed"])
+def test_a_narrow_terminal_cuts_no_sentence(name: str) -> None:
+    """At 40 columns the first line, the cause and the advice have more lines instead."""
+    told_wide = " ".join(verdict_text(told(name), Style()).split())
+    narrow = " ".join(verdict_text(told(name), Style(width=40)).split())
+    first, _, _ = told_wide.partition(" where ")
+    assert first in narrow
+    why = told_wide.partition(" why ")[2].partition(" runs ")[0]
+    assert why in narrow

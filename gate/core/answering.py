@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core import checking, fields
+from gate.core import checking
 from gate.core.attempt import RETRY_SECONDS, Attempt, Rejection, Retry
-from gate.core.body import Body
 from gate.core.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Verb, Write
 from gate.core.events import (
     Answer,
@@ -32,8 +31,6 @@ from gate.core.fact import Absent, Known
 from gate.core.following import UnexpectedAnswer
 from gate.core.inspecting import take_in
 from gate.core.machine import Leg, State
-from gate.core.plan import PlannedWrite
-from gate.core.remedy import forced_fields, is_of_template
 from gate.core.snapshot import older
 from gate.core.write_order import with_at_head
 from gate.core.writing import refused_for_good
@@ -142,14 +139,7 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
 def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
     if attempt.leg is Leg.FORWARD:
         return _refused_out(attempt, rejection)
-    written = attempt.written.get(rejection.ref)
-    taken = forced_fields(written) if written is not None else frozenset()
-    others = tuple(path for path in rejection.paths if path.lstrip(".") not in taken)
-    smaller = _without_conflicts(attempt.queue[0], others, by_force=bool(taken))
-    if not rejection.paths or smaller is None:
-        return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
-    dropped = attempt.dropped_paths + others
-    return replace(attempt, queue=(smaller, *attempt.queue[1:]), retry=None, dropped_paths=dropped)
+    return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
 
 
 def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
@@ -162,26 +152,6 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     if followed and any(written.changed for written in attempt.written.values()):
         return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
     return refused_for_good(attempt, rejection)
-
-
-def _without_conflicts(
-    head: PlannedWrite, paths: tuple[str, ...], *, by_force: bool
-) -> PlannedWrite | None:
-    """Leave to others what they own by now; only where that is nothing, force what we forced.
-
-    None where that would leave the template, or nothing, to be restored.
-    """
-    if head.verb is not Verb.APPLY:
-        return None
-    if not paths:
-        return replace(head, force=True) if by_force and not head.force else None
-    if any(is_of_template(path.lstrip(".")) for path in paths):
-        return None
-    body = head.body.thaw()
-    for path in paths:
-        body = fields.removed(body, path)
-    smaller = replace(head, body=Body.of(body))
-    return None if smaller == head else smaller
 
 
 # -- reads -----------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from gate.core import ownership
 from gate.core.body import Body
+from gate.core.effects import Verb
 from gate.core.events import LiveObject
 from gate.core.fields import Fields, changed, grafted, intersect, paths, removed, subtract, union
 from gate.core.plan import PlannedWrite
-from gate.core.remedy import WrittenObject
+from gate.core.remedy import WrittenObject, forced_fields, is_of_template
 
 _DATA: Final = ("data", "binaryData")
 
@@ -87,6 +88,30 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
 def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:
     """Return a write back that sends `added` fields along as they are live."""
     return replace(write, body=Body.of(grafted(write.body.thaw(), live.body.thaw(), added)))
+
+
+def without_conflicts(
+    write: PlannedWrite, conflicts: tuple[str, ...], written: WrittenObject | None
+) -> tuple[PlannedWrite | None, tuple[str, ...]]:
+    """Return a write back without the fields that it conflicts in, and which it leaves to others.
+
+    `conflicts` are the server's paths. Only where all of them are fields that our own apply had
+    taken by force, it forces them back. None where that would leave the template to others, or
+    nothing to be restored.
+    """
+    taken = forced_fields(written) if written is not None else frozenset()
+    others = tuple(path for path in conflicts if path.lstrip(".") not in taken)
+    if write.verb is not Verb.APPLY or not conflicts:
+        return None, ()
+    if not others:
+        return (replace(write, force=True) if taken and not write.force else None), ()
+    if any(is_of_template(path.lstrip(".")) for path in others):
+        return None, ()
+    body = write.body.thaw()
+    for path in others:
+        body = removed(body, path)
+    smaller = replace(write, body=Body.of(body))
+    return (None, ()) if smaller == write else (smaller, others)
 
 
 def removed_owners(after: LiveObject, live: LiveObject) -> Body | None:

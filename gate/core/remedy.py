@@ -142,7 +142,8 @@ def _rollback(
     for ref, object_ in mine.items():
         if ref in rolled_out - restorable:
             back.extend(_first_failure(plan, ref, object_))
-    if is_return and plan.policy.prune_created:
+    is_undone = rolled_out and rolled_out <= {one.ref for one in back if one.verb is Verb.DELETE}
+    if (is_return or is_undone) and plan.policy.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)

@@ -23,6 +23,7 @@ from gate.core.foreign import (
     is_extended,
     removed_owners,
     with_added,
+    without_conflicts,
     without_foreign,
 )
 from gate.core.landing import landed
@@ -154,15 +155,24 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         return _left_alone(attempt, head.ref), ()
     if head.verb is Verb.DELETE and _is_extended(attempt, head):
         return _left_alone(attempt, head.ref), ()
-    if retry is not None and retry.refused is not None:
-        refusals = attempt.refusals.put(head.ref, retry.refused)
-        return replace(attempt.past_head(), refusals=refusals), ()
     owners = _lost_owners(attempt, head.ref)
     if owners is not None and not came_back:
         return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
+    if retry is not None and retry.refused is not None:
+        return _refused_back(attempt, head, retry.refused)
     if head.verb is Verb.APPLY and not came_back:
         return _send_back(replace(attempt, retry=None), head)
     return _send(replace(attempt, retry=None), head)
+
+
+def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
+    """Leave to others what they own by now, and restore the rest; give up where nothing is."""
+    smaller, others = without_conflicts(head, rejection.paths, attempt.written.get(head.ref))
+    if smaller is None:
+        refusals = attempt.refusals.put(head.ref, rejection)
+        return replace(attempt.past_head(), refusals=refusals), ()
+    attempt = replace(attempt, dropped_paths=attempt.dropped_paths + others, retry=None)
+    return _send_back(_with_head(attempt, smaller), smaller)
 
 
 def _deployments_first(attempt: Attempt) -> Step:

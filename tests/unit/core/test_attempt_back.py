@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.effects import Read, SaveRecord, Write
+from gate.core.effects import Read, SaveRecord, Verb, Write
 from gate.core.events import AttemptEvent, ContactLost, ReadBack, WriteRejected
 from gate.core.fact import Unknown
 from gate.core.machine import Leg, State
@@ -16,7 +16,7 @@ from gate.core.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
-from tests.unit.core.server import Server
+from tests.unit.core.server import NOBODY, Server
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -160,6 +160,54 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
     leaves = server.stored[world.config_ref()].leaves
     assert leaves["data.theirs" if "theirs" in data else "data.mode"] in ("1", "theirs")
     assert player.attempt.left_alone == (world.config_ref(),)
+
+
+@pytest.mark.contract("B134", "B136")
+@pytest.mark.parametrize("prune", [False, True])
+def test_what_a_deleted_first_version_used_goes_with_it(prune: bool) -> None:
+    """With --prune-created nothing is left of a first deployment that is deleted."""
+    server = Server(v2="crash")
+    policy = Policy(prune_created=prune, on_first_failure=OnFirstFailure.DELETE)
+    player = Player(server, planned(server, config("x"), manifest("v2"), policy=policy))
+    player.run()
+    assert player.web not in server.stored
+    assert (world.config_ref() in server.stored) is not prune
+
+
+def stripped(player: Player, effect: Write) -> AttemptEvent:
+    """Remove all managed fields just before our write: `before-first-apply` owns all by then."""
+    stored = player.server.stored[effect.ref]
+    left = stored.leaves
+    stored.parts.clear()
+    stored.parts[(NOBODY, "Update")] = left
+    stored.version = player.server.version()
+    paths = (".data.mode",) if effect.ref.kind == "ConfigMap" else (f".{IMAGE}",)
+    text = CleanText('conflict with "before-first-apply"')
+    return WriteRejected(player.attempt.now, effect.effect_id, Reason.CONFLICT, text, paths)
+
+
+@pytest.mark.contract("B149")
+def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
+    """Neither is the field left to nobody, nor the template to the version that failed."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    server.put(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.run_to(State.RECORDING, Leg.BACK)
+    sent = len(player.writes)
+    player.bend(Write, stripped)
+    player.bend(Write, lambda player, effect: player.answer(effect), times=2)
+    player.bend(Write, stripped)
+    assert ends(player.run())[0] == 4
+    verbs = [(write.verb, write.ref.kind) for write in player.writes[sent:]]
+    assert verbs == [
+        (verb, kind)
+        for kind in ("ConfigMap", "Deployment")
+        for verb in (Verb.APPLY, Verb.TAKE_OVER, Verb.APPLY)
+    ]
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+    assert server.stored[player.web].image == "shop/web:v1"
+    assert player.attempt.dropped_paths == ()
 
 
 def beaten_by(manager: str, body: dict[str, Any]) -> Bent:

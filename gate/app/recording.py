@@ -81,7 +81,12 @@ def load(file: str, settings: Settings) -> Loaded:
 
 
 def _refuse_result(file: str) -> None:
-    """Name what was taken for a recording where it is a result document."""
+    """Name what was taken for a recording where it is a result document.
+
+    What is no regular file was read to its end: a named pipe would wait for another writer.
+    """
+    if not Path(file).is_file():
+        return
     try:
         with Path(file).open("rb") as stream:
             start = stream.read(_START_BYTES)

@@ -38,7 +38,8 @@ from gate.signals import Delivery
 
 LOOK_SECONDS = 5.0
 """How long a look at the locks is waited for; a request about them takes no longer."""
-
+LAST_LOOK_SECONDS = 2.0
+"""How long the end waits for a look at namespaces that may go, as for the last look at objects."""
 
 Lease = Callable[[SaveRecord | Release | LookAtLocks], None]
 """Takes what is asked of the locks; the answer comes through the inbox."""
@@ -109,7 +110,7 @@ def run(
         word = partial(_unfinished, ready, console, lanes)
         with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             attempt = engine.run(replace(ready.plan, origin=console.origin))
-            return _looked_around(client, console, attempt)
+            return _looked_around(clock, client, console, attempt)
     except Exception:
         if lanes.sent:
             sent = ", ".join(map(str, lanes.sent))
@@ -120,13 +121,27 @@ def run(
         lanes.stop()
 
 
-def _looked_around(client: Client, console: Console, attempt: Attempt) -> Attempt:
-    """Tell the report which namespaces of deleted Deployments go too, as far as they are read."""
+def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
+    """Tell the report which namespaces of deleted Deployments go too, as far as they are read.
+
+    Nobody waits for it after a signal, nor for long.
+    """
     ends = attempt.endings.items()
-    with suppress(ApiError):
-        for name in {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}:
-            if Cluster(client).terminating(name) in (Absent(), Known(value=True)):
-                console.going_namespaces |= {name}
+    names = {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}
+    if not names or attempt.signal_number is not None:
+        return attempt
+    going: list[str] = []
+
+    def look() -> None:
+        with suppress(ApiError):
+            is_going = Cluster(client).terminating
+            going.extend(
+                name for name in sorted(names) if is_going(name) in (Absent(), Known(value=True))
+            )
+
+    with suppress(RuntimeError):  # no thread can be made
+        clock.wait(LAST_LOOK_SECONDS, clock.start(look, "namespaces"))
+    console.going_namespaces |= frozenset(going)
     return attempt
 
 

@@ -20,6 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
 _SUBDOMAIN_GROUPS: Final = ("", "apps", "batch")
 """API groups whose kinds have no wider names (`NameIsDNSSubdomain`, `NameIsDNSLabel`)."""
 
+_RBAC: Final = "rbac.authorization.k8s.io"
 _SUBDOMAIN_HINT: Final = "small letters, digits, - and . between them"
 _KUSTOMIZE_HINT: Final = "that file is for kustomize: kustomize build DIR | rollout-gate ... -f -"
 
@@ -63,6 +64,8 @@ def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
     if value_at(body, "metadata", "namespace") not in (None, ""):
         namespace = _text(at, body, LABEL, "metadata", "namespace")
     place = Source(at.file, at.line)
+    if api_version.partition("/")[0] == _RBAC:
+        _refuse_role_ref(place, body)
     return ManifestObject(api_version, kind, namespace, name, body, place, node)
 
 
@@ -81,6 +84,19 @@ def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
     elif str(body.get("apiVersion")).startswith("kustomize.config.k8s.io/"):
         hint = _KUSTOMIZE_HINT
     raise ManifestError(Source(at.file, at.line), f"{', '.join(missing)} missing", hint=hint)
+
+
+def _refuse_role_ref(at: Source, body: dict[str, Any]) -> None:
+    """Refuse a binding whose role has no name: the right to bind it would be one to bind any."""
+    if body.get("roleRef") is None:
+        return
+    for path in (("roleRef", "kind"), ("roleRef", "name")):
+        value = value_at(body, *path)
+        if not isinstance(value, str) or not value:
+            shown_value = shown(json.dumps(body["roleRef"]), 40)
+            raise ManifestError(
+                at, f"{'.'.join(path)} is no text or missing: roleRef is {shown_value}"
+            )
 
 
 def _text(at: Source, body: dict[str, Any], form: re.Pattern[str], *path: str) -> str:

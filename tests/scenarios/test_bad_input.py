@@ -228,6 +228,22 @@ def test_the_printed_role_is_enough_to_apply_roles(
     assert result.exit_code == 0, str(result)
 
 
+@pytest.mark.contract("B200")
+@pytest.mark.parametrize(
+    "role", ["admin", ["admin"], {"kind": ["Role"], "name": "admin"}, {"kind": "Role"}, {}]
+)
+def test_a_binding_of_no_role_is_refused_where_it_stands(scene: Scene, role: object) -> None:
+    """No Role is printed that binds every role there is."""
+    binding: JSON = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding"}
+    binding |= {"metadata": {"name": "all"}, "roleRef": role, "subjects": []}
+    path = scene.manifest(web(), binding)
+    result = scene.gate("preflight", "-f", path, "--allow-kind", "RoleBinding", "--rbac")
+    assert result.exit_code == 2, str(result)
+    assert f"{path}:" in result.stderr
+    assert "roleRef" in result.stderr
+    assert not result.stdout
+
+
 def _documents(text: str) -> list[JSON]:
     """Return the RBAC objects at the end of a text."""
     return list(yaml.safe_load_all(text[text.index("apiVersion: rbac") :]))

@@ -31,16 +31,20 @@ CONFIG_MAPS, SECRETS = 14, 6
 
 
 class Distance:
-    """Stands between the gate and its server: an answer takes `seconds`."""
+    """Stands between the gate and its server: an answer takes `seconds`.
+
+    Where `path` is set, those about another one are at once.
+    """
 
     def __init__(self) -> None:
         """Be near by: `clock` is set once there is one."""
         self.clock: Clock | None = None
         self.seconds = ROUND_TRIP_SECONDS
+        self.path = ""
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Pass a request on, late."""
-        if self.clock is not None:
+        if self.clock is not None and (not self.path or request.path == self.path):
             self.clock.wait(self.seconds)
         return handle(request)
 
@@ -134,3 +138,24 @@ def test_a_server_that_falls_silent_costs_no_more_than_the_bounds(tmp_path: Path
             distance.seconds = SILENT_SECONDS
             result = interrupted(running, "")
     assert result.document["rollback"]["verified"] is False
+
+
+@pytest.mark.contract("B163", "B153", "B771")
+@pytest.mark.parametrize("signalled", [True, False])
+def test_the_namespace_of_what_was_deleted_holds_no_end(tmp_path: Path, signalled: bool) -> None:
+    """It is looked at for the advice alone: for 2 s at the most, and not after a signal."""
+    name, other = NAMES[:2]
+    with far_away(tmp_path) as (scene, distance):
+        distance.seconds = 0.0
+        bodies = (web(2, name=name, behaviour="ready=60"), web(2, name=other, behaviour="ready=60"))
+        with scene.applying(*bodies, flags=["--timeout", "10s", "--on-failure", "keep"]) as running:
+            running.wait_for_line(f"following .*shop/{other}:2")
+            distance.path, distance.seconds = "/api/v1/namespaces/shop", 14.0
+            scene.objects.delete("deployments", name)
+            if signalled:
+                running.wait_for_line(f"{name}.*deleted")
+                result = interrupted(running, "")
+            else:
+                result = running.wait(12.5)
+    reasons = {one["name"]: one["reason"] for one in result.document["deployments"]}
+    assert reasons[name] == "Deleted", str(result)

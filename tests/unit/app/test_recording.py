@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gate.app import recording
 from gate.app.recording import Tape, policy_told
-from gate.config import load, policy
+from gate.config import Settings, load, policy
 from gate.core.body import Body
 from gate.core.check_run import Tick
 from gate.core.effects import Verb, Write
 from gate.core.objects import Ref
 from gate.core.questions import Answers, Exit
+from gate.errors import UsageError
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import service, settings, web
 from tests.unit.app.conftest import Gate, Manifest
@@ -204,6 +208,27 @@ def test_what_is_no_recording_is_a_usage_error(gate: Gate, tmp_path: Path) -> No
     ended = gate("replay", str(tmp_path / "notes.txt"))
     assert (ended.code, ended.document["outcome"]) == (2, "usage")
     assert f"{tmp_path}/notes.txt:1" in ended.err
+
+
+@pytest.mark.contract("B275")
+def test_a_pipe_that_is_no_recording_is_not_waited_for(tmp_path: Path) -> None:
+    """It was read to its end: to open it again would wait for another writer."""
+    pipe = tmp_path / "notes"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_text, args=["dear diary\n"], daemon=True).start()
+    errors: list[str] = []
+
+    def read() -> None:
+        try:
+            recording.load(str(pipe), Settings())
+        except UsageError as error:
+            errors.append(str(error))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(20)
+    assert not reader.is_alive()
+    assert errors[0].startswith(f"{pipe}:1")
 
 
 # -- the tape --------------------------------------------------------------------------------------

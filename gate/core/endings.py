@@ -248,7 +248,7 @@ def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
         case VerdictKind.FAILED:
             return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
         case _:
-            return _beside_failure(attempt, verdict)
+            return _beside_failure(attempt, ref, verdict)
 
 
 def _unless_in_doubt(
@@ -262,10 +262,16 @@ def _unless_in_doubt(
     return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
 
 
-def _beside_failure(attempt: Attempt, verdict: Verdict) -> Ending:
-    """End a Deployment that was under way when another one's failure ended the attempt."""
-    for ref, rollout in attempt.rollouts.items():
-        ruled = _verdict(attempt, ref, rollout)
+def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
+    """End a Deployment that was under way when another one's failure ended the attempt.
+
+    What spoke against it by then stays among its causes.
+    """
+    own = attempt.rollouts[ref]
+    causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
+    for other, rollout in attempt.rollouts.items():
+        ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:
-            return beside_failure(ref, ruled)
+            ending = beside_failure(other, ruled)
+            return replace(ending, causes=(*ending.causes, *causes))
     return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)

@@ -43,7 +43,8 @@ def is_unchanged_neighbour(result: Result, deployment: DeploymentResult) -> bool
 
 def is_innocent(deployment: DeploymentResult) -> bool:
     """Tell a Deployment against which nothing was found from the one whose failure it shares."""
-    return deployment["reason"] == Reason.SIBLING_FAILED
+    causes = {cause["reason"] for cause in deployment["causes"]}
+    return deployment["reason"] == Reason.SIBLING_FAILED and causes <= {Reason.SIBLING_FAILED}
 
 
 def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:

@@ -71,11 +71,23 @@ def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
 
 
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
-    """Return what served before, None where nothing did or nobody could tell."""
+    """Return what served before, None where nothing did or nobody could tell.
+
+    Where a field that somebody else added kept its ReplicaSet from being used again, it is the one
+    that the way back was followed to.
+    """
     baseline = attempt.plan.target(ref).baseline
     if not isinstance(baseline, Known):
         return None
     before, name = baseline.value.revision, baseline.value.replica_set
+    returned = _returned_to(attempt, ref)
+    if returned is not None and returned.name != name:
+        return {
+            "revision": returned.revision,
+            "was_revision": None,
+            "replicaset": returned.name,
+            "images": list(returned.template.images()),
+        }
     snapshot = latest_snapshot(attempt, ref)
     owned = snapshot.owned() if snapshot is not None else ()
     now = next((one.revision for one in owned if one.name == name), None) or before
@@ -85,6 +97,13 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
         "replicaset": name,
         "images": list(baseline.value.template.images()),
     }
+
+
+def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+    """Return the ReplicaSet that a complete way back ended with, None where there was none."""
+    ending, rollout = attempt.endings.get(ref), attempt.rollouts.get(ref)
+    is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
+    return rollout.snapshot.current() if is_back and rollout is not None else None
 
 
 def new_version(attempt: Attempt, ref: Ref) -> NewVersion:

@@ -15,7 +15,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, settings, template_annotation, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -301,3 +301,36 @@ def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
     assert "a gate scaled it to 0 after this version failed" in said
     assert "ago: CrashLoop: web: Error" in said
     assert "Vacuous" not in said
+
+
+@pytest.mark.contract("B772", "B723")
+@pytest.mark.parametrize("behaviour", ["crash=0.1", "ready=60"])
+def test_what_crashes_beside_a_failure_is_not_called_innocent(scene: Scene, behaviour: str) -> None:
+    """The first that is doomed decides; of the other one it is said whether it crashes too."""
+    scene.serve(web(), web(name="worker"))
+    bodies = (web(2, behaviour="crash=0.1"), web(2, name="worker", behaviour=behaviour))
+    result = scene.apply(*bodies, flags=["--on-failure", "keep"])
+    assert result.exit_code == 6, str(result)
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    is_innocent = behaviour == "ready=60"
+    assert ("nothing was found against" in shown) == is_innocent
+    assert ("deployment/worker failed" in shown) != is_innocent
+
+
+@pytest.mark.contract("B747")
+def test_a_return_beside_a_field_of_somebody_else_names_what_runs(scene: Scene) -> None:
+    """The restart's annotation stays: the pods are those of another ReplicaSet than before."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(web(2, behaviour="crash=2")) as running:
+        running.wait_for_line("following replicaset/.*shop/web:2")
+        restart = template_annotation("kubectl.kubernetes.io/restartedAt", "2026-11-21T12:00:00Z")
+        scene.change_as("kubectl-rollout", restart)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    sets = scene.objects.list_all("replicasets")
+    (runs,) = [one for one in sets if one["status"].get("replicas")]
+    (deployment,) = result.document["deployments"]
+    assert deployment["baseline"]["replicaset"] == runs["metadata"]["name"]
+    revision = runs["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
+    assert str(deployment["baseline"]["revision"]) == revision

@@ -250,19 +250,28 @@ def is_done(
     ref = deployment_ref(session.namespace, name)
 
     def is_undone(ended: Attempt) -> bool:
-        ending = ended.endings.get(ref)
         resumed = ended.plan.resumed
         if resumed is None or resumed.record.command != "apply":
             return False
-        if ended.outcome is not Outcome.ROLLED_BACK or ref not in ended.restored:
-            return False
-        if ending is None or ending.outcome is not Outcome.ROLLED_BACK:
+        if ended.outcome is not Outcome.ROLLED_BACK or not _is_back(ended, ref):
             return False
         note = f"{ref}: what an earlier attempt had left is undone; nothing before it is"
         console.note("undo", note)
         return True
 
     return is_undone
+
+
+def _is_back(ended: Attempt, ref: Ref) -> bool:
+    """Tell whether a recovery has returned a Deployment, or the configuration alone beside it."""
+    ending, restored = ended.endings.get(ref), ended.restored
+    if ref in restored:
+        return ending is not None and ending.outcome is Outcome.ROLLED_BACK
+    return ending is not None and bool(restored) and not any(map(_is_deployment, restored))
+
+
+def _is_deployment(ref: Ref) -> bool:
+    return ref.kind == "Deployment"
 
 
 def locks(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_locks import SLOW, program
 from tests.scenarios.test_recovering import JOB, is_observed, killed
-from tests.scenarios.test_target_set import DOCUMENT
+from tests.scenarios.test_target_set import DOCUMENT, mode
 
 __all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
@@ -56,6 +56,40 @@ def test_a_command_that_rolled_out_no_version_of_its_own_is_not_the_undo(
         running.wait_for_line("applied +deployment/web changed", 60.0)
         running.kill()
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "is undone" not in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B764")
+def test_a_recovery_that_returned_configuration_alone_is_the_undo(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What served before the dead apply is back: the same pods with their configuration."""
+    for version, value in ((1, "one"), (2, "two")):
+        assert_verified(scene.apply(settings(value), web(version)))
+    path = scene.manifest(settings("three"), web(2))
+    doubt = ("--smoke-test", "sh -c 'exit 75'", "--on-inconclusive", "rollback", "--bake", "20s")
+    with program.start("apply", "-f", path, *doubt, env=JOB) as running:
+        running.wait_for_line("applied +configmap/settings changed", 60.0)
+        running.kill()
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert result.exit_code == 4, str(result)
+    assert "what an earlier attempt had left is undone" in result.stderr
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B764")
+def test_a_recovery_of_another_deployment_alone_is_not_the_undo(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The dead apply had not changed web: what is to be undone still runs."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version), web(version, name="worker")))
+    bodies = (web(2), web(9, name="worker", behaviour=SLOW))
+    killed(scene, program, *bodies, line="applied .*deployment/worker changed")
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(result)
     assert "is undone" not in result.stderr

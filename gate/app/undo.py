@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gate.app import arrival, preflight, remembering, returned_set
+from gate.app import arrival, preflight, remembering, returned_set, undo_refusal
 from gate.app.applying import Prepared, prepare
 from gate.app.console import Console
 from gate.app.guards import refuse_deleting, refuse_managed, refuse_protected_plan
@@ -22,7 +22,8 @@ from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
 from gate.core import fields
-from gate.core.body import NOTHING, Body
+from gate.core.applied_fields import applied_body
+from gate.core.body import Body
 from gate.core.configuration_names import configuration_names
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
@@ -30,10 +31,23 @@ from gate.core.fact import Absent, Fact, Known
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
-from gate.core.returned_template import body_with_template
-from gate.core.undo_choice import Choice, choose_version, rolled_back_from, version_of
-from gate.core.undo_set import Lacking, attempts_on, changed_members, is_applied_by, lacking
-from gate.core.version_history import RESTARTED_AT, History, JudgedVersion, template_digest
+from gate.core.returned_template import body_with_template, without_pause
+from gate.core.undo_choice import (
+    Choice,
+    choice_name,
+    choose_version,
+    revision_name,
+    rolled_back_from,
+    version_of,
+)
+from gate.core.undo_set import attempts_on, changed_members, is_applied_by, lacking
+from gate.core.version_history import (
+    RESTARTED_AT,
+    History,
+    JudgedVersion,
+    is_restarted,
+    template_digest,
+)
 from gate.errors import RefusedError
 from gate.kube.access import needed
 from gate.manifests.kinds import find
@@ -70,11 +84,11 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
         refuse_managed(deployments, session.connection.cluster)
     for live in deployments:
         if live.deployment is not None and live.deployment.paused:
-            console.warn(f"{live.ref} is paused: it is resumed for the undo")
+            console.warn(f"{live.ref} was paused: the undo resumes it")
     trials = preflight.rehearse_on_server(session, items, console.warn)
     for item in items:
         if item.ref == found.ref:
-            shown = _shown(choice.version, choice.replica_set)
+            shown = choice_name(choice, found.live.snapshot)
             check_return(item, trials.get(item.ref), choice, shown, console.warn, found.command)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     watching = Watching(session, {live.ref: selector_of(live) for live in deployments})
@@ -101,8 +115,9 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
     if failed is None or failed.why is None or found.settings.to_revision is not None:
         return
     what = ", ".join(failed.images)
-    runs = _shown(None, found.live.snapshot.current())
-    to = _shown(choice.version, choice.replica_set)
+    current = found.live.snapshot.current()
+    runs = revision_name(current) if current is not None else "it"
+    to = choice_name(choice, found.live.snapshot)
     found.console.warn(
         f"{found.ref} was rolled back already, from {what} at {failed.judged_at}"
         f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
@@ -121,7 +136,7 @@ def _choice(found: UndoSubject) -> Choice:
     else:
         choice = choose_version(found.live.snapshot, found.history, found.digests())
     if choice.version is None and choice.replica_set is None:
-        raise _nothing_left(found, choice)
+        raise undo_refusal.nothing_left(found, choice)
     return choice
 
 
@@ -137,20 +152,6 @@ def _revision(found: UndoSubject, number: int) -> ReplicaSet:
     return replica_set
 
 
-def _nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
-    if not choice.skipped:
-        return RefusedError(
-            f"{found.ref} has no earlier revision",
-            reason=Reason.NO_BASELINE,
-            hint=f"see what there is: {found.command('history')}",
-        )
-    return RefusedError(
-        f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
-        reason=Reason.NO_BASELINE,
-        hint=f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}",
-    )
-
-
 # -- what is written -------------------------------------------------------------------------------
 
 
@@ -158,12 +159,12 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     """Return what is to be applied, configuration first."""
     version, replica_set = choice.version, choice.replica_set
     if version is not None and not found.settings.deployment_only:
-        return _of_set(found, version, replica_set)
+        return _of_set(found, choice, version)
     template = replica_set.template if replica_set is not None else None
     body = _body_of_template(found, version, template)
-    shown = _shown(version, replica_set)
+    shown = _name(found, Choice(None, replica_set) if replica_set is not None else choice)
     found.console.note("undo", f"{found.ref} goes to {shown}, its pod template alone")
-    if version is None:
+    if version is None and template is not None and found.history.of_template(template) is None:
         found.console.warn(f"no gate verified {shown}")
     names = configuration_names(template or found.live.deployment.template)
     if names:
@@ -171,68 +172,73 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     return (_prepared(found, found.ref, body),)
 
 
-def _of_set(
-    found: UndoSubject, version: JudgedVersion, replica_set: ReplicaSet | None
-) -> tuple[Prepared, ...]:
-    """Return the objects of a verified set that are not as they were verified."""
-    digests = found.digests()
+def _name(found: UndoSubject, choice: Choice) -> str:
+    return choice_name(choice, found.live.snapshot)
+
+
+def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple[Prepared, ...]:
+    """Return the objects of a verified set that are not as they were verified.
+
+    The Deployment is one of them in any case: it is followed.
+    """
+    digests, replica_set = found.digests(), choice.replica_set
     deployments = {found.ref, *_deployments(found.history)}
     attempts = attempts_on(found.ref, {ref: found.memory.history(ref) for ref in deployments})
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
+    is_restart_left = bodies.get(found.ref) is not None and _is_restarted(replica_set)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
-    shown = _shown(version, replica_set)
     known = {ref: body is not None for ref, body in bodies.items()}
     gone = [ref for ref in known if isinstance(found.lives.get(ref), Absent)]
     is_ours = partial(is_applied_by, attempts, digests=digests)
     missing = lacking(found.ref, known, is_ours, gone)
     if missing.refs:
-        raise _not_whole(found, shown, version, missing)
-    found.console.note("undo", f"{found.ref} goes to {shown}, verified at {version.judged_at}")
+        raise undo_refusal.not_whole(found, choice, version, missing)
+    _describe(found, choice, version, bodies, is_restart_left=is_restart_left)
+    ordered = sorted(bodies, key=_rank)
+    items = [
+        _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
+    ]
+    return (*items, *([] if found.ref in bodies else _unchanged(found)))
+
+
+def _unchanged(found: UndoSubject) -> Iterator[Prepared]:
+    """Yield the Deployment as our manager applies it now, where it applies anything.
+
+    Of a restart nothing is taken over: the annotation would become part of what is applied.
+    """
+    body = applied_body(found.live.object)
+    if body is not None:
+        unpaused = without_pause(body.thaw())
+        yield prepare(found.ref, unpaused, Known(found.live.object), autoscaled=True)
+
+
+def _is_restarted(replica_set: ReplicaSet | None) -> bool:
+    return replica_set is not None and is_restarted(replica_set.template)
+
+
+def _describe(
+    found: UndoSubject,
+    choice: Choice,
+    version: JudgedVersion,
+    bodies: Collection[Ref],
+    *,
+    is_restart_left: bool,
+) -> None:
+    """Say where an undo goes, and what goes with it."""
+    note, shown = found.console.note, _name(found, choice)
+    if not bodies:
+        replica_set = choice.replica_set
+        there = revision_name(replica_set) if replica_set is not None else shown
+        note("undo", f"{found.ref} is at {there} already, verified at {version.judged_at}")
+        return
+    without = " without its restart, so its pods are made anew," if is_restart_left else ""
+    note("undo", f"{found.ref} goes to {shown},{without} verified at {version.judged_at}")
     others = [str(ref) for ref in bodies if ref != found.ref]
     if others:
-        found.console.note("undo", f"with it goes back: {', '.join(others)}")
-    ordered = sorted(bodies, key=_rank)
-    return tuple(
-        _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
-    )
-
-
-def _not_whole(
-    found: UndoSubject, shown: str, version: JudgedVersion, missing: Lacking
-) -> RefusedError:
-    """Refuse a mixture; say of each object why it cannot be restored, and what works."""
-    number = found.settings.to_revision
-    alone = () if number is None else ("--to-revision", str(number))
-    hint = (
-        f"the pod template alone: {found.command('undo', '--deployment-only', *alone)};"
-        " or apply the manifest of that version"
-    )
-    if any(ref.kind == "Secret" for ref in missing.not_kept):
-        hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
-    whys = "; ".join(_whys(version, missing))
-    return RefusedError(
-        f"{found.ref} cannot be restored whole to {shown}: {whys}",
-        reason=Reason.SET_INCOMPLETE,
-        hint=hint,
-    )
-
-
-def _whys(version: JudgedVersion, missing: Lacking) -> Iterator[str]:
-    """Yield why objects cannot be restored, those of one reason together."""
-    theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
-    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
-    lost = [ref for ref in missing.not_kept if ref not in (*theirs, *secrets)]
-    for refs, why in (
-        (theirs, "was not as a gate had written it when that version was verified"),
-        (secrets, "has changed since, and what it was then is not kept"),
-        (lost, "has changed since, and what it was then is not remembered"),
-        (missing.of_others, "was changed since by somebody else"),
-    ):
-        if refs:
-            yield f"{', '.join(map(str, refs))} {why}"
+        note("undo", f"with it goes back: {', '.join(others)}")
 
 
 def _rank(ref: Ref) -> tuple[int, Ref]:
@@ -272,12 +278,6 @@ def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | 
     judged = found.memory.history(ref).of_member(ref, digest)
     made = judged.replica_set_in(live.snapshot.owned()) if judged is not None else None
     return with_values(body, made.template if made is not None else None)
-
-
-def _shown(version: JudgedVersion | None, replica_set: ReplicaSet | None) -> str:
-    if replica_set is not None:
-        return f"revision {replica_set.revision} ({', '.join(replica_set.template.images())})"
-    return f"the version with {', '.join(version.images)}" if version is not None else "it"
 
 
 def _prepared(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:

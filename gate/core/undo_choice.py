@@ -16,7 +16,12 @@ from gate.core.objects import Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import obstacle
 from gate.core.plan import PlannedObject, Target
 from gate.core.snapshot import Snapshot
-from gate.core.version_history import History, JudgedVersion, template_digest
+from gate.core.version_history import (
+    History,
+    JudgedVersion,
+    is_restarted,
+    template_digest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, s
     """
     version = _newest_verified(snapshot, history, digests)
     if version is not None:
-        owned = version.replica_set_in(snapshot.owned())
+        owned = _replica_set_of(version, snapshot)
         return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
     current = snapshot.current()
     skipped: list[str] = []
@@ -48,8 +53,36 @@ def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, s
         why = _why_skipped(rs, current, history)
         if why is None:
             return Choice(None, rs, tuple(skipped))
-        skipped.append(f"{_named(rs)}: {why}")
+        skipped.append(f"{revision_name(rs)}: {why}")
     return Choice(None, None, tuple(skipped))
+
+
+def older_revision(snapshot: Snapshot, history: History) -> ReplicaSet | None:
+    """Return the newest good revision with another pod template than what runs, None for none."""
+    current = snapshot.current()
+    return next(
+        (
+            rs
+            for rs in _older(snapshot, current)
+            if not _runs(rs, snapshot) and _why_skipped(rs, current, history) is None
+        ),
+        None,
+    )
+
+
+def choice_name(choice: Choice, snapshot: Snapshot) -> str:
+    """Return what a choice is called: its revision, and which configuration belongs to it."""
+    version, replica_set = choice.version, choice.replica_set
+    if replica_set is None:
+        images = ", ".join(version.images) if version is not None else ""
+        return f"the version with {images}"
+    named = revision_name(replica_set)
+    current = snapshot.current()
+    if version is None and current is not None and _is_restart_of(current, replica_set):
+        return f"{named}, the version that runs, before its restart"
+    if version is not None and _runs(replica_set, snapshot):
+        return f"{named}, which runs, with its configuration of {version.judged_at}"
+    return named
 
 
 def serving_choice(choice: Choice) -> ReplicaSet | None:
@@ -169,7 +202,41 @@ def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> I
     for rs in _older(snapshot, current):
         if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
             continue
-        yield f"{_named(rs)}: {_why_skipped(rs, current, history) or 'no gate verified it'}"
+        why = _why_skipped(rs, current, history) or _why_passed(rs, snapshot, history)
+        yield f"{revision_name(rs)}: {why}"
+
+
+def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
+    """Return why a good revision is not the choice."""
+    if _runs(rs, snapshot):
+        return "it is the version that runs, before a restart"
+    judged = history.of_template(rs.template)
+    return "no gate verified it" if judged is None else f"verified earlier, at {judged.judged_at}"
+
+
+def _runs(rs: ReplicaSet, snapshot: Snapshot) -> bool:
+    """Tell whether a ReplicaSet is of the version that runs; a restart makes no other one."""
+    live = snapshot.live
+    return live is not None and template_digest(rs.template) == template_digest(live.template)
+
+
+def _is_restart_of(one: ReplicaSet, other: ReplicaSet) -> bool:
+    """Tell whether two ReplicaSets differ in the time of a restart alone."""
+    is_same = template_digest(one.template) == template_digest(other.template)
+    return is_same and one.uid != other.uid
+
+
+def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | None:
+    """Return the ReplicaSet that a return to a version uses, None where it is gone.
+
+    What was applied of a version holds no time of a restart, so that one made by a restart is used
+    where there is no other.
+    """
+    current = snapshot.current()
+    if current is not None and template_digest(current.template) == version.template:
+        return current
+    plain = [rs for rs in snapshot.owned() if not is_restarted(rs.template)]
+    return version.replica_set_in(plain) or version.replica_set_in(snapshot.owned())
 
 
 def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
@@ -189,5 +256,6 @@ def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:
     return any(earlier < number for earlier in current.earlier_revisions)
 
 
-def _named(rs: ReplicaSet) -> str:
+def revision_name(rs: ReplicaSet) -> str:
+    """Return the number of a revision and its images."""
     return f"revision {rs.revision} ({', '.join(rs.template.images())})"

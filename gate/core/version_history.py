@@ -48,6 +48,12 @@ def template_digest(template: Template) -> str:
     return Body.of(body).digest
 
 
+def is_restarted(template: Template) -> bool:
+    """Tell whether a restart made the ReplicaSet of a pod template."""
+    metadata = template.body.thaw().get("metadata") or {}
+    return RESTARTED_AT in (metadata.get("annotations") or {})
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedVersion:
     """A version of one Deployment, as an attempt applied it and judged it.

@@ -78,7 +78,7 @@ def test_undo_resumes_a_paused_deployment_after_saying_so(
     """`kubectl rollout undo` refuses one."""
     server.change("Deployment", "web", {"spec": {"paused": True}})
     document = assert_ended(gate("undo", "web"), 0, "verified", "Complete")
-    assert "deployment/web is paused: it is resumed for the undo" in document["warnings"]
+    assert "deployment/web was paused: the undo resumes it" in document["warnings"]
     assert (images(server), paused(server)) == (["shop/web:2"], False)
 
 

@@ -1,0 +1,73 @@
+"""Why an undo is refused for what it would return to, and what works instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.app.undo_subject import UndoSubject
+from gate.core.body import NOTHING
+from gate.core.outcome import Reason
+from gate.core.undo_choice import Choice, choice_name, older_revision, revision_name
+from gate.core.undo_set import Lacking
+from gate.core.version_history import JudgedVersion, template_digest
+from gate.errors import RefusedError
+
+
+def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
+    """Refuse where there is nothing to return to; name what was passed over."""
+    if not choice.skipped:
+        return RefusedError(
+            f"{found.ref} has no earlier revision",
+            reason=Reason.NO_BASELINE,
+            hint=f"see what there is: {found.command('history')}",
+        )
+    return RefusedError(
+        f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
+        reason=Reason.NO_BASELINE,
+        hint=f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}",
+    )
+
+
+def not_whole(
+    found: UndoSubject, choice: Choice, version: JudgedVersion, missing: Lacking
+) -> RefusedError:
+    """Refuse a mixture; say of each object why it cannot be restored, and what works."""
+    hint = _hint(found, version)
+    if any(ref.kind == "Secret" for ref in missing.not_kept):
+        hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
+    whys, shown = "; ".join(_whys(version, missing)), choice_name(choice, found.live.snapshot)
+    return RefusedError(
+        f"{found.ref} cannot be restored whole to {shown}: {whys}",
+        reason=Reason.SET_INCOMPLETE,
+        hint=hint,
+    )
+
+
+def _hint(found: UndoSubject, version: JudgedVersion) -> str:
+    """Return what works: not the pod template of what runs, which would change nothing."""
+    apply = "apply the manifest of that version"
+    number = found.settings.to_revision
+    if version.template != template_digest(found.live.deployment.template):
+        alone = () if number is None else ("--to-revision", str(number))
+        undo = found.command("undo", "--deployment-only", *alone)
+        return f"the pod template alone: {undo}; or {apply}"
+    older = older_revision(found.live.snapshot, found.history)
+    if older is None:
+        return apply
+    undo = found.command("undo", "--deployment-only", "--to-revision", str(older.revision))
+    return f"{apply}; or the pod template alone of {revision_name(older)}: {undo}"
+
+
+def _whys(version: JudgedVersion, missing: Lacking) -> Iterator[str]:
+    """Yield why objects cannot be restored, those of one reason together."""
+    theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
+    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
+    lost = [ref for ref in missing.not_kept if ref not in (*theirs, *secrets)]
+    for refs, why in (
+        (theirs, "was not as a gate had written it when that version was verified"),
+        (secrets, "has changed since, and what it was then is not kept"),
+        (lost, "has changed since, and what it was then is not remembered"),
+        (missing.of_others, "was changed since by somebody else"),
+    ):
+        if refs:
+            yield f"{', '.join(map(str, refs))} {why}"

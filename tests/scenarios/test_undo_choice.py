@@ -1,0 +1,119 @@
+"""What `undo` calls the version that it goes to is what it goes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_refused,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.scene import Scene, secret, settings, web
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+
+
+def revision_of(scene: Scene, replica_set: str) -> str:
+    """Return the number that the controller gave a ReplicaSet last."""
+    found = scene.objects.get("replicasets", replica_set)["metadata"]["annotations"]
+    return str(found["deployment.kubernetes.io/revision"])
+
+
+@pytest.mark.contract("B703")
+def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene) -> None:
+    """A gate verified the version a moment ago: no warning says that none did."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "revision 1 (shop/web:1), the version that runs, before its restart" in result.stderr
+    assert "no gate verified" not in result.stderr
+
+
+@pytest.mark.contract("B703")
+def test_undo_over_a_restart_says_what_it_skips(scene: Scene) -> None:
+    """Of the version that runs it goes to the one before, not to the time before its restart."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "skipped revision 2 (shop/web:2): it is the version that runs, before a restart" in (
+        result.stderr
+    )
+    assert "no gate verified" not in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703", "B747")
+def test_undo_goes_to_the_revision_that_it_names(scene: Scene) -> None:
+    """What was applied holds no restart: the ReplicaSet of before it serves again."""
+    assert_verified(scene.apply(web()))
+    before = scene.objects.list_all("replicasets")
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    assert_verified(scene.apply(web(2)))
+    (first,) = (one["metadata"]["name"] for one in before)
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "goes to revision 1 (shop/web:1), verified at" in result.stderr
+    assert result.document["deployments"][0]["new"]["replicaset"] == first
+    again = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(again)
+    words = "goes to revision 3 (shop/web:2), without its restart, so its pods are made anew"
+    assert words in again.stderr
+
+
+@pytest.mark.contract("B704")
+def test_undo_to_the_revision_that_runs_is_followed(scene: Scene) -> None:
+    """There is a Deployment to follow: the one that was named."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    result = scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT)
+    assert_verified(result, "NoChange")
+    assert "deployment/web is at revision 2 (shop/web:2) already" in result.stderr
+    assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B703")
+def test_undo_of_the_configuration_alone_follows_the_deployment(scene: Scene) -> None:
+    """The pods stay; what they are is judged all the same."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web()), "NoChange")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result, "NoChange")
+    assert "revision 1 (shop/web:1), which runs, with its configuration of 2" in result.stderr
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B703", "B766")
+def test_a_refusal_says_of_what_runs_that_it_is_its_configuration(scene: Scene) -> None:
+    """The pod template alone is what runs: it is not advised, and what is advised works."""
+    assert_verified(scene.apply(secret("emVybw=="), web(3)))
+    assert_verified(scene.apply(secret("b25l"), web()))
+    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    runs = "revision 4 (shop/web:1), which runs, with its configuration of 2"
+    assert_refused(result, "SetIncomplete", runs)
+    (hint,) = (line for line in result.stderr.splitlines() if "hint" in line)
+    assert "of revision 1 (shop/web:3)" in hint
+    advised = ("undo", "web", "--deployment-only", "--to-revision", "1")
+    assert " ".join(advised[2:]) in hint
+    assert_verified(scene.gate(*advised, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.contract("B703")
+def test_a_good_version_applied_again_is_no_other_set(scene: Scene) -> None:
+    """Good, bad and paused, good again: what runs is not returned to."""
+    good = (settings("one"), secret("b25l"), web())
+    assert_verified(scene.apply(*good))
+    paused = ("--on-failure", "pause")
+    bad = scene.apply(settings("two"), secret("dHdv"), web(2, behaviour=CRASH), flags=paused)
+    assert bad.exit_code == 6, str(bad)
+    assert_verified(scene.apply(*good))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
+    assert not warned(result, "has changed since")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gate.core import ownership
+from gate.core import fields, ownership
 from gate.core.attempt import Attempt, Rejection, Retry
 from gate.core.effects import Verb
 from gate.core.events import LiveObject
@@ -48,12 +48,28 @@ def _made_meanwhile(
     attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
 ) -> Rejection | None:
     """Refuse to write over what was not there; after a lost answer it can be our own."""
-    if live is None or is_done(attempt, head, live):
+    if live is None:
         return None
     managed = live.managed.thaw()["managedFields"]
-    if retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None:
+    is_ours = retry.uncertain and ownership.owned_fields(managed, head.field_manager) is not None
+    trial = attempt.plan.trial(head.ref)
+    if (is_done(attempt, head, live) or is_ours) and not _would_remove(head, live, trial):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody created it meanwhile"))
+
+
+def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
+    """Tell whether an apply would take away what another run of the gate has applied.
+
+    Server-side apply removes what its manager owns and the body leaves out.
+    """
+    if trial is None:
+        return False
+    now, then = (
+        ownership.owned_fields(one.managed.thaw()["managedFields"], head.field_manager)
+        for one in (live, trial)
+    )
+    return bool(fields.subtract(now, then)) if now is not None else False
 
 
 def _changed_meanwhile(

@@ -6,18 +6,13 @@ import pytest
 
 from tests.bed.expectations import (
     assert_refused,
+    assert_rolled_back,
     assert_runs,
     assert_verified,
     warned,
 )
 from tests.bed.scene import Scene, secret, settings, web
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
-
-
-def revision_of(scene: Scene, replica_set: str) -> str:
-    """Return the number that the controller gave a ReplicaSet last."""
-    found = scene.objects.get("replicasets", replica_set)["metadata"]["annotations"]
-    return str(found["deployment.kubernetes.io/revision"])
 
 
 @pytest.mark.contract("B703")
@@ -117,3 +112,18 @@ def test_a_good_version_applied_again_is_no_other_set(scene: Scene) -> None:
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
     assert not warned(result, "has changed since")
+
+
+@pytest.mark.contract("B747", "B722")
+def test_a_rollback_names_the_replica_set_that_serves(scene: Scene) -> None:
+    """The annotation of the restart stays beside the version: that makes a ReplicaSet anew."""
+    assert_verified(scene.apply(web()))
+    kept = scene.apply(web(2, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    result = scene.gate("restart", "web", *DOCUMENT)
+    assert_rolled_back(result, "CrashLoop")
+    (serving,) = (one for one in scene.objects.list_all("replicasets") if one["status"]["replicas"])
+    baseline = result.document["deployments"][0]["baseline"]
+    assert baseline["replicaset"] == serving["metadata"]["name"]
+    number = serving["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
+    assert baseline["revision"] == int(number)

@@ -17,6 +17,7 @@ from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
 from tests.unit.core.server import NOBODY, Server
+from tests.unit.core.test_resuming import plan_of
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -266,6 +267,18 @@ def test_the_same_that_another_gate_created_just_before_is_not_pruned() -> None:
     assert server.stored[world.config_ref()].leaves["data.mode"] == "x"
     written = player.attempt.written[world.config_ref()]
     assert (written.created, written.changed) == (False, False)
+
+
+@pytest.mark.contract("B129")
+def test_what_another_gate_created_with_more_in_it_keeps_that() -> None:
+    """Our manager owns all of it: an apply that leaves out a key of the other run removes it."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    player = Player(server, plan_of(server, config("x"), manifest("v2")))
+    theirs = {**config("x"), "data": {**config("x")["data"], "theirs": "1"}}
+    player.bend(Write, beaten_by("rollout-gate", theirs))
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert server.stored[world.config_ref()].leaves["data.theirs"] == "1"
 
 
 @pytest.mark.contract("B134", "B129")

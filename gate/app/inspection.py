@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
 
 from gate.app.console import Console
 from gate.app.live import Live, read_live, selector_of, standing
 from gate.app.locking import remembered
-from gate.app.returned_set import read_beside
+from gate.app.returned_set import Facts, read_beside
 from gate.app.session import Session
 from gate.app.watching import Watching
 from gate.config import Settings
 from gate.core.applied_fields import applied_digest, digests_of
 from gate.core.baseline import baseline_of
-from gate.core.fact import Known
-from gate.core.objects import Ref
+from gate.core.fact import Absent, Known
 from gate.core.obstacles import obstacle
 from gate.core.outcome import EXIT_CODES, Outcome
 from gate.core.plan import Target
 from gate.core.rollout import Rollout, VerdictKind
 from gate.core.undo_choice import choose_version
+from gate.core.undo_set import lacking_now
 from gate.core.version_history import History
 from gate.report.history import Revision, age, history_table
 from gate.report.live.attempts import status_view
@@ -146,7 +145,7 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     live = read_live(session, name)
     memory = remembered(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
-    rows = _revisions(live, memory, digests_of(beside))
+    rows = _revisions(live, memory, beside)
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
@@ -155,13 +154,19 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
     return 0
 
 
-def _revisions(live: Live, memory: History, beside: Mapping[Ref, str]) -> tuple[Revision, ...]:
+def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ...]:
     baseline = baseline_of(live.snapshot)
     target = Target(live.object.ref, live.snapshot, baseline)
-    digests = {**beside, live.object.ref: applied_digest(live.object)}
+    digests = {**digests_of(beside), live.object.ref: applied_digest(live.object)}
     stays = isinstance(baseline, Known) and obstacle(target, memory, digests) is None
     returns_to = baseline.value.replica_set if stays and isinstance(baseline, Known) else ""
-    chosen = None if stays else choose_version(live.snapshot, memory, digests).replica_set
+    choice = None if stays else choose_version(live.snapshot, memory, digests)
+    chosen = choice.replica_set if choice is not None else None
+    lacks: tuple[str, ...] = ()
+    if choice is not None and choice.version is not None:
+        gone = [ref for ref, fact in beside.items() if isinstance(fact, Absent)]
+        refs = lacking_now(target, memory, choice.version, digests, gone).refs
+        lacks = tuple(map(str, refs))
     current = live.snapshot.current()
     owned = sorted(live.snapshot.owned(), key=lambda rs: rs.revision or 0, reverse=True)
     return tuple(
@@ -175,6 +180,7 @@ def _revisions(live: Live, memory: History, beside: Mapping[Ref, str]) -> tuple[
             running=current is not None and rs.uid == current.uid,
             returned_to=rs.name == returns_to,
             undo_returns=chosen is not None and rs.uid == chosen.uid,
+            undo_lacks=lacks if chosen is not None and rs.uid == chosen.uid else (),
             judged=memory.of_template(rs.template),
         )
         for rs in owned

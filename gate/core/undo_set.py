@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gate.core.baseline import Baseline
 from gate.core.body import FrozenMap
@@ -97,6 +98,27 @@ def lacking(
     others = [ref for ref in bodies if ref != own and ref not in gone and not is_ours(ref)]
     not_kept = [ref for ref, is_known in bodies.items() if not is_known and ref not in others]
     return Lacking(tuple(not_kept), tuple(others))
+
+
+def lacking_now(
+    target: Target,
+    history: History,
+    version: JudgedVersion,
+    digests: Mapping[Ref, str],
+    gone: Collection[Ref] = (),
+) -> Lacking:
+    """Return what an undo to a verified version would lack as things stand.
+
+    `digests` are of what our manager has applied by now; of other Deployments nothing is known.
+    """
+    histories = {target.ref: history}
+    attempts = attempts_on(target.ref, histories)
+    bodies = {
+        ref: _has_body([target], histories, target.ref, version, ref)
+        for ref in changed_members(attempts, version, target.ref, digests)
+    }
+    is_ours = partial(is_applied_by, attempts, digests=digests)
+    return lacking(target.ref, bodies, is_ours, gone)
 
 
 def lacking_after(

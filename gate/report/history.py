@@ -40,8 +40,8 @@ class Revision:
     `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
     of the live template's, with or without pods, `returned_to` of the one that a failure of the
     next apply would go back to since it serves now. Where there is none, `undo_returns` is true
-    of the one that `undo` chooses. `judged` is the newest judgement of its template, None where
-    none is remembered.
+    of the one that `undo` chooses, and `undo_lacks` are the objects that keep it from returning
+    there whole. `judged` is the newest judgement of its template, None where none is remembered.
     """
 
     number: int | None
@@ -53,6 +53,7 @@ class Revision:
     running: bool
     returned_to: bool
     undo_returns: bool = False
+    undo_lacks: tuple[str, ...] = ()
     judged: JudgedVersion | None = None
 
     @property
@@ -85,6 +86,7 @@ class Revision:
             "running": self.running,
             "returned_to": self.returned_to,
             "undo_returns": self.undo_returns,
+            "undo_lacks": list(self.undo_lacks),
             "verdict": self.verdict,
             "reason": why.reason if why is not None else "",
             "message": why.message if why is not None else "",
@@ -213,8 +215,20 @@ def _mark(revision: Revision, *, wide: bool) -> str:
     if revision.returned_to:
         parts.append(_RETURNS if wide else _RETURNS_SHORT)
     elif revision.undo_returns:
-        parts.append(_UNDO if wide else _UNDO_SHORT)
+        parts.append(_undo_mark(revision, wide=wide))
     return " ".join(parts)
+
+
+def _undo_mark(revision: Revision, *, wide: bool) -> str:
+    """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
+    if not revision.undo_lacks:
+        return _UNDO if wide else _UNDO_SHORT
+    first, more = revision.undo_lacks[0], len(revision.undo_lacks) - 1
+    names = f"{first} and {more} more" if more else first
+    if revision.running:
+        return f"<- undo is refused: {names} cannot be restored" if wide else "<- undo refused"
+    alone = "<- undo --deployment-only"
+    return f"{alone} would return here, without {names}" if wide else alone
 
 
 def _current(revision: Revision) -> str:

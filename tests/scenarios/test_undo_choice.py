@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.bed.expectations import (
@@ -127,3 +129,18 @@ def test_a_rollback_names_the_replica_set_that_serves(scene: Scene) -> None:
     assert baseline["replicaset"] == serving["metadata"]["name"]
     number = serving["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
     assert baseline["revision"] == int(number)
+
+
+@pytest.mark.contract("B721", "B766")
+def test_history_marks_no_undo_that_would_be_refused(scene: Scene) -> None:
+    """The Secret changed with the bad version, and what it was is not kept."""
+    assert_verified(scene.apply(secret("b25l"), web()))
+    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    shown = scene.gate("history", "web").stdout
+    assert "<- undo --deployment-only would return here, without secret/keys" in shown
+    assert "undo would return here" not in shown
+    rows = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    assert [row["undo_lacks"] for row in rows if row["undo_returns"]] == [["secret/keys"]]
+    assert_refused(scene.gate("undo", "web", *DOCUMENT), "SetIncomplete", "secret/keys")
+    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))

@@ -176,6 +176,7 @@ def test_a_revision_as_json() -> None:
         "running": True,
         "returned_to": False,
         "undo_returns": False,
+        "undo_lacks": [],
         "verdict": None,
         "reason": "",
         "message": "",

@@ -19,6 +19,7 @@ from gate.app.trying_checks import try_checks
 from gate.app.watching import Watching
 from gate.app.way_back import with_way_back
 from gate.config import Settings, policy
+from gate.core.events import LiveObject
 from gate.core.fact import Absent
 from gate.core.lock import lock_of, locks_of
 from gate.core.plan import Plan
@@ -108,6 +109,10 @@ def prepare_attempt(
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
     _tell(plan, manifest, console)
+    for item in items:
+        if item.ref in paused and item.live is not None and _is_paused(item.live):
+            note = "an earlier run paused it (--on-failure pause); this apply resumes it"
+            console.note("resume", f"{item.ref}: {note}")
     remembering.warn_of_failures(items, trials, memory, console.warn)
     if claim.lease is not None:
         remembering.warn_of_what_is_not_kept(session, plan, console.caution)
@@ -121,6 +126,10 @@ def prepare_attempt(
         console.warn(str(finding))
     try_checks(session, settings, session.sources, plan.targets, console)
     return Ready(session, plan, watching, claim.lease)
+
+
+def _is_paused(live: LiveObject) -> bool:
+    return live.deployment is not None and live.deployment.paused
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:

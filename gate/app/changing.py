@@ -255,7 +255,7 @@ def is_done(
             return False
         if ended.outcome is not Outcome.ROLLED_BACK or not _is_back(ended, ref):
             return False
-        note = f"{ref}: what an earlier attempt had left is undone; nothing before it is"
+        note = f"{ref}: what an earlier attempt had left is undone; it goes back no further"
         console.note("undo", note)
         return True
 

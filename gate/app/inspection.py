@@ -150,8 +150,18 @@ def history(session: Session, settings: Settings, name: str, console: Console) -
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
         text = history_table(rows, session.clock.wall(), console.uncut(settings))
+        waiting = _waiting(live)
+        text += f"{console.uncut(settings).shown(waiting)}\n" if waiting else ""
     console.write(text)
     return 0
+
+
+def _waiting(live: Live) -> str:
+    """Say that the live template has no revision because of a pause, "" where it has one."""
+    if live.snapshot.current() is not None or not live.deployment.paused:
+        return ""
+    images = ", ".join(live.deployment.template.images())
+    return f"{live.object.ref} is paused: {images} has no revision until it is resumed"
 
 
 def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ...]:

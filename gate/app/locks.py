@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from gate.app import arrival
@@ -35,8 +36,19 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
         text = locks_table(
             rows, now, console.style(settings), with_namespace=settings.all_namespaces
         )
+        text += "".join(f"{line}\n" for line in _steps(session, rows))
     console.write(text)
     return 0
+
+
+def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
+    """Yield how to finish what attempts left open that are no longer at it."""
+    for row in rows:
+        kind, _, name = row.locks.partition("/")
+        if row.unfinished and row.state != "held" and kind == "deployment":
+            words = ("rollout-gate", "recover", name)
+            command = session.connection.cluster.command(*words, namespace=row.namespace)
+            yield f"{row.locks} is unfinished; to finish it: {command}"
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:

@@ -92,7 +92,9 @@ class Recovery:
             return None
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url
-        by = f"{record.attempt_id} ({page})" if page else record.attempt_id
+        run, _, number = record.attempt_id.rpartition(" ")
+        by = f"attempt {number} of {run}" if run else f"attempt {number}"
+        by = f"{by} ({page})" if page else by
         self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
         return Ready(session, plan, watching, lane)

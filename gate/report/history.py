@@ -152,7 +152,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    marks = ["", *(_mark(revision, wide=style.width >= _WIDE) for revision in ordered)]
+    is_wide, is_held = style.width >= _WIDE, not any(one.running for one in ordered)
+    marks = ["", *(_mark(one, wide=is_wide, held=is_held) for one in ordered)]
     room = style.width - max(map(columns, marks))
     shown = _shown(ordered, now, style, room)
     cells = [_lines(column, texts, width, style) for column, texts, width in shown]
@@ -210,8 +211,10 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, *, wide: bool) -> str:
-    parts = [_current(revision)] if revision.running else []
+def _mark(revision: Revision, *, wide: bool, held: bool) -> str:
+    """Return what is said beside a revision; `held` is whether the live template has none yet."""
+    is_running = revision.running or (held and revision.pods > 0)
+    parts = [_current(revision)] if is_running else []
     if revision.returned_to:
         parts.append(_RETURNS if wide else _RETURNS_SHORT)
     elif revision.undo_returns:

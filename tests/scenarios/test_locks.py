@@ -301,7 +301,9 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
         assert (row["locks"], row["state"], row["unfinished"]) == ("deployment/web", "held", True)
         first.kill()
     assert row["holder"] == lease(scene)["spec"]["holderIdentity"]
-    assert "dead, unfinished" in program("locks").stdout
+    shown = program("locks").stdout
+    assert "dead, unfinished" in shown
+    assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in shown
     assert_usage(program("locks", "--release", "web"), "agreed")
     freed = program("locks", "--release", "deployment/web", "--yes")
     assert freed.exit_code == 0, str(freed)
@@ -328,11 +330,14 @@ def test_all_namespaces_are_listed_and_recovered(
             running.wait_for_line("applied +deployment/.* changed")
             running.kill()
     lines = program("locks", "-A").stdout.splitlines()
-    assert [line.split()[:2] for line in lines] == [
+    assert [line.split()[:2] for line in lines[:3]] == [
         ["NAMESPACE", "LOCK"],
         ["blog", "deployment/post"],
         ["shop", "deployment/web"],
     ]
+    steps = [line.partition("to finish it: ")[2] for line in lines[3:]]
+    assert ["recover post -n blog" in steps[0], "recover web -n shop" in steps[1]] == [True, True]
+    assert len(steps) == 2
     rows = json.loads(program("locks", "--all-namespaces", "--output", "json").stdout)
     assert [(row["namespace"], row["unfinished"]) for row in rows] == [
         ("blog", True),

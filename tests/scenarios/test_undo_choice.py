@@ -144,3 +144,26 @@ def test_history_marks_no_undo_that_would_be_refused(scene: Scene) -> None:
     assert [row["undo_lacks"] for row in rows if row["undo_returns"]] == [["secret/keys"]]
     assert_refused(scene.gate("undo", "web", *DOCUMENT), "SetIncomplete", "secret/keys")
     assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
+
+
+@pytest.mark.contract("B721")
+def test_history_of_a_pause_says_what_runs_and_what_waits(scene: Scene) -> None:
+    """The live template has no ReplicaSet before the resume: the pods are the older one's."""
+    assert_verified(scene.apply(web()))
+    scene.gate("pause", "web", check=True)
+    scene.change(web(7))
+    shown = scene.gate("history", "web").stdout
+    assert "running <- " in shown.splitlines()[1]
+    assert "deployment/web is paused: shop/web:7 has no revision until it is resumed" in shown
+
+
+@pytest.mark.contract("B195", "B721")
+def test_an_apply_that_ends_a_pause_of_the_gate_says_so(scene: Scene) -> None:
+    """It is ours to end; of one that nobody ended before nothing is said."""
+    assert_verified(scene.apply(web()))
+    flags = ("--on-failure", "pause")
+    assert scene.apply(web(2, behaviour=CRASH), flags=flags).exit_code == 6
+    result = scene.apply(web())
+    assert_verified(result)
+    assert "deployment/web: an earlier run paused it" in result.stderr
+    assert "this apply resumes it" not in scene.apply(web()).stderr

@@ -164,8 +164,11 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     body = _body_of_template(found, version, template)
     shown = _name(found, Choice(None, replica_set) if replica_set is not None else choice)
     found.console.note("undo", f"{found.ref} goes to {shown}, its pod template alone")
-    if version is None and template is not None and found.history.of_template(template) is None:
-        found.console.warn(f"no gate verified {shown}")
+    judged = found.history.of_template(template) if template is not None else None
+    if judged is not None and judged.why is not None:
+        found.console.warn(f"{shown} was not verified at {judged.judged_at}: {judged.why.reason}")
+    elif version is None and judged is None:
+        found.console.warn(f"no verification of {shown} is remembered")
     names = configuration_names(template or found.live.deployment.template)
     if names:
         found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")

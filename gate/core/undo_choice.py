@@ -211,7 +211,9 @@ def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
     if _runs(rs, snapshot):
         return "it is the version that runs, before a restart"
     judged = history.of_template(rs.template)
-    return "no gate verified it" if judged is None else f"verified earlier, at {judged.judged_at}"
+    if judged is None:
+        return "no verification of it is remembered"
+    return f"verified earlier, at {judged.judged_at}"
 
 
 def _runs(rs: ReplicaSet, snapshot: Snapshot) -> bool:

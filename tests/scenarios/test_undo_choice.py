@@ -25,7 +25,7 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(result)
     assert "revision 1 (shop/web:1), the version that runs, before its restart" in result.stderr
-    assert "no gate verified" not in result.stderr
+    assert "no verification" not in result.stderr
 
 
 @pytest.mark.contract("B703")
@@ -39,7 +39,7 @@ def test_undo_over_a_restart_says_what_it_skips(scene: Scene) -> None:
     assert "skipped revision 2 (shop/web:2): it is the version that runs, before a restart" in (
         result.stderr
     )
-    assert "no gate verified" not in result.stderr
+    assert "no verification" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
 
 
@@ -167,3 +167,18 @@ def test_an_apply_that_ends_a_pause_of_the_gate_says_so(scene: Scene) -> None:
     assert_verified(result)
     assert "deployment/web: an earlier run paused it" in result.stderr
     assert "this apply resumes it" not in scene.apply(web()).stderr
+
+
+@pytest.mark.contract("B703", "B704")
+def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
+    scene: Scene,
+) -> None:
+    """Three verified sets are remembered; of a revision that failed it is said that it did."""
+    for version in range(1, 5):
+        assert_verified(scene.apply(web(version)))
+    assert_rolled_back(scene.apply(web(5, behaviour=CRASH)), "CrashLoop")
+    failed = scene.gate("undo", "web", "--to-revision", "5", *DOCUMENT)
+    assert warned(failed, "revision 5 (shop/web:5) was not verified at", "CrashLoop")
+    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
+    assert_verified(result)
+    assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")

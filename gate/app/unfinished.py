@@ -17,8 +17,8 @@ def unfinished(
 ) -> str:
     """Say in one line what a gate leaves that ends at once.
 
-    `sent` are the objects that a write was begun for; `is_locked` is whether a lock of the
-    attempt holds a record, which `recover` goes on from.
+    `sent` are the objects that a write was begun for, on the way back too; `is_locked` is whether
+    a lock of the attempt holds a record, which `recover` goes on from.
     """
     ended = f"{signal_name(number)} ended it at once"
     resumed = plan.resumed
@@ -29,7 +29,7 @@ def unfinished(
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     written = ", ".join(names[:_MOST_NAMED]) + more
     follow = _next(plan, cluster, is_locked=is_locked)
-    return f"{ended}: unfinished, what was written to {written} stands; next: {follow}"
+    return f"{ended}: unfinished, after writes to {written}; next: {follow}"
 
 
 def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:

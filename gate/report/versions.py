@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gate.core.attempt import Attempt
-from gate.core.baseline import Baseline
 from gate.core.body import Body
 from gate.core.fact import Absent, Known
 from gate.core.last_look import FindingKind

@@ -50,8 +50,7 @@ def test_it_says_what_stands_and_what_goes_on_from_there(
     """With a lock `recover` finds the record; without one it would find nothing."""
     line = said(MODE, followed=followed, is_locked=is_locked)
     assert line == (
-        "SIGINT ended it at once: unfinished, what was written to configmap/mode stands;"
-        f" next: {follow}"
+        f"SIGINT ended it at once: unfinished, after writes to configmap/mode; next: {follow}"
     )
 
 

@@ -74,8 +74,16 @@ if int(sys.argv[1]) == 2:
     print("never", flush=True)
 """
 DEAF = """
-import ctypes, os, sys, threading
+import ctypes, os, select, sys, threading
 from gate import signals
+
+heard, awaited = threading.Event(), select.select
+
+def noted(*arguments):
+    heard.set()
+    return awaited(*arguments)
+
+select.select = noted  # the thread of the signals asks, once it has heard the first
 
 signals.install()
 if sys.argv[1] == "passive":
@@ -84,8 +92,9 @@ libc, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
 libc.pthread_mutex_lock(mutex)
 
 def send():
-    for number in sys.argv[2:]:
+    for number in sys.argv[2:]:  # of two at once the kernel may deliver either first
         os.kill(os.getpid(), int(number))
+        heard.wait(60)
 
 with signals.watched(lambda: None):
     print("deaf", flush=True)

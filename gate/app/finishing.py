@@ -125,7 +125,8 @@ def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed
 
 def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
     refused(world, console, error)
-    result = minimal(error.outcome, error.exit_code, error.reason, error.message, console.run())
+    said = error.outcome, error.exit_code, error.reason, error.message
+    result = minimal(*said, console.run(), hint=error.hint)
     hosting = _publish(world, settings, console, world.secrets.masked(result))
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}

@@ -123,7 +123,8 @@ def _document(failure: Failure, call: Call) -> Result:
     traceparent = trace_context(call.environ).traceparent
     run = Run(__version__, "", "", started_at, 0.0, 0.0, traceparent=traceparent)
     message = "; ".join(problem for problem, _ in failure.told)
-    return minimal(failure.outcome, failure.exit_code, failure.reason, message, run)
+    hint = "\n".join(dict.fromkeys(hint for _, hint in failure.told if hint))
+    return minimal(failure.outcome, failure.exit_code, failure.reason, message, run, hint=hint)
 
 
 def _json(result: Result) -> str:

@@ -79,10 +79,21 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
         yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
         return
+    if result["hint"] and "\n" not in result["hint"]:
+        yield _hinted(result["hint"])
+        return
     worst = worst_deployment(result)
     flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
     for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
+
+
+def _hinted(hint: str) -> Step:
+    """Return the hint of an error, which knows more than its reason; it may end in a command."""
+    text, _, command = hint.rpartition(": ")
+    if not command.startswith(("rollout-gate ", "kubectl ")):
+        return Step(hint)
+    return Step(f"{text or 'see'}:", command)
 
 
 def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -56,7 +56,13 @@ def document(attempt: Attempt, run: Run) -> Result:
 
 
 def minimal(
-    outcome: Outcome, exit_code: int | None, reason: Reason, message: str, run: Run
+    outcome: Outcome,
+    exit_code: int | None,
+    reason: Reason,
+    message: str,
+    run: Run,
+    *,
+    hint: str = "",
 ) -> Result:
     """Return the document of a run that ended without an attempt: usage, refused, a bug."""
     return {
@@ -73,6 +79,7 @@ def minimal(
         "exit_code": exit_code,
         "reason": reason.value,
         "message": message,
+        "hint": hint,
         "recoverable": False,
         "started_at": run.started_at,
         "duration_seconds": seconds(run.clock_end - run.clock_start),

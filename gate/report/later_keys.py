@@ -11,6 +11,7 @@ from typing import Any, Final
 
 LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     (): {
+        "hint": "",
         "recoverable": False,
         "traceparent": "",
         "kubeconfig": "",

@@ -357,6 +357,9 @@ class Result(TypedDict):
     ]
     reason: Reason
     message: Annotated[str, Meta(description="One line for people.")]
+    hint: Annotated[
+        str, Meta(description='What to do about an error before a verdict, "" for none.')
+    ]
     recoverable: Annotated[
         bool, Meta(description="Whether a lock holds what `recover` goes on from.")
     ]

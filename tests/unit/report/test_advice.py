@@ -10,6 +10,7 @@ import pytest
 from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.core.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.advice import next_steps, telling_reason, worst_deployment
+from gate.report.attempt_advice import Step
 from gate.report.document import document, minimal
 from gate.report.headline import headline
 from gate.report.result import CauseResult, DeploymentResult, Result, RollbackResult, Running
@@ -337,3 +338,28 @@ def test_a_last_word_that_the_cause_has_is_not_denied(message: str, advice: str)
     crashed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     crashed["causes"] = [{"reason": Reason.CRASH_LOOP.value, "message": message, "pods": 2}]
     assert advice in words(result_of(crashed))
+
+
+@pytest.mark.contract("B777")
+@pytest.mark.parametrize(
+    ("hint", "step"),
+    [
+        ("--replicas keep leaves 5", Step("--replicas keep leaves 5")),
+        (
+            "otherwise: kubectl create namespace shop",
+            Step("otherwise:", "kubectl create namespace shop"),
+        ),
+    ],
+)
+def test_the_hint_of_an_error_is_what_to_do(hint: str, step: Step) -> None:
+    """It knows more than the reason, and may end in a command."""
+    result = minimal(Outcome.REFUSED, 3, Reason.CONFLICT, "said", RUN, hint=hint)
+    assert next_steps(result) == (step,)
+
+
+@pytest.mark.contract("B777")
+def test_a_role_is_no_advice_of_one_line() -> None:
+    """What is to be copied stands on stderr; the reason's advice says how to come by it."""
+    hint = "this Role grants what is missing:\nkind: Role"
+    result = minimal(Outcome.REFUSED, 3, Reason.FORBIDDEN, "said", RUN, hint=hint)
+    assert any("preflight --rbac" in step.command for step in next_steps(result))

@@ -38,6 +38,8 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
+        if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
+            steps.reverse()  # whoever paused it may want it to go on
         steps += _for_innocent(result, worst)
         if not steps and result["reason"] == Reason.APPLY_REJECTED:
             steps = [*_of_attempt(result)]
@@ -144,10 +146,13 @@ def _once_it_answers(result: Result) -> str:
 def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Lead on or back from what a signal left; without a lock there is nothing to recover."""
     rollback = result["rollback"]
-    if result["recoverable"]:
+    is_on_its_way_back = rollback is not None and bool(rollback["written_at"])
+    if result["recoverable"] and is_on_its_way_back:
+        yield _step(result, worst, "or follow the rollback to its end:", "recover")
+    elif result["recoverable"]:
         text = "or finish what this run left, forward if it is complete, back if not:"
         yield _step(result, worst, text, "recover")
-    elif rollback is not None and rollback["written_at"]:
+    elif is_on_its_way_back:
         yield Step("or apply again what is to run: it goes on from there")
     elif worst["changed"]:
         yield from _undo(result, worst, "or return to what served before:")

@@ -17,6 +17,7 @@ from gate.report.attempt_advice import Step
 from gate.report.deletion import deletion_words
 from gate.report.grade import Grade, result_grade
 from gate.report.headline import headline, version_words
+from gate.report.naming import namespaces_of
 from gate.report.result import (
     DeploymentResult,
     EvidenceResult,
@@ -61,9 +62,8 @@ def sentence(result: Result) -> str:
 
 def surroundings(result: Result) -> list[tuple[str, str]]:
     """Return where and when it was, as labels and texts."""
-    namespaces = dict.fromkeys(item["namespace"] for item in result["deployments"])
     rows = [
-        ("namespace", ", ".join(filter(None, namespaces))),
+        ("namespace", ", ".join(namespaces_of(result))),
         ("context", result["context"]),
         ("server", result["server"]),
         ("started", _moment(result["started_at"])),

@@ -12,6 +12,12 @@ def deployment_name(result: Result, deployment: DeploymentResult) -> str:
     return f"deployment/{deployment['name']}{_where(result, deployment['namespace'])}"
 
 
+def namespaces_of(result: Result) -> list[str]:
+    """Return the namespaces of a run: its Deployments', or its objects' where it has none."""
+    named = result["deployments"] or result["objects"]
+    return list(dict.fromkeys(item["namespace"] for item in named if item["namespace"]))
+
+
 def object_name(result: Result, item: ObjectResult) -> str:
     """Return `configmap/settings`, or `configmap/settings in shop`."""
     return f"{item['kind'].lower()}/{item['name']}{_where(result, item['namespace'])}"

@@ -17,7 +17,7 @@ from gate.report.deletion import deletion_words
 from gate.report.fault import verb_of
 from gate.report.half_applied import how_it_ended, is_unwritten
 from gate.report.headline import headline, version_words
-from gate.report.naming import deployment_name, object_name, some_names
+from gate.report.naming import deployment_name, namespaces_of, object_name, some_names
 from gate.report.result import (
     Action,
     DeploymentResult,
@@ -109,8 +109,7 @@ def verdict_text(result: Result, style: Style) -> str:
 
 
 def _where(block: _Block, result: Result) -> None:
-    namespaces = dict.fromkeys(item["namespace"] for item in result["deployments"])
-    parts = [f"namespace {name}" for name in namespaces if name]
+    parts = [f"namespace {name}" for name in namespaces_of(result)]
     parts += [f"context {result['context']}"] if result["context"] else []
     parts += [result["server"]] if result["server"] else []
     if parts:

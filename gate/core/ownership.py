@@ -169,7 +169,9 @@ def take_over(
         if other.get("apiVersion") == first.get("apiVersion"):
             owned = union(owned, _as_stored(_fields(other)))
     entry["fieldsV1"] = owned or {}
-    entry["time"] = max(map(_time, (first, *heirs)))
+    latest = max(map(_time, (first, *heirs)))
+    if latest:  # an entry that a client put in may have none, and "" is no time
+        entry["time"] = latest
     kept = [dict(e) for e in managed_fields if e is not own and e not in taken]
     return [entry, *kept]
 

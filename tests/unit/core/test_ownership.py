@@ -136,6 +136,15 @@ def test_nothing_to_take_over_is_no_change() -> None:
     assert take_over(once) is None
 
 
+@pytest.mark.contract("B62")
+def test_a_time_that_is_not_there_is_not_made_up() -> None:
+    """A client may put in an entry without one; the API server refuses "" as a time."""
+    timeless = {key: value for key, value in KUBECTL.items() if key != "time"}
+    taken = take_over([timeless])
+    assert taken is not None
+    assert "time" not in taken[0]
+
+
 @pytest.mark.contract("B65")
 def test_taking_over_again_unites_with_what_we_own() -> None:
     """After a later `kubectl apply` its fields join ours, at the latest time."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from gate.app import arrival, returned_set
 from gate.app.console import Console
@@ -37,9 +38,11 @@ from gate.core.outcome import Outcome
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.version_history import RESTARTED_AT, History
 from gate.errors import RefusedError
-from gate.kube.access import needed, one_change
+from gate.kube.access import Permission, needed, one_change
 from gate.kube.failures import FieldManagerConflict, Forbidden
 from gate.kube.writes import Writer
+
+_Read = TypeVar("_Read")
 
 RESTART_MANAGER = "rollout-gate-restart"
 """Another manager than the applies': the next apply would remove the annotation and roll again."""
@@ -122,12 +125,7 @@ def arrive(session: Session, settings: Settings, name: str, console: Console, co
 def _found(session: Session, settings: Settings, name: str) -> Live:
     """Make sure that we may, read what is there."""
     needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
-    try:
-        live = read_live(session, name)
-    except Forbidden:
-        arrival.check_access(session, name, needs)
-        raise
-    arrival.check_access(session, name, needs)
+    live = _read_with_rights(session, name, needs, lambda: read_live(session, name))
     _refuse_guarded(session, settings, live.object)
     return live
 
@@ -136,14 +134,22 @@ def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
     """Make sure that we may change it, read the Deployment and nothing that belongs to it."""
     ref = deployment_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
+    live = _read_with_rights(session, name, needs, lambda: read_object(session, ref))
+    _refuse_guarded(session, settings, live)
+    return live
+
+
+def _read_with_rights(
+    session: Session, name: str, needs: Iterable[Permission], read: Callable[[], _Read]
+) -> _Read:
+    """Read, and refuse where a right is missing: all that are missing are named at once."""
     try:
-        live = read_object(session, ref)
+        found = read()
     except Forbidden:
         arrival.check_access(session, name, needs)
         raise
     arrival.check_access(session, name, needs)
-    _refuse_guarded(session, settings, live)
-    return live
+    return found
 
 
 def _refuse_guarded(session: Session, settings: Settings, live: LiveObject) -> None:

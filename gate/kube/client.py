@@ -106,7 +106,7 @@ class Client:
         limit = seconds or self.limits.answer_seconds
 
         def attempt(left_seconds: float) -> bytes:
-            return self._exchange("GET", path, query, min(limit, left_seconds))
+            return self._exchange("GET", path, query, min(limit, left_seconds)).body
 
         if once:
             return attempt(limit)
@@ -119,25 +119,11 @@ class Client:
 
         def attempt(left_seconds: float) -> bytes:
             limit = min(self.limits.answer_seconds, left_seconds)
-            return self._exchange("POST", path, (), limit, body)
+            return self._exchange("POST", path, (), limit, body).body
 
         return self._repeated(attempt, lambda e: e.transient)
 
     def write(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        query: Query = (),
-        content_type: str = JSON,
-        *,
-        insists: bool = False,
-    ) -> bytes:
-        """Return the body of the answer to `write_reply`."""
-        reply = self.write_reply(method, path, body, query, content_type, insists=insists)
-        return reply.body
-
-    def write_reply(
         self,
         method: str,
         path: str,
@@ -155,7 +141,9 @@ class Client:
         harmless = DRY_RUN in query
 
         def attempt(_: float) -> Reply:
-            return self._reply(method, path, query, self.limits.write_seconds, body, content_type)
+            return self._exchange(
+                method, path, query, self.limits.write_seconds, body, content_type
+            )
 
         def once() -> Reply:
             return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
@@ -210,17 +198,6 @@ class Client:
     # -- one attempt ---------------------------------------------------------------------------
 
     def _exchange(
-        self,
-        method: str,
-        path: str,
-        query: Query,
-        seconds: float,
-        body: Any = None,
-        content_type: str = JSON,
-    ) -> bytes:
-        return self._reply(method, path, query, seconds, body, content_type).body
-
-    def _reply(
         self,
         method: str,
         path: str,

@@ -62,13 +62,13 @@ class KeptSecrets:
         }
         path = SECRETS.path(lock.namespace)
         try:
-            return _stored_uid(self._client.write("POST", path, body))
+            return _stored_uid(self._client.write("POST", path, body).body)
         except AlreadyExists:
             stored = self.read(lock)
             if stored is None:
                 raise
             self.delete(lock, stored.uid)
-            return _stored_uid(self._client.write("POST", path, body))
+            return _stored_uid(self._client.write("POST", path, body).body)
 
     def read(self, lock: Lock) -> StoredSecret | None:
         """Return what is kept beside a lock, None where nothing is, or somebody else's Secret."""

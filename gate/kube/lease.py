@@ -103,7 +103,7 @@ class Leases:
             "spec": {**_taken(holder, now), "leaseTransitions": 0},
         }
         try:
-            return _held(self._client.write("POST", LEASES.path(lock.namespace), body, _QUERY))
+            return _held(self._client.write("POST", LEASES.path(lock.namespace), body, _QUERY).body)
         except AlreadyExists:
             return None
 
@@ -147,7 +147,7 @@ class Leases:
             metadata["annotations"] = dict(annotations)
         body = {"metadata": metadata, "spec": dict(spec)}
         path = _path(held.lock)
-        return _held(self._client.write("PATCH", path, body, _QUERY, MERGE_PATCH))
+        return _held(self._client.write("PATCH", path, body, _QUERY, MERGE_PATCH).body)
 
 
 def _path(lock: Lock) -> str:

@@ -51,7 +51,7 @@ class VerifiedSecrets:
         body = _body(held, texts)
         path = SECRETS.path(held.lock.namespace, secret_name(held.lock))
         try:
-            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH))
+            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH).body)
         except NotFound:
             return self.create(held, texts)
 
@@ -62,10 +62,10 @@ class VerifiedSecrets:
             return {}
         body = _body(held, new)
         try:
-            return _texts(self._client.write("POST", SECRETS.path(held.lock.namespace), body))
+            return _texts(self._client.write("POST", SECRETS.path(held.lock.namespace), body).body)
         except AlreadyExists:
             path = SECRETS.path(held.lock.namespace, secret_name(held.lock))
-            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH))
+            return _texts(self._client.write("PATCH", path, body, (), MERGE_PATCH).body)
 
 
 def _body(held: Held, texts: Mapping[str, str | None]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class Writer:
         self, ref: Ref, body: Any, query: Query, content_type: str
     ) -> tuple[LiveObject, bool]:
         path = self._resources.path(ref)
-        reply = self._client.write_reply(
+        reply = self._client.write(
             "PATCH", path, body, query, content_type, insists=self._has_written
         )
         try:

@@ -52,14 +52,14 @@ class Asking:
         body: JSON | list[JSON] | None = None,
         content_type: str = "application/json",
     ) -> str:
-        """Refuse: the stand-in reads and writes objects alone, and any other use is a mistake."""
-        raise NotImplementedError(path)
+        """Fail the test: the stand-in reads and writes objects alone."""
+        pytest.fail(f"the stand-in sent {method} {path} as {content_type}: {body}")
 
     def lines(
         self, path: str, idle_seconds: float = WATCH_IDLE_SECONDS
     ) -> AbstractContextManager[Iterator[bytes]]:
-        """Refuse: the stand-in watches nothing."""
-        raise NotImplementedError(path, idle_seconds)
+        """Fail the test: the stand-in watches nothing."""
+        pytest.fail(f"the stand-in watched {path}, {idle_seconds} s")
 
 
 @pytest.fixture

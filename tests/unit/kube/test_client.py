@@ -154,7 +154,7 @@ def test_a_dry_run_is_repeated(
 ) -> None:
     """It changes nothing, whether it was done or not."""
     server.on("PATCH", PATH, answer, as_json({}))
-    assert client.write("PATCH", PATH, {}, (DRY_RUN,), APPLY_PATCH) == b"{}"
+    assert client.write("PATCH", PATH, {}, (DRY_RUN,), APPLY_PATCH).body == b"{}"
     assert len(server.seen) == 2
 
 

@@ -78,7 +78,7 @@ def test_a_request_arrives_whole() -> None:
     client = client_of(server, clock)
     path = "/api/v1/namespaces/shop/configmaps"
     answer = client.write("POST", path, {"data": "\u00e9"}, (("fieldManager", "a b"),))
-    assert answer == b'{"kind":1}'
+    assert answer.body == b'{"kind":1}'
     [(method, target, headers, body)] = server.asked
     assert (method, target) == ("POST", f"{path}?fieldManager=a%20b")
     assert headers["authorization"] == "Bearer a-token"

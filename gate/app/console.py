@@ -62,6 +62,7 @@ class Console:
         """
         self.tree: LiveTree | None = None
         self.is_locked = False
+        self.has_open_record = False
         self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
@@ -145,6 +146,10 @@ class Console:
         self._cautions.add(message)
         self.warn(message)
 
+    def record_stays(self) -> None:
+        """Hear that the record of the attempt could not be struck out."""
+        self.has_open_record = True
+
     def about(self, facts: Mapping[str, str]) -> None:
         """Take what is known of the run, by the names that the document has for it."""
         self._about.update(facts)
@@ -174,6 +179,7 @@ class Console:
             places=self._places,
             course=self._course,
             is_locked=self.is_locked,
+            has_open_record=self.has_open_record,
             going_namespaces=self.going_namespaces,
         )
 

@@ -63,21 +63,22 @@ class Keeper:
         """Take what was taken, at least one, all by the same holder; `start` begins to renew.
 
         `mask` takes secrets out of what is written for people; bodies stay, since they are written
-        back. `holders_before` are who had the locks before, as each Lease itself said.
+        back. `record_stays` hears of a record that cannot be struck out. `holders_before` are who
+        had the locks before, as each Lease itself said.
         """
         self._clock = clock
         self._leases = leases
         self._secrets = secrets
         self._verified = verified
-        self._held = HeldLocks(clock, leases, held)
+        self._held = HeldLocks(clock, leases, held, warn)
         self._holder = held[0].holder
         self._found = held
         self._warn = warn
         self.mask: Callable[[str], str] = str
+        self.record_stays: Callable[[], None] = lambda: None
         self.holders_before: Mapping[Lock, Holder] = {}
         self._queue = TaskQueue()
         self._inbox: Inbox | None = None
-        self._lost: str = ""
         self._left = False
         self._is_closing = False
         self._recorded: set[Lock] = set()
@@ -195,15 +196,14 @@ class Keeper:
         """
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
         pauses_seconds: list[float] = []
-        for lock in () if self._lost else self._held.unwritten(0.0):
+        for lock in self._held.unwritten(0.0):
             if pauses_seconds and not self._queue.is_empty():
                 break
             try:
                 self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
                 self._unrenewable.discard(lock)
-            except Lost as lost:
-                self._tell_lost(lost)
-                return
+            except Lost:
+                self._tell_lost()
             except ApiError as error:
                 wanted = min(error.retry_after_seconds or 0.0, RENEWAL_SECONDS)
                 pauses_seconds.append(max(RETRY_SECONDS, wanted))
@@ -213,10 +213,9 @@ class Keeper:
         if pauses_seconds:
             self._renew_at = self._clock.now() + max(pauses_seconds)
 
-    def _tell_lost(self, lost: Lost) -> None:
-        self._lost = str(lost)
+    def _tell_lost(self) -> None:
         if self._inbox is not None:
-            self._inbox.put(LeaseLost(self._clock.now(), self._lost))
+            self._inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
 
     # -- records -----------------------------------------------------------------------------------
 
@@ -243,15 +242,15 @@ class Keeper:
         while record.leg is Leg.FORWARD and self._are_doubtful():
             if not self._may_wait(max(0.0, self._renew_at - self._clock.now())):
                 return
-        if self._lost:
-            task.inbox.put(LeaseLost(self._clock.now(), self._lost))
+        if self._held.lost:
+            task.inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
         else:
             task.inbox.put(Recorded(self._clock.now(), number))
 
     def _are_doubtful(self) -> bool:
         """Tell whether somebody may soon take a lock that only trouble has kept from renewal."""
         late = self._held.unwritten(DOUBTFUL_SECONDS)
-        return not self._lost and any(lock not in self._unrenewable for lock in late)
+        return not self._held.lost and any(lock not in self._unrenewable for lock in late)
 
     def _may_wait(self, seconds: float) -> bool:
         """Wait that long, and renew what is due; False as soon as the run asks for its end.
@@ -259,7 +258,7 @@ class Keeper:
         A look at the locks is taken at once, and is no reason to wait no longer.
         """
         until = self._clock.now() + seconds
-        while not self._lost:
+        while not self._held.lost:
             task = self._queue.take()
             if isinstance(task, LookAtLocks):
                 self._perform(task)
@@ -276,7 +275,7 @@ class Keeper:
 
     def _not_saved(self, task: Task, record: Record) -> ApiError | None:
         """Write the record unless the lock is lost; return what has kept it from being written."""
-        if self._lost:
+        if self._held.lost:
             return None
         if not record.attempt_id:
             record = replace(record, attempt_id=self._holder.identity)
@@ -285,8 +284,8 @@ class Keeper:
             wall = self._clock.wall()
             self._held.write(task.record_in, lambda held: self._leases.save(held, text, wall))
             self._recorded.add(task.record_in)
-        except Lost as lost:
-            self._lost = str(lost)
+        except Lost:
+            return None
         except ApiError as error:
             return error
         return None
@@ -314,11 +313,13 @@ class Keeper:
         each(self._clock, end, others)
         if task.record_in in self._held.locks:
             end(task.record_in)
+        for lock, holder in self._held.lost.items():
+            self._warn(f"the lock of {lock} was taken by {holder} while this run held it")
         self._left = not task.stays
 
     def _end_of(self, task: Task, closed: Closed, histories: Histories, lock: Lock) -> None:
-        """Write down what one lock is to remember, and give it back."""
-        if self._lost:
+        """Write down what one lock is to remember, and give it back; one that is lost is theirs."""
+        if lock in self._held.lost:
             return
         annotations: dict[str, str | None] = {}
         before = functools.partial(self._held.history, lock, self._warn)
@@ -336,9 +337,11 @@ class Keeper:
         """
         try:
             self._finish(lock, annotations, stays=stays)
-        except Lost as lost:
-            self._lost = str(lost)
+        except Lost:
+            return
         except ApiError as error:
+            if RECORD in annotations and self._held.get(lock).record:
+                self.record_stays()
             history = annotations.get(HISTORY)
             if history is None or error.transient or self._held.get(lock).history == history:
                 self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
@@ -365,21 +368,23 @@ class Keeper:
 
     def _release(self, lock: Lock, annotations: Annotations) -> None:
         wall = self._clock.wall()
-        self._held.insist(lock, lambda held: self._leases.release(held, annotations, wall))
+        self._held.insist(
+            lock, lambda held: self._leases.release(held, annotations, wall), frees=True
+        )
 
     def _give_back(self) -> None:
         """Give the locks back as they are, an open record with them."""
-        for lock in () if self._lost else self._held.locks:
-            if not self._deleted(self._held.get(lock)):
+        for lock in self._held.ours:
+            if not self._deleted(lock):
                 self._end(lock, {}, stays=False)
         self._left = True
 
-    def _deleted(self, held: Held) -> bool:
+    def _deleted(self, lock: Lock) -> bool:
         """Delete a lock that this run made and that remembers nothing, False for all others."""
-        if not held.is_blank:
+        if not self._held.get(lock).is_blank:
             return False
         try:
-            self._leases.delete(held)
+            self._held.delete(lock)
         except ApiError:
             return False
         return True

@@ -88,6 +88,7 @@ def locked(
         console.warn,
     )
     keeper.mask = session.secrets.mask
+    keeper.record_stays = console.record_stays
     keeper.holders_before = taking.holders_before
     keeper.start()
     session.at_end(keeper.leave)

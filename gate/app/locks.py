@@ -9,13 +9,17 @@ from datetime import datetime
 from gate.app import arrival
 from gate.app.arrival import require_namespace
 from gate.app.console import Console, write_safely
-from gate.app.lock_state import is_dead, state_of
+from gate.app.keeping import RENEWAL_SECONDS
+from gate.app.lock_state import LockState, is_dead, state_of, what_is_known_of
+from gate.app.lock_taking import record_places
 from gate.app.locking import lock_client
 from gate.app.session import Session
 from gate.app.world import World
+from gate.cluster_name import ClusterName
 from gate.config import Settings
 from gate.core.lock import PREFIX, Lock, lock_of
 from gate.core.outcome import Reason
+from gate.duration import format_seconds
 from gate.errors import RefusedError, UsageError
 from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
@@ -23,6 +27,8 @@ from gate.processes import Processes
 from gate.report.locks import LockRow, locks_table
 
 _YES = (b"y", b"yes")
+_DEPLOYMENT = "deployment/"
+_RENEWAL = format_seconds(RENEWAL_SECONDS)
 
 
 def locks(session: Session, settings: Settings, world: World, console: Console) -> int:
@@ -44,11 +50,21 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
 def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
     """Yield how to finish what attempts left open that are no longer at it."""
     for row in rows:
-        kind, _, name = row.locks.partition("/")
-        if row.unfinished and row.state != "held" and kind == "deployment":
-            words = ("rollout-gate", "recover", name)
-            command = session.connection.cluster.command(*words, namespace=row.namespace)
-            yield f"{row.locks} is unfinished; to finish it: {command}"
+        if row.unfinished and row.state != "held" and row.locks.startswith(_DEPLOYMENT):
+            command = _recovery(session.connection.cluster, row.locks, row.namespace)
+            if row.state == LockState.RELEASED:
+                yield (
+                    f"{row.locks} was released from {row.holder}, which may still be at work;"
+                    f" once it has ended, to finish it: {command}"
+                )
+            else:
+                yield f"{row.locks} is unfinished; to finish it: {command}"
+
+
+def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
+    """Return the command that finishes what stands in a lock, by what the lock is of."""
+    names = [locks.removeprefix(_DEPLOYMENT)] if locks.startswith(_DEPLOYMENT) else []
+    return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
@@ -76,12 +92,14 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
 
 
 def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
+    state = state_of(held, now, processes)
+    is_released = state is LockState.RELEASED
     return LockRow(
         namespace=held.lock.namespace,
         name=held.lock.name,
         locks=str(held.lock),
-        state=state_of(held, now, processes),
-        holder=held.holder.identity,
+        state=state,
+        holder=held.holder.held_last_by if is_released else held.holder.identity,
         run_url=held.holder.url,
         acquired_at=held.acquired,
         renewed_at=held.renewed,
@@ -110,9 +128,29 @@ def release(session: Session, settings: Settings, world: World, console: Console
     if not settings.yes and not agreed(world, held):
         console.note("lock", f"{lock} is still held by {held.holder}")
         return 0
-    leases.release(held, {}, session.clock.wall())
-    console.note("lock", f"{lock} was held by {held.holder}; it is free")
+    is_unfinished = bool(record_places(leases.read, held))
+    leases.release_for(held, session.clock.wall())
+    for said in _released(held, leases.cluster, world.processes, is_unfinished=is_unfinished):
+        console.note("lock", said)
     return 0
+
+
+def _released(
+    held: Held, cluster: ClusterName, processes: Processes, *, is_unfinished: bool
+) -> Iterator[str]:
+    """Say whose lock was given back, what that holder does now if it lives, and what is left."""
+    lock, known = held.lock, what_is_known_of(held.holder, processes)
+    yield f"{lock} was held by {held.holder}, {known}; it is free"
+    has_ended = is_dead(held, processes)
+    if not has_ended:
+        yield (
+            f"while that run lives it goes on, and takes the lock again within {_RENEWAL}; where"
+            " another run has it by then, it stops and writes nothing more (exit 8)"
+        )
+    if is_unfinished:
+        recovery = _recovery(cluster, str(lock), lock.namespace)
+        when = "to finish that" if has_ended else "once that run has ended, to finish it"
+        yield f"its attempt is unfinished; {when}: {recovery}"
 
 
 def _named(namespace: str, name: str) -> Lock:
@@ -127,10 +165,8 @@ def agreed(world: World, held: Held) -> bool:
             "giving back somebody's lock has to be agreed to",
             hint="on a terminal, or with --yes",
         )
-    if is_dead(held, world.processes):
-        question = f"{held.lock} was held by {held.holder}, whose process has ended. Give it back?"
-    else:
-        question = f"{held.lock} is held by {held.holder}. Give it back? Its gate may still run."
-    question += " [y/N] "
+    was = "was" if is_dead(held, world.processes) else "is"
+    known = what_is_known_of(held.holder, world.processes)
+    question = f"{held.lock} {was} held by {held.holder}, {known}. Give it back? [y/N] "
     write_safely(world.stderr, question)
     return world.stdin.readline().strip().lower() in _YES

@@ -14,6 +14,7 @@ from gate.app.finishing import Run
 from gate.app.guards import refuse_protected_objects
 from gate.app.keeping import Keeper
 from gate.app.live import selector_of
+from gate.app.lock_state import may_run_without_lock, what_is_known_of
 from gate.app.remembering import Claim
 from gate.app.running import Ready, run
 from gate.app.session import Session, guarded
@@ -22,9 +23,11 @@ from gate.app.world import World
 from gate.config import Settings
 from gate.core.attempt import Attempt
 from gate.core.fact import Absent, Known
+from gate.core.holder import Holder
 from gate.core.lock import Lock
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
+from gate.core.plan import Plan
 from gate.core.record import Record
 from gate.core.resuming import Found, resume
 from gate.core.snapshot import Snapshot
@@ -90,6 +93,7 @@ class Recovery:
         if plan is None:
             self.console.note("recover", f"{lock}: it had changed nothing")
             return None
+        plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url
         run, _, number = record.attempt_id.rpartition(" ")
@@ -98,6 +102,18 @@ class Recovery:
         self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
         return Ready(session, plan, watching, lane)
+
+    def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:
+        """Note in a plan whether the attempt's own gate may still run, its lock released."""
+        processes = self.world.processes
+        if holder is None or plan.resumed is None or not may_run_without_lock(holder, processes):
+            return plan
+        known = what_is_known_of(holder, processes)
+        self.console.warn(
+            f"the lock of {lock} was released from {holder.held_last_by}, {known}: if it"
+            " lives, it stops once it sees that this run took it"
+        )
+        return replace(plan, resumed=replace(plan.resumed, may_still_run=True))
 
     def _record(self, keeper: Keeper, lock: Lock) -> Record:
         record = self._admitted(keeper, lock)

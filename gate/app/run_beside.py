@@ -46,5 +46,7 @@ def _left(held: Held, state: LockState) -> str:
             return f"{held.lock} is locked by {held.holder}, whose process has ended"
         case LockState.EXPIRED:
             return f"{held.lock} is locked by {held.holder}, which does not renew its lock"
+        case LockState.RELEASED:
+            return f"{held.lock} was released from {held.holder.held_last_by}, which may still run"
         case _:
             return f"{held.lock} was left by an attempt that ended half-way"

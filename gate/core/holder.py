@@ -44,7 +44,8 @@ class Holder:
     `url` is the page of its run, "" where there is none; `locks` are all that the attempt took;
     `records_in` are those of them in which a record may stand: its own, and those that it found
     open; () of a holder that does not say. `process` is None where the system does not tell (no
-    /proc).
+    /proc). `held_last_by` is the identity of who took the lock last, also after it was given back;
+    `was_released` is whether somebody gave it back for that holder, whose process may live on.
     """
 
     identity: str
@@ -52,6 +53,8 @@ class Holder:
     locks: tuple[Lock, ...] = ()
     process: Process | None = None
     records_in: tuple[Lock, ...] = ()
+    held_last_by: str = ""
+    was_released: bool = False
 
     def __str__(self) -> str:
         """Return it for people."""

@@ -83,7 +83,8 @@ class Resumed:
     `written` is what is live of the objects that it wrote, `restored` of those that it had taken
     back already. `departed` and `left_alone` are what somebody else has changed or deleted since,
     `lost` is what it changed and nobody can restore.
-    `back` is whether it goes back at once.
+    `back` is whether it goes back at once, `may_still_run` whether its lock was released, so that
+    nobody knows of its gate that it has ended.
     """
 
     record: Record
@@ -93,3 +94,4 @@ class Resumed:
     left_alone: tuple[Ref, ...] = ()
     lost: FrozenMap[Ref, Cause] = field(default_factory=FrozenMap)
     back: bool = False
+    may_still_run: bool = False

@@ -147,7 +147,7 @@ def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:
         gone = isinstance(sorted_.found[ref], Absent)
         reason = Reason.DELETED if gone else Reason.SUPERSEDED
         text = "somebody deleted it" if gone else "somebody else has changed it"
-        departed[ref] = Cause(reason, CleanText(f"{text} since the gate ended"))
+        departed[ref] = Cause(reason, CleanText(f"{text} since that attempt began"))
     return departed
 
 
@@ -316,5 +316,7 @@ def why_resumed(resumed: Resumed) -> Ending:
     causes = resumed.record.why
     if causes:
         return _failure(causes)
-    text = CleanText("the gate ended before the new version was complete")
-    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text)
+    text = "the gate ended before the new version was complete"
+    if resumed.may_still_run:
+        text = "its lock was released before the new version was complete; its gate may still run"
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text))

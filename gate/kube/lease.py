@@ -133,6 +133,11 @@ class Leases:
         spec = {"holderIdentity": "", "renewTime": _time(now)}
         return self._patch(held, annotations, spec)
 
+    def release_for(self, held: Held, now: datetime) -> Held:
+        """Give a lock back for its holder, and write down that it was not the holder who did."""
+        annotations = _annotations(dataclasses.replace(held.holder, was_released=True))
+        return self.release(held, annotations, now)
+
     def delete(self, held: Held) -> None:
         """Delete a lock as it was read: there is nothing that it would remember."""
         given = {"uid": held.uid, "resourceVersion": held.resource_version}
@@ -156,10 +161,12 @@ def _path(lock: Lock) -> str:
 
 def _annotations(holder: Holder) -> dict[str, str]:
     said = {
+        "identity": holder.identity,
         "url": holder.url,
         "locks": [[lock.namespace, lock.name] for lock in holder.locks],
         "records_in": [[lock.namespace, lock.name] for lock in holder.records_in],
         "process": dataclasses.asdict(holder.process) if holder.process is not None else None,
+        "released": holder.was_released,
     }
     return {HOLDER: json.dumps(said, sort_keys=True)}
 
@@ -216,7 +223,10 @@ def _held_of(value: Mapping[str, Any]) -> Held:
 
 
 def _holder(identity: str, said: str) -> Holder:
-    """Return who holds it; what cannot be read of what it says is as if it had not said it."""
+    """Return who holds it; what cannot be read of what it says is as if it had not said it.
+
+    Where somebody has put another identity into the spec alone, page and process are not theirs.
+    """
     try:
         told = json.loads(said)
         locks = _locks(told["locks"])
@@ -225,8 +235,17 @@ def _holder(identity: str, said: str) -> Holder:
     except (ValueError, KeyError, TypeError):
         return Holder(clean_line(identity))
     url = said_url if said_url.startswith(("https://", "http://")) else ""
-    process = _process(told.get("process"))
-    return Holder(clean_line(identity), url, locks, process, records_in)
+    wrote = str(told.get("identity") or "")
+    is_another = bool(identity and wrote and identity != wrote)
+    return Holder(
+        identity=clean_line(identity),
+        url="" if is_another else url,
+        locks=locks,
+        process=None if is_another else _process(told.get("process")),
+        records_in=records_in,
+        held_last_by=clean_line(wrote),
+        was_released=told.get("released") is True,
+    )
 
 
 def _locks(said: Iterable[Any]) -> tuple[Lock, ...]:

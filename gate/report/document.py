@@ -40,7 +40,7 @@ def document(attempt: Attempt, run: Run) -> Result:
         message = f"the attempt ended in state {attempt.state} without a verdict"
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
-    result["recoverable"] = run.is_locked and is_left_open(attempt)
+    result["recoverable"] = run.has_open_record or (run.is_locked and is_left_open(attempt))
     result["deployments"] = [
         _deployment(attempt, target.ref, run) for target in attempt.plan.targets
     ]

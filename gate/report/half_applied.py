@@ -13,7 +13,7 @@ from gate.report.result import DeploymentResult, Result
 
 _HOW: Final[Mapping[str, str]] = {
     Reason.APPLY_REJECTED: "the apply was rejected half-way",
-    Reason.INTERRUPTED: "the gate ended half-way",
+    Reason.INTERRUPTED: "the apply broke off half-way",
 }
 
 

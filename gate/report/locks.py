@@ -19,8 +19,9 @@ class LockRow:
     """One lock; times are RFC 3339.
 
     `state` is "held", "dead" where its process was of this machine and is gone, "expired" by this
-    machine's clock, or "free"; `unfinished` is whether an
-    attempt left something that `recover` would finish.
+    machine's clock, "free", or "released" where somebody gave it back for a run that may live and
+    that `holder` names; `unfinished` is whether an attempt left something that `recover` would
+    finish.
     """
 
     namespace: str

@@ -17,7 +17,8 @@ class Run:
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
-    `is_locked` is whether locks of the attempt hold its record.
+    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether it stands
+    there because it could not be struck out.
     `going_namespaces` are those that were being deleted when the attempt had ended.
     `cautions` are the `warnings` about what a failure could not return.
     `places` are the file and line of the manifest's objects.
@@ -41,6 +42,7 @@ class Run:
     places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
     course: Course = field(default_factory=Course)
     is_locked: bool = False
+    has_open_record: bool = False
     going_namespaces: frozenset[str] = frozenset()
 
     def at(self, clock: float) -> str:

@@ -96,7 +96,7 @@ def what_others_did(deployment: DeploymentResult) -> str:
 def why_back(result: Result, names: str, did: str = "failed") -> str:
     """Say what led back: the end of a gate is no failure of a version."""
     if result["reason"] == Reason.INTERRUPTED:
-        return f"the gate ended before {names} was complete"
+        return f"{names} did not complete"
     return f"{names} {did}"
 
 

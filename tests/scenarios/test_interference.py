@@ -125,21 +125,28 @@ def test_pods_that_a_deletion_left_are_not_called_nothing(scene: Scene) -> None:
     assert "runs nothing" not in shown
 
 
-@pytest.mark.contract("B771")
-def test_a_namespace_that_goes_in_mid_flight_is_named(scene: Scene, namespace: str) -> None:
+@pytest.mark.contract("B771", "B788")
+@pytest.mark.parametrize("is_held", [True, longer(False)])
+def test_a_namespace_that_goes_in_mid_flight_is_named(
+    scene: Scene, namespace: str, is_held: bool
+) -> None:
     """Everything in it goes: an apply into it is nothing to advise."""
     scene.serve(web())
     with scene.applying(web(2, behaviour="never-ready")) as running:
         seen(scene.objects)
         holder = {"name": "holder", "finalizers": ["rollout-gate.test/hold"]}
-        scene.objects.create("configmaps", {"metadata": holder})
+        if is_held:
+            scene.objects.create("configmaps", {"metadata": holder})
         scene.objects.delete("namespaces", namespace)
         result = running.wait()
-    scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
+    if is_held:
+        scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
     assert_ended(result, 8, "superseded", "Deleted")
     (scene.folder / "result.json").write_text(result.stdout)
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
     assert f"namespace {namespace} is being deleted, with everything in it" in shown
+    assert not warned(result, "not given back")
+    assert not warned(result, "not remembered")
     assert "apply again" not in shown
 
 

@@ -31,7 +31,7 @@ from tests.scenarios.test_rights import READING, rules
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
-LEASE = "rollout-gate.deployment.web"
+LEASE, RECORD = "rollout-gate.deployment.web", "rollout-gate/attempt"
 SLOW = "ready=40"
 UNDER_WAY = "applied +deployment/web changed"
 LEASE_RULES = {
@@ -172,8 +172,12 @@ def test_a_gate_that_was_suspended_looks_at_its_lock_first(
             result = first.wait(300.0)
             taken = second.wait(300.0)
     assert_ended(result, 8, "superseded", "Locked")
-    said = "another gate, which has given it back" if not still_holds else "the lock was taken by"
-    assert said in result.document["message"]
+    given_back = "which has given it back" in result.document["message"]
+    assert "the lock was taken by" in result.document["message"]
+    assert given_back is not still_holds
+    [warning] = [each for each in result.document["warnings"] if "the lock of" in each]
+    who = lease(scene)["metadata"]["annotations"]["rollout-gate/holder"]
+    assert json.loads(who)["identity"] in warning
     assert taken.exit_code == 0
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
 
@@ -192,7 +196,95 @@ def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
             scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": ""}})
         result = running.wait()
     assert_verified(result)
+    assert warned(result, f"somebody {how} the lock of deployment/web while this run held it")
     assert not lease(scene)["spec"]["holderIdentity"]
+
+
+@pytest.mark.contract("B789")
+@pytest.mark.parametrize("taken", ["api", "web", longer("worker")])
+def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> None:
+    """The others are given back, with neither record nor Secret; what was taken is theirs."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
+    names = ("api", "web", "worker")
+
+    def version(number: int, **more: str) -> list[JSON]:
+        held = {**secret, "stringData": {"number": str(number)}}
+        return [held, *(web(number, name=name, **more) for name in names)]
+
+    assert_verified(scene.apply(*version(1)))
+    with scene.applying(*version(2, behaviour="never-ready")) as running:
+        running.wait_for_line("applied +deployment/worker changed")
+        patch = {"spec": {"holderIdentity": "somebody else"}}
+        scene.objects.patch("leases", f"rollout-gate.deployment.{taken}", patch)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Locked")
+    assert warned(result, f"the lock of deployment/{taken} was taken by somebody else")
+    leases = {each["metadata"]["name"]: each for each in scene.objects.list_all("leases")}
+    for name in names:
+        found = leases[f"rollout-gate.deployment.{name}"]
+        is_open = RECORD in found["metadata"]["annotations"]
+        expected = ("somebody else", name == "api") if name == taken else ("", False)
+        assert (found["spec"]["holderIdentity"], is_open) == expected
+    kept = {each["metadata"]["name"] for each in scene.objects.list_all("secrets")}
+    assert ("rollout-gate.deployment.api" in kept) is (taken == "api")
+
+
+@pytest.mark.contract("B789")
+def test_one_lock_that_was_taken_during_a_rollback_keeps_no_other(scene: Scene) -> None:
+    """The loss is found by the end at the latest: the other lock is given back, and it is said."""
+    assert_verified(scene.apply(web(1), web(1, name="api")))
+    bad = [web(2, name="api", behaviour="crash=0.5"), web(2, behaviour="crash=0.5")]
+    with scene.applying(*bad) as running:
+        running.wait_for_line("restored +deployment/", 90.0)
+        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert result.exit_code in (4, 8), str(result)
+    assert warned(result, "the lock of deployment/web was taken by somebody else")
+    other = scene.objects.get("leases", "rollout-gate.deployment.api")
+    assert not other["spec"]["holderIdentity"]
+    assert RECORD not in other["metadata"]["annotations"]
+
+
+@pytest.mark.contract("B790", "B791")
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_lock_that_was_released_under_a_run(
+    scene: Scene, program: PlayedGate, dies: bool
+) -> None:
+    """It is said whose run may live; the run steps back from who took over, and names them."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour=SLOW))
+    with program.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line(UNDER_WAY)
+        holder = lease(scene)["spec"]["holderIdentity"]
+        released = program("locks", "--release", "web", "--yes")
+        assert re.search(
+            f"deployment/web was held by {holder}, whose process .*still runs? on this machine",
+            released.stderr,
+        ), str(released)
+        assert "takes the lock again within 15s" in released.stderr
+        assert "unfinished; once that run has ended, to finish it: rollout-gate recover web" in (
+            released.stderr
+        )
+        shown = program("locks").stdout
+        assert "released, unfinished" in shown
+        assert f"was released from {holder}, which may still be at work" in shown
+        if dies:
+            running.kill()
+            assert "free, unfinished" in program("locks").stdout
+        recovered = program("recover", "web", "--output", "json")
+        assert_ended(recovered, 4, "rolled-back", "Interrupted")
+        gate_ended = recovered.document["message"]
+        if dies:
+            assert gate_ended == "the gate ended before the new version was complete"
+            assert not warned(recovered, "was released")
+            return
+        assert "the gate ended" not in str(recovered)
+        assert "its lock was released before the new version was complete" in gate_ended
+        assert warned(recovered, f"was released from {holder}", "stops once it sees")
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded")
+    taken_by = json.loads(lease(scene)["metadata"]["annotations"]["rollout-gate/holder"])
+    assert warned(result, "the lock of deployment/web was taken by", taken_by["identity"])
 
 
 @pytest.mark.contract("B525")
@@ -307,6 +399,9 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     assert_usage(program("locks", "--release", "web"), "agreed")
     freed = program("locks", "--release", "deployment/web", "--yes")
     assert freed.exit_code == 0, str(freed)
+    assert "whose process has ended; it is free" in freed.stderr
+    assert "its attempt is unfinished; to finish that: rollout-gate recover web" in freed.stderr
+    assert "takes the lock again" not in freed.stderr
     assert "free, unfinished" in program("locks").stdout
     assert_refused(program("locks", "--release", "api", "--yes"), "NotFound", "deployment/api")
     assert program("recover").exit_code == 4

@@ -250,7 +250,8 @@ def test_recover_names_no_version_that_nobody_found_to_be_bad(
     result = program("recover", "web")
     said = " ".join(result.stdout.split())
     assert result.exit_code == 4, str(result)
-    assert "the gate ended before deployment/web was complete; revision 1, shop/web:1" in said
+    assert "deployment/web did not complete; revision 1, shop/web:1" in said
+    assert "the gate ended before the new version was complete" in said
     assert "failed" not in result.stdout
     assert "undone shop/web:2" in said
 

@@ -23,7 +23,7 @@ from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, LiveObject, Recorded, Released
 from gate.core.fact import Absent, Known
 from gate.core.holder import NOBODY, Holder
-from gate.core.lock import lock_of
+from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
@@ -91,6 +91,10 @@ class Store:
         """Give it back."""
         self.annotations = annotations
         return self._written("release", replace(_annotated(held, annotations), holder=NOBODY))
+
+    def delete(self, _held: Held) -> None:
+        """Refuse it: the right to delete is not asked for."""
+        raise Forbidden("leases is forbidden")
 
     def _written(self, what: str, held: Held) -> Held:
         self.writes.append(what)
@@ -300,7 +304,10 @@ class Row:
         held = tuple(store.held for store in self.stores.values())
         secrets = SecretsBeside(cast("KeptSecrets", Beside([])), _unheard, ())
         verified = VerifiedBodies(cast("VerifiedSecrets", Whole([])), _unheard, _unheard)
-        self.keeper = Keeper(self.clock, cast("Leases", self), secrets, verified, held, _unheard)
+        self.warnings: list[str] = []
+        self.keeper = Keeper(
+            self.clock, cast("Leases", self), secrets, verified, held, self.warnings.append
+        )
         self.keeper.start()
 
     def __getattr__(self, name: str) -> Any:
@@ -361,6 +368,86 @@ def test_no_record_is_answered_under_a_lock_in_doubt() -> None:
     row.clock.wait(40.0)
     row.keeper.lane(row.inbox)(SaveRecord(2, OUT))
     assert isinstance(row.heard(6.0), Recorded)
+
+
+def taken_by_other(row: Row, lock: Lock) -> None:
+    """Let somebody else take one of the locks."""
+    held = row.stores[lock].held
+    row.stores[lock].held = replace(held, holder=OTHER, resource_version="9")
+
+
+@pytest.mark.contract("B789")
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("ends", ["attempt", "command"])
+def test_a_loss_that_the_end_finds_keeps_no_other_lock(lost: int, ends: str) -> None:
+    """Whichever it is, with an attempt or without: the others are given back, and it is said."""
+    row = Row()
+    lane = row.keeper.lane(row.inbox)
+    lane(SaveRecord(1, OUT))
+    assert isinstance(row.heard(1.0), Recorded)
+    theirs, ours = (LOCK, BESIDE) if lost == 0 else (BESIDE, LOCK)
+    taken_by_other(row, theirs)
+    if ends == "attempt":
+        lane(Release(2, Closed(left_open=False)))
+        assert isinstance(row.heard(1.0), Released)
+        assert row.warnings == [
+            f"the lock of {theirs} was taken by somebody else while this run held it"
+        ]
+        assert not row.stores[ours].held.record
+    else:
+        row.keeper.leave()
+    assert row.stores[ours].held.is_free
+    assert row.stores[theirs].held.holder == OTHER
+    assert bool(row.stores[theirs].held.record) is (theirs == LOCK)
+
+
+@pytest.mark.contract("B789")
+def test_the_other_locks_are_renewed_after_a_loss() -> None:
+    """They are ours until the end, which may take the rest of a write."""
+    row = Row()
+    row.keeper.lane(row.inbox)
+    taken_by_other(row, LOCK)
+    row.clock.wait(100.0)
+    assert row.stores[BESIDE].writes.count("renew") >= 6
+    assert row.stores[LOCK].writes.count("renew") == 1
+    assert isinstance(row.heard(0.0), LeaseLost)
+    assert row.heard(0.0) is None, "it is told once"
+
+
+class Freed(Store):
+    """A Lease that was given back; `by_us` is that the answer to our own release was lost."""
+
+    def __init__(self, held: Held, *, by_us: bool) -> None:
+        super().__init__()
+        self.held, self.is_next = replace(held, resource_version="9"), by_us
+        if not by_us:
+            self.held = replace(self.held, holder=NOBODY)
+
+    def claim(self, held: Held, holder: Holder, _now: datetime) -> Held:
+        """Take it again."""
+        return self._written("claim", replace(held, holder=holder))
+
+    def release(self, held: Held, annotations: Mapping[str, str | None], now: datetime) -> Held:
+        """Give it back, and lose the first answer."""
+        after = super().release(held, annotations, now)
+        if self.is_next:
+            self.is_next = False
+            raise DOWN
+        return after
+
+
+@pytest.mark.contract("B791")
+@pytest.mark.parametrize("by_us", [True, False])
+def test_only_a_release_by_somebody_else_is_warned_of(by_us: bool) -> None:
+    """A lock that is found free may have been given back by ourselves, its answer lost."""
+    row = Row()
+    row.stores[LOCK] = store = Freed(row.stores[LOCK].held, by_us=by_us)
+    row.keeper.lane(row.inbox)(Release(1, Closed(left_open=False)))
+    assert isinstance(row.heard(2.0), Released)
+    assert store.held.is_free
+    assert "claim" in store.writes
+    said = "somebody released the lock of deployment/web while this run held it; it took it again"
+    assert row.warnings == ([] if by_us else [said])
 
 
 class Asked(Store):

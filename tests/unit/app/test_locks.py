@@ -61,7 +61,16 @@ def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
     """The question says whose lock it is; anything but a yes is a no."""
     outside = Outside(typed, terminal=True)
     assert agreed(cast("World", outside), HELD) is answer
-    assert "deployment/web is held by ci/7 abc (https://ci/7)" in outside.stderr.getvalue()
+    said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Give"
+    assert said in outside.stderr.getvalue()
+
+
+@pytest.mark.contract("B528")
+def test_of_a_holder_on_this_machine_it_is_said_that_it_runs() -> None:
+    """Its process is there, and the question names it."""
+    outside = Outside(b"\n", terminal=True)
+    assert not agreed(cast("World", outside), replace(HELD, holder=Holder("me", process=HERE)))
+    assert "held by me, whose process 7 still runs on this machine" in outside.stderr.getvalue()
 
 
 @pytest.mark.contract("B528")

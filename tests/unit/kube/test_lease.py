@@ -23,7 +23,7 @@ PATH = f"{ALL}/rollout-gate.deployment.web"
 SECRETS = "/api/v1/namespaces/shop/secrets"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
 PROCESS = Process("runner", "boot", "pid:[1] time:[2]", 7, 99)
-ME = Holder("ci/7 abc", "https://ci/7", (LOCK,), PROCESS, (LOCK,))
+ME = Holder("ci/7 abc", "https://ci/7", (LOCK,), PROCESS, (LOCK,), held_last_by="ci/7 abc")
 
 
 def a_lease(**spec: Any) -> dict[str, Any]:
@@ -31,6 +31,8 @@ def a_lease(**spec: Any) -> dict[str, Any]:
     annotations = {
         HOLDER: json.dumps(
             {
+                "identity": ME.identity,
+                "released": False,
                 "url": "https://ci/7",
                 "locks": [["shop", LOCK.name]],
                 "process": dataclasses.asdict(PROCESS),
@@ -79,6 +81,44 @@ def test_a_holder_of_an_older_version_says_not_where_records_stand(
     leases.claim(held, ME, NOW)
     written = json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])
     assert written == {**said, "records_in": [["shop", LOCK.name]]}
+
+
+@pytest.mark.contract("B539")
+def test_who_is_put_into_the_spec_alone_has_not_the_process_of_the_one_before(
+    leases: Leases, server: ScriptedServer
+) -> None:
+    """That one's end proves nothing of them, and its page is not theirs."""
+    server.on("GET", PATH, as_json(a_lease(holderIdentity="somebody/else")))
+    held = leases.read(LOCK)
+    assert held is not None
+    assert (held.holder.process, held.holder.url) == (None, "")
+    assert (held.holder.held_last_by, held.holder.locks) == (ME.identity, (LOCK,))
+
+
+@pytest.mark.contract("B790")
+def test_who_gives_a_lock_back_for_its_holder_says_so(
+    leases: Leases, server: ScriptedServer
+) -> None:
+    """The next one to take it writes that away; a holder that gives it back does not write it."""
+    server.on("GET", PATH, as_json(a_lease()))
+    server.on("PATCH", PATH, as_json(a_lease(holderIdentity="")))
+    held = leases.read(LOCK)
+    assert held is not None
+    leases.release_for(held, NOW)
+    sent = server.seen[-1].json()
+    written = json.loads(sent["metadata"]["annotations"][HOLDER])
+    assert (sent["spec"]["holderIdentity"], written["released"]) == ("", True)
+    released = a_lease(holderIdentity="")
+    released["metadata"]["annotations"] |= sent["metadata"]["annotations"]
+    server.on("GET", PATH, as_json(released))
+    left = leases.read(LOCK)
+    assert left is not None
+    assert left.holder.was_released
+    assert (left.holder.held_last_by, left.is_free) == (ME.identity, True)
+    leases.claim(left, ME, NOW)
+    assert not json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])["released"]
+    leases.release(held, {}, NOW)
+    assert HOLDER not in server.seen[-1].json()["metadata"].get("annotations", {})
 
 
 @pytest.mark.parametrize(
@@ -204,7 +244,7 @@ def test_what_describes_no_process_is_none(
     server.on("GET", PATH, as_json(lease))
     held = leases.read(LOCK)
     assert held is not None
-    assert held.holder == dataclasses.replace(ME, process=None)
+    assert held.holder == dataclasses.replace(ME, process=None, held_last_by="")
 
 
 def test_a_holder_is_written_as_it_is_read(leases: Leases, server: ScriptedServer) -> None:

@@ -185,14 +185,17 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "recovered": (
         lambda: recovered(serving("web", "api")),
         4,
-        "the gate ended half-way; what was written went back",
+        "the apply broke off half-way; what was written went back",
         "web baseline, api baseline",
         "",
     ),
     "recovered-first": (
         lambda: recovered(Server()),
         6,
-        "the gate ended half-way; what was written stands, without deployment/web, deployment/api",
+        (
+            "the apply broke off half-way; what was written stands, without deployment/web,"
+            " deployment/api"
+        ),
         "web other, api other",
         "runs nothing: it was not written",
     ),
@@ -201,7 +204,10 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
             serving("web", "api"), Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
         ),
         6,
-        "the gate ended half-way; what was written stands, without deployment/web, deployment/api",
+        (
+            "the apply broke off half-way; what was written stands, without deployment/web,"
+            " deployment/api"
+        ),
         "web baseline, api baseline",
         "runs revision 1, shop/web:v1 (replicaset/web-1)",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.core import fields, ownership
@@ -14,6 +14,7 @@ from gate.core.effects import FIELD_MANAGER
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Unknown
 from gate.core.fields import Fields
+from gate.core.one_way import why_irreversible
 from gate.core.remedy import content
 
 REPLICAS = ("spec.replicas",)
@@ -53,7 +54,8 @@ class Finding:
 
     `managers` are the field managers that own the differing fields by now, or that made the
     object anew; empty where the object does not say. `paths` are the differing fields,
-    `finalizers` what a deletion waits for, `why` what kept it from being read.
+    `finalizers` what a deletion waits for, `why` what kept it from being read. `irreversible` is
+    why nobody can take it back to what was left, as somebody else has made it since.
     """
 
     kind: FindingKind
@@ -61,6 +63,7 @@ class Finding:
     paths: tuple[str, ...] = ()
     finalizers: tuple[str, ...] = ()
     why: str = ""
+    irreversible: str = ""
 
 
 def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
@@ -76,7 +79,8 @@ def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
     if metadata.get("deletionTimestamp"):
         finalizers = tuple(map(_printable, metadata.get("finalizers") or ()))
         return Finding(FindingKind.BEING_DELETED, finalizers=finalizers)
-    return _compare_fields(left, live)
+    stuck = why_irreversible(left.answer.body.thaw(), live.body.thaw())
+    return replace(_compare_fields(left, live), irreversible=stuck)
 
 
 def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.core.attempt import Attempt
-from gate.core.effects import Verb
+from gate.core.effects import Verb, Write
 from gate.core.last_look import FindingKind
 from gate.core.machine import Leg
 from gate.core.objects import Ref
@@ -47,7 +47,10 @@ def _irreversible(attempt: Attempt, ref: Ref) -> str:
     planned = next((one.irreversible for one in attempt.plan.objects if one.ref == ref), "")
     written = attempt.written.get(ref)
     # Where no failure was to take anything back, nobody has asked before the write.
-    return planned or (why_not_restored(written) if written is not None else "")
+    if planned or written is None:
+        return planned
+    found = attempt.findings.get(ref)
+    return why_not_restored(written) or (found.irreversible if found is not None else "")
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
@@ -108,13 +111,23 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
     """Tell of the way back, None where none was decided or it was to restore nothing of old."""
     if attempt.leg is not Leg.BACK or not _goes_back(attempt):
         return None
-    at, end = attempt.rollback_written_at, attempt.verdict_at or attempt.now
+    at = attempt.rollback_written_at if _is_written_back(attempt) else None
+    end = attempt.verdict_at or attempt.now
     return {
         "reason": _rollback_reason(attempt).value,
         "written_at": run.at(at) if at is not None else "",
         "verified": _verified_back(attempt),
         "duration_seconds": seconds(end - attempt.leg_at),
     }
+
+
+def _is_written_back(attempt: Attempt) -> bool:
+    """Tell whether a write of the way back was done, or may have been: not all were refused."""
+    resumed = attempt.plan.resumed
+    earlier = resumed.restored if resumed is not None else {}
+    own = any(ref not in earlier for ref in attempt.restored)
+    is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
+    return own or bool(attempt.deleted or attempt.patched) or is_unknown
 
 
 def _goes_back(attempt: Attempt) -> bool:

@@ -5,16 +5,14 @@ Reads the result document alone, so that a report that is rendered again says th
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
-from gate.report.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.attempt_advice import CHANGED_MEANWHILE, WITHOUT_A_DEPLOYMENT, Step, claims_of
 from gate.report.crash_advice import crash_advice
 from gate.report.fate import fate_of, fate_words, grouped
 from gate.report.half_applied import is_innocent
@@ -22,11 +20,10 @@ from gate.report.headline import is_made_again
 from gate.report.naming import deployment_name
 from gate.report.object_advice import object_advice
 from gate.report.result import DeploymentResult, Result
+from gate.report.return_advice import after_refused_writes, hindrances, look_at_version_before
 from gate.report.undo_advice import undo_advice
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
-_MANAGER = re.compile(r'conflicts? with "([^"]+)"')
-"""How the API server names a field manager in the answer to a server-side apply."""
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
@@ -84,6 +81,9 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["hint"] and "\n" not in result["hint"]:
         yield _hinted(result["hint"])
         return
+    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
+        yield from claims
+        return
     worst = worst_deployment(result)
     flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
     for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
@@ -104,7 +104,11 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         case Outcome.ROLLBACK_FAILED:
             yield _step(result, worst, "look at it now:", "status")
             rollback = result["rollback"]
-            if rollback is not None and not rollback["written_at"]:
+            if result["recoverable"]:
+                yield _step(
+                    result, worst, "once its cause is gone, finish the rollback:", "recover"
+                )
+            elif rollback is not None and not rollback["written_at"]:
                 yield from _undo(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
             yield _step(result, worst, f"{_once_it_answers(result)}, look:", "status")
@@ -203,26 +207,13 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         yield from _for(reason, result, worst)
 
 
-_OF_A_RETURN: Final = (
-    Reason.POD_CREATE_DENIED,
-    Reason.UNSCHEDULABLE,
-    Reason.REPLICA_SET_CREATE_ERROR,
-    Reason.CONTROLLER_NOT_OBSERVING,
-    Reason.CONTAINER_CONFIG,
-    Reason.NOT_RESTORED,
-)
-"""What keeps the version before from serving again, as it would any."""
-
-
 def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Lead to what keeps the version before from serving again, as far as a cause says it."""
-    found = [cause["reason"] for cause in worst["causes"] if cause["reason"] in _OF_A_RETURN]
-    if found:
+    if found := hindrances(worst):
         yield from _for(found[-1], result, worst)
-    elif worst["baseline"] is not None and worst["baseline"]["replicaset"]:
-        name = f"replicaset/{worst['baseline']['replicaset']}"
-        words = ["kubectl", "describe", name, *_place(result, worst)]
-        yield Step("see what keeps the version before from serving:", shlex.join(words))
+    else:
+        yield from after_refused_writes(result, worst)
+        yield from look_at_version_before(result, worst)
 
 
 def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -330,15 +321,8 @@ def _has_old_pods(deployment: DeploymentResult) -> bool:
 
 
 def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    managers = _MANAGER.findall(" ".join(cause["message"] for cause in worst["causes"]))
-    if not managers:
-        yield _step(
-            result, worst, "it changed while it was applied: look, then apply again:", "history"
-        )
-        return
-    flags = [word for name in dict.fromkeys(managers) for word in ("--take-over", name)]
-    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
-    yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "history")]
 
 
 def _deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:

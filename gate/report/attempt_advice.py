@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +19,9 @@ class Step:
     command: str = ""
 
 
+CHANGED_MEANWHILE: Final = (
+    "somebody else changed it meanwhile: look at what they did, then run the same command again"
+)
 _ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
 WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
@@ -39,9 +44,24 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
     Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
-    Reason.CONFLICT: (Step("look at what the other manager changed before you --take-over it"),),
+    Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
     Reason.CHECK_FAILED: _ASK_ALONE,
     Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
     Reason.CHECK_ERROR: _ASK_ALONE,
 }
 """Advice for runs that ended before any Deployment was followed."""
+_MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
+"""How the API server names a field manager in the answer to a server-side apply."""
+
+
+def claims_of(message: str) -> Iterator[Step]:
+    """Say how an apply claims the fields of the managers that a message names; nothing for none.
+
+    Only what has these flags meets such a conflict.
+    """
+    managers = dict.fromkeys(_MANAGER.findall(message))
+    if not managers:
+        return
+    flags = [word for name in managers for word in ("--take-over", name)]
+    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
+    yield Step("to overwrite their values this once, apply with:", "--force-conflicts")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.bed.checked_gate import CheckedGate
-from tests.bed.expectations import assert_ended, images
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
 from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 
@@ -71,3 +71,44 @@ def test_a_rollback_that_became_forbidden_names_the_missing_rule(
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
     assert any("patch" in cause["message"] for cause in ended["causes"])
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+LOCKING = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}
+
+
+@pytest.mark.contract("B785")
+@pytest.mark.parametrize("keeps_its_lock", [False, True])
+def test_a_way_back_that_was_refused_whole_was_not_written(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+    keeps_its_lock: bool,
+) -> None:
+    """The report says so, and leads to what finishes it once the rights are back."""
+    scene.serve(web())
+    lock = {**LOCKING, "verbs": ["get", "create", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "create", "patch"), lock])
+    path = scene.manifest(web(2, behaviour="crash=0.5"))
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        [role] = scene.objects.list_all("roles")
+        left = lock if keeps_its_lock else {**LOCKING, "verbs": ["get"]}
+        patch = {"rules": [*rules(*READING), left]}
+        scene.objects.patch("roles", role["metadata"]["name"], patch)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert result.document["rollback"]["written_at"] == ""
+    assert result.document["recoverable"] is not keeps_its_lock
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert "rollback not written, not verified" in shown
+    assert "see what keeps the version before" not in shown
+    assert "ask for the rights" in shown
+    verb = "undo" if keeps_its_lock else "recover"
+    assert f"rollout-gate {verb} web" in shown
+    assert ("rollout-gate undo" in shown) is keeps_its_lock
+    finished = scene.gate(verb, "web", "--output", "json")
+    if keeps_its_lock:
+        assert_verified(finished)
+    else:
+        assert_ended(finished, 4, "rolled-back", "Interrupted")
+    assert_runs(scene.objects, "shop/web:1")

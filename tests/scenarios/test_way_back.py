@@ -278,6 +278,38 @@ def test_the_advice_for_what_became_immutable_works_as_printed(
     assert "immutable" not in scene.objects.get(kind, name)
 
 
+@pytest.mark.contract("B786")
+@pytest.mark.parametrize(
+    ("flags", "code"), [(["--on-failure", "rollback"], 5), longer(["--on-failure", "keep"], 6)]
+)
+@pytest.mark.parametrize("kind", ["configmaps", longer("secrets")])
+def test_what_somebody_made_immutable_meanwhile_has_to_be_deleted(
+    scene: Scene, flags: Sequence[str], code: int, kind: str
+) -> None:
+    """No apply and no undo can change it: the advice is that of what we made immutable."""
+    of_kind = {"configmaps": settings, "secrets": secret}[kind]
+    good = scene.manifest(web(), of_kind("b25l"))
+    assert_verified(scene.gate("apply", "-f", good, "--output", "json"))
+    named = of_kind()
+    name = named["metadata"]["name"]
+    with scene.applying(web(2, behaviour="crash=1"), of_kind("dHdv"), flags=flags) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        scene.objects.patch(kind, name, {"immutable": True})
+        result = running.wait()
+    assert result.exit_code == code, str(result)
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    assert "rollout-gate undo" not in shown
+    lines = [shlex.split(line) for line in shown.splitlines() if line.startswith(" " * 14)]
+    (delete,) = [words for words in lines if words[:2] == ["kubectl", "delete"]]
+    (apply,) = [words for words in lines if words[:2] == ["rollout-gate", "apply"]]
+    assert delete[2:5] == [f"{named['kind'].lower()}/{name}", "-n", scene.objects.namespace]
+    scene.objects.delete(kind, name)
+    again = scene.gate(*[good if word == "PATH" else word for word in apply[1:]])
+    assert again.exit_code == 0, str(again)
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.long
 @pytest.mark.contract("B147", "B146")
 @pytest.mark.parametrize("flags", [["--allow-irreversible"], ["--on-failure", "keep"]])

@@ -106,7 +106,8 @@ def pause(
     It takes no lock: it has to be possible while a run has it (`run_beside`).
     """
     live = _alone(session, settings, name)
-    write = PlannedWrite(live.ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
+    body = Body.of({"spec": {"paused": True}})
+    write = PlannedWrite(live.ref, Verb.MERGE, body, over_any_change=True)
     planned = PlannedObject(live.ref, Known(live))
     plan = Plan("pause", (), (planned,), (write,), policy(settings))
     return Ready(session, plan)

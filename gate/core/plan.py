@@ -27,6 +27,7 @@ class PlannedWrite:
 
     `autoscaled`: the manifest does not decide on `spec.replicas`: an autoscaler does, or whoever
     has scaled it. The live number is sent, or the field left to its other owner.
+    `over_any_change`: it is right whatever others have changed of the object since it was read.
     """
 
     ref: Ref
@@ -35,6 +36,7 @@ class PlannedWrite:
     field_manager: str = FIELD_MANAGER
     force: bool = False
     autoscaled: bool = False
+    over_any_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ def _changed_meanwhile(
     """
     if live is None or live.uid != before.uid:
         return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
+    if head.over_any_change:
+        return None
     if _would_undo_scaling(head, before, live):
         text = CleanText("somebody scaled it since it was read")
         return Rejection(head.ref, Reason.CONFLICT, text, (_REPLICAS_PATH,))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
+from gate.report.advice import next_steps
+from gate.report.result import Result
 from tests.unit.app.bodies import autoscaler, marked, web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import JSON, ApiServer
 from tests.unit.app.test_apply import assert_ended, by_kubectl, images
+from tests.unit.kube.scripted import Seen
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
@@ -269,3 +273,54 @@ def test_what_is_managed_can_be_paused_on_purpose(gate: Gate, server: ApiServer)
     server.put(marked(web(), annotations={"meta.helm.sh/release-name": "shop"}))
     assert gate("pause", "web", allow_managed=True).code == 0
     assert paused(server)
+
+
+def in_between(server: ApiServer, act: Callable[[], object]) -> None:
+    """Let something happen right before the first write that is no dry run."""
+    told: list[Seen] = []
+
+    def hear(seen: Seen) -> None:
+        is_write = seen.method == "PATCH" and seen.query.get("dryRun") != "All"
+        if is_write and seen.path.endswith("/deployments/web") and not told:
+            told.append(seen)
+            act()
+
+    server.on_request = hear
+
+
+@pytest.mark.contract("B787")
+def test_a_pause_meets_the_write_of_a_run(gate: Gate, server: ApiServer) -> None:
+    """A pause is right whatever others change beside it: it waits for nobody and keeps theirs."""
+    server.put(web("1"))
+    in_between(server, lambda: server.change("Deployment", "web", _image("2")))
+    assert gate("pause", "web").code == 0
+    assert (images(server), paused(server)) == (["shop/web:2"], True)
+
+
+@pytest.mark.contract("B787")
+def test_a_pause_is_of_the_deployment_that_was_read(gate: Gate, server: ApiServer) -> None:
+    """One that was made anew under the name is another one."""
+    server.put(web("1"))
+
+    def make_anew() -> None:
+        server.remove("Deployment", "web")
+        another = web("2")
+        server.put({**another, "metadata": {**another["metadata"], "uid": "another"}})
+
+    in_between(server, make_anew)
+    assert gate("pause", "web").code == 3
+    assert not paused(server)
+
+
+@pytest.mark.contract("B787")
+@pytest.mark.parametrize("command", ["restart", "resume"])
+def test_what_follows_a_change_of_others_advises_no_flag_that_it_has_not(
+    gate: Gate, server: ApiServer, command: str
+) -> None:
+    """What it was to follow and to return to has changed: it is refused, and may be run again."""
+    server.put(web("1", paused=command == "resume"))
+    in_between(server, lambda: server.change("Deployment", "web", _image("2")))
+    document = assert_ended(gate(command, "web"), 3, "refused", "Conflict")
+    (step,) = next_steps(cast("Result", document))
+    assert step.text.endswith("then run the same command again:")
+    assert step.command.startswith("rollout-gate history web")

@@ -32,11 +32,11 @@ EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
     VerdictKind.FAILED: EXIT_CODES[Outcome.FAILED],
 }
-"""Progressing and paused are neither: 7, inconclusive."""
+"""Progressing and paused half-way are neither: 7, inconclusive."""
 
 
 def status(session: Session, settings: Settings, name: str, console: Console) -> int:
-    """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused.
+    """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused half-way.
 
     A signal is how watching ends for who has seen enough: the last state stands, nothing is said.
     """

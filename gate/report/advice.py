@@ -335,8 +335,8 @@ def _deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if seen is not None and seen["namespace_goes"]:
         name = worst["namespace"]
         yield Step(
-            f"namespace {name} is being deleted, with everything in it: find out who deletes it;"
-            " nothing can be applied there until it has been made anew"
+            f"somebody deleted namespace {name}, and everything in it goes with it: find out who;"
+            " nothing can be applied there until it is created again"
         )
         return
     if seen is not None and not seen["done"]:

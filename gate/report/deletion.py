@@ -42,10 +42,9 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     `--cascade=orphan` takes the owner out of the ReplicaSets: those are known by their template.
     """
     return sum(
-        not track.pod.deleting
+        len(snapshot.pods_of(replica_set))
         for replica_set in snapshot.replica_sets.values()
         if _is_of(attempt, ref, replica_set)
-        for track in snapshot.pods_of(replica_set)
     )
 
 

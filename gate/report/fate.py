@@ -20,6 +20,10 @@ class Fate(Enum):
     DELETED = auto()
 
 
+GONE = (Fate.BEING_DELETED, Fate.DELETED)
+"""What `--on-first-failure delete` makes of a Deployment that the run created."""
+
+
 def fate_of(result: Result, deployment: DeploymentResult) -> Fate:
     """Return how the run left a Deployment, by what was done to it and by what runs."""
     place = ("Deployment", deployment["namespace"], deployment["name"])

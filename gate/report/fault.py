@@ -30,7 +30,8 @@ _OF_THE_VERSION = frozenset(
 
 def verb_of(deployment: DeploymentResult) -> str:
     """Say what is known against a version: one that could not start may be as good as any."""
-    underneath = {deployment["reason"], *(cause["reason"] for cause in deployment["causes"][:1])}
+    own = [c["reason"] for c in deployment["causes"] if c["reason"] != Reason.SIBLING_FAILED]
+    underneath = {deployment["reason"], *own[:1]}
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
         return "did not complete"
     return "failed"

@@ -8,7 +8,7 @@ from typing import Final
 from gate.core.attempt import SIGNAL_BASE
 from gate.core.outcome import Outcome, Reason
 from gate.core.signal_names import signal_name
-from gate.report.fate import Fate, fate_of, fate_words
+from gate.report.fate import GONE, Fate, fate_of, fate_words
 from gate.report.fault import verb_of
 from gate.report.half_applied import (
     how_it_ended,
@@ -164,13 +164,16 @@ def _is_as_before(result: Result) -> bool:
 def _of_one(result: Result, deployment: DeploymentResult) -> str:
     name, baseline = deployment_name(result, deployment), deployment["baseline"]
     if result["outcome"] == Outcome.ROLLBACK_FAILED != deployment["outcome"]:
-        return f"{name} failed; not all that goes with it was restored: it needs a person"
+        did = verb_of(deployment)
+        return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match deployment["outcome"]:
         case Outcome.VERIFIED:
             return _verified(result, deployment)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
-            why = why_back(result, name, verb_of(deployment))
+            why, fate = why_back(result, [deployment]), fate_of(result, deployment)
+            if fate in GONE:
+                return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
             if deployment["running"] == "none":
                 return f"{why}; {back} is back, scaled to 0; nothing serves"
             return f"{why}; {back} serves again, verified"
@@ -240,7 +243,8 @@ def _verified(result: Result, deployment: DeploymentResult) -> str:
 def _failed(result: Result, deployment: DeploymentResult) -> str:
     name = deployment_name(result, deployment)
     if is_unchanged_neighbour(result, deployment):
-        return f"{name} failed, and this run had not changed it: it stands as it was"
+        did = verb_of(deployment)
+        return f"{name} {did}, and this run had not changed it: it stands as it was"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     did = f"the new version of {name} {verb_of(deployment)}"

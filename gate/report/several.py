@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.outcome import Outcome, Reason
-from gate.report.fate import Fate, fate_of, fate_words, grouped
+from gate.report.fate import GONE, Fate, fate_of, fate_words, grouped
 from gate.report.fault import verb_of
 from gate.report.half_applied import is_innocent, is_unchanged_neighbour
 from gate.report.naming import deployment_name, some_names
@@ -31,10 +31,7 @@ def of_several(result: Result) -> str:
     share = f"{len(alike)} of {len(deployments)} Deployments"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
-            did = "failed" if "failed" in map(verb_of, deciding) else "did not complete"
-            return (
-                f"{why_back(result, names, did)}; {share} went back{_how_verified(result, alike)}"
-            )
+            return "; ".join([why_back(result, deciding), *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
             return "the Deployments went back, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
@@ -52,8 +49,9 @@ def of_several(result: Result) -> str:
 def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
     """Name what failed, whether or not it went back, and what stays that did not fail."""
     if all(is_unchanged_neighbour(result, one) for one in deciding):
-        names = names_of(result, deciding)
-        return f"{names} failed, and this run had not changed it: it stands as it was"
+        one = len(deciding) == 1
+        them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
+        return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"
     left = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
     guilty = [one for one in left if not is_innocent(one)]
     innocent = [one for one in left if is_innocent(one)]
@@ -93,11 +91,28 @@ def what_others_did(deployment: DeploymentResult) -> str:
     return "changed" if deployment["uid"] else "created"
 
 
-def why_back(result: Result, names: str, did: str = "failed") -> str:
+def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say what led back: the end of a gate is no failure of a version."""
     if result["reason"] == Reason.INTERRUPTED:
-        return f"{names} did not complete"
-    return f"{names} {did}"
+        return f"{names_of(result, deployments)} did not complete"
+    return what_each_did(result, deployments)
+
+
+def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Say which of them failed, and which were kept from completing."""
+    alike = grouped(deployments, verb_of)
+    return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
+
+
+def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str]:
+    """Tell what serves as before from what there was nothing to go back to."""
+    back = [one for one in returned if fate_of(result, one) not in GONE]
+    if back:
+        count = f"{len(back)} of {len(result['deployments'])} Deployments"
+        yield f"{count} went back{_how_verified(result, back)}"
+    gone = [one for one in returned if one not in back]
+    for fate, alike in grouped(gone, partial(fate_of, result)):
+        yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
 
 
 def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:

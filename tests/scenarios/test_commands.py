@@ -200,9 +200,11 @@ def test_a_watch_ends_where_somebody_has_seen_enough(scene: Scene) -> None:
 
 @pytest.mark.contract("B188")
 def test_status_of_a_paused_one(scene: Scene) -> None:
-    """A paused rollout is neither good nor bad: 7."""
+    """Paused half-way it is neither good nor bad: 7; paused where all is rolled out, complete."""
     scene.serve(web())
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    scene.objects.wait_complete("web")
+    assert scene.gate("status", "web").exit_code == 0
     scene.kubectl("set", "image", "deployment/web", "web=shop/web:2", check=True)
     result = scene.gate("status", "web")
     assert result.exit_code == 7, str(result)

@@ -144,7 +144,7 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
     assert_ended(result, 8, "superseded", "Deleted")
     (scene.folder / "result.json").write_text(result.stdout)
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
-    assert f"namespace {namespace} is being deleted, with everything in it" in shown
+    assert f"somebody deleted namespace {namespace}, and everything in it goes with it" in shown
     assert not warned(result, "not given back")
     assert not warned(result, "not remembered")
     assert "apply again" not in shown

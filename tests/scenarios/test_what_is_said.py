@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.sandbox.kubelet.behaviour import ANNOTATION
 from tests.bed.expectations import (
     assert_refused,
     assert_rolled_back,
@@ -304,19 +305,56 @@ def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
     assert "Vacuous" not in said
 
 
+def crash(scene: Scene, pods: list[JSON]) -> None:
+    """Let running pods crash from now on."""
+    behaviour = {"metadata": {"annotations": {ANNOTATION: CRASH}}}
+    for pod in pods:
+        scene.objects.patch("pods", pod["metadata"]["name"], behaviour)
+
+
+def new_pods(scene: Scene, name: str, count: int) -> list[JSON]:
+    """Return the pods of version 2 of a Deployment, as soon as that many run."""
+
+    def running(pods: list[JSON]) -> list[JSON]:
+        image = f"shop/{name}:2"
+        ours = (pod for pod in pods if pod["spec"]["containers"][0]["image"] == image)
+        return [pod for pod in ours if pod["status"].get("phase") == "Running"]
+
+    return running(scene.objects.wait("pods", lambda pods: len(running(pods)) == count))
+
+
+def restarts(pod: JSON) -> int:
+    """Return how often a pod's containers were restarted."""
+    return sum(each["restartCount"] for each in pod["status"].get("containerStatuses", ()))
+
+
 @pytest.mark.contract("B772", "B723")
-@pytest.mark.parametrize("behaviour", ["crash=0.1", "ready=60"])
-def test_what_crashes_beside_a_failure_is_not_called_innocent(scene: Scene, behaviour: str) -> None:
-    """The first that is doomed decides; of the other one it is said whether it crashes too."""
+@pytest.mark.parametrize("is_crashing", [True, False])
+def test_what_crashes_beside_a_failure_is_not_called_innocent(
+    scene: Scene, *, is_crashing: bool
+) -> None:
+    """The first that is doomed decides; of the other one it is said whether it crashes too.
+
+    One of the worker's two pods crashes for good, which alone dooms nothing; then all of web's do.
+    """
     scene.serve(web(), web(name="worker"))
-    bodies = (web(2, behaviour="crash=0.1"), web(2, name="worker", behaviour=behaviour))
-    result = scene.apply(*bodies, flags=["--on-failure", "keep"])
-    assert result.exit_code == 6, str(result)
+    surge: JSON = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "100%"}}
+    bodies = [web(2, name=name, behaviour=SLOW, strategy=surge) for name in ("web", "worker")]
+    with scene.applying(*bodies, flags=["--on-failure", "keep"]) as running:
+        one, _ = new_pods(scene, "worker", 2)
+        if is_crashing:
+            crash(scene, [one])
+            scene.objects.wait_for("pods", one["metadata"]["name"], lambda pod: restarts(pod) >= 3)
+        crash(scene, new_pods(scene, "web", 2))
+        result = running.wait()
+    assert (result.exit_code, result.document["reason"]) == (6, "CrashLoop"), str(result)
+    reasons = {one["name"]: one["reason"] for one in result.document["deployments"]}
+    assert reasons == {"web": "CrashLoop", "worker": "SiblingFailed"}
     (scene.folder / "result.json").write_text(result.stdout)
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
-    is_innocent = behaviour == "ready=60"
-    assert ("nothing was found against" in shown) == is_innocent
-    assert ("deployment/worker failed" in shown) != is_innocent
+    both = "the new version of deployment/web, deployment/worker failed and were not taken back"
+    assert (both in shown) == is_crashing, shown
+    assert ("nothing was found against deployment/worker" in shown) != is_crashing, shown
 
 
 @pytest.mark.contract("B747")

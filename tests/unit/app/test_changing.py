@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from gate.app import changing
+from gate.app.console import Console
+from gate.app.session import Session
+from gate.config import Settings
+from gate.core.attempt import Attempt
+from gate.core.objects import Ref, deployment_ref
+from gate.core.outcome import Outcome
 from gate.report.advice import next_steps
 from gate.report.result import Result
 from tests.unit.app.bodies import autoscaler, marked, web
@@ -324,3 +332,48 @@ def test_what_follows_a_change_of_others_advises_no_flag_that_it_has_not(
     (step,) = next_steps(cast("Result", document))
     assert step.text.endswith("then run the same command again:")
     assert step.command.startswith("rollout-gate history web")
+
+
+WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
+SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
+
+
+def recovered(
+    restored: tuple[Ref, ...], *, own: Outcome | None, whole: Outcome = Outcome.ROLLED_BACK
+) -> Attempt:
+    """Return how the recovery of a dead apply ended; `own` is how web did, None: not in it."""
+    endings = {} if own is None else {WEB: SimpleNamespace(outcome=own)}
+    resumed = SimpleNamespace(record=SimpleNamespace(command="apply"))
+    ended = SimpleNamespace(
+        outcome=whole,
+        endings=endings,
+        restored=dict.fromkeys(restored),
+        plan=SimpleNamespace(resumed=resumed),
+    )
+    return cast("Attempt", ended)
+
+
+@pytest.mark.contract("B764")
+@pytest.mark.parametrize(
+    ("ended", "is_done"),
+    [
+        (recovered((WEB,), own=Outcome.ROLLED_BACK), True),
+        (recovered((SETTINGS,), own=Outcome.ROLLED_BACK), True),
+        (recovered((WEB,), own=Outcome.SUPERSEDED), False),
+        (recovered((WEB,), own=Outcome.ROLLED_BACK, whole=Outcome.ROLLBACK_FAILED), False),
+        (recovered((API,), own=Outcome.ROLLED_BACK), False),
+        (recovered((API, SETTINGS), own=Outcome.ROLLED_BACK), False),
+        (recovered((), own=Outcome.ROLLED_BACK), False),
+        (recovered((SETTINGS,), own=None), False),
+    ],
+)
+def test_a_recovery_is_the_undo_only_where_it_brought_back_what_served(
+    ended: Attempt, is_done: bool
+) -> None:
+    """The Deployment itself, or the configuration alone beside it; nothing else counts."""
+    session = cast("Session", SimpleNamespace(namespace="shop"))
+    settings = cast("Settings", SimpleNamespace(to_revision=None))
+    console = cast("Console", SimpleNamespace(note=lambda *_: None))
+    done = changing.is_done(session, settings, console, "undo", "web")
+    assert done is not None
+    assert done(ended) is is_done

@@ -36,6 +36,7 @@ from gate.kube.failures import (
     ApiError,
     Forbidden,
     Invalid,
+    NotFound,
     ResourceVersionConflict,
     ServerFailure,
     TooManyRequests,
@@ -533,6 +534,24 @@ def test_what_does_not_pass_is_said_in_time(
     assert isinstance(scene.heard(2.0), Released)
     assert scene.store.writes == ["release"] * tries
     assert [line for line in scene.warnings if "it expires" in line]
+
+
+@pytest.mark.contract("B771")
+def test_a_lock_that_went_with_its_namespace_is_not_spoken_of(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is none to expire."""
+    gone = NotFound('namespaces "shop" not found')
+
+    def refuse(*_: object) -> None:
+        raise gone
+
+    monkeypatch.setattr(Store, "read", lambda *_: None)
+    monkeypatch.setattr(Store, "create", refuse, raising=False)
+    scene.store.failures = [gone]
+    scene.lane(Release(1, Closed(left_open=False)))
+    assert isinstance(scene.heard(2.0), Released)
+    assert not scene.warnings
 
 
 SAID = Cause(Reason.CRASH_LOOP, CleanText("web: cannot log in with s3cret-of-shop"))

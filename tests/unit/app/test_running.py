@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from gate.app import running
+from gate.app.console import Console
 from gate.app.watching import Watching
+from gate.clock import Clock
+from gate.core.attempt import Attempt
+from gate.core.fact import Absent, Fact, Known
+from gate.core.objects import deployment_ref
+from gate.core.outcome import Reason
 from gate.kube.client import Client
+from gate.kube.cluster import Cluster
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import ApiServer
@@ -68,3 +78,23 @@ def test_connections_are_made_while_it_goes_on(
     assert gate("apply", file=[manifest(web("2"))]).code == 0
     assert made.wait(LONGEST_SECONDS)
     never.set()
+
+
+@pytest.mark.contract("B771")
+@pytest.mark.parametrize(
+    ("found", "is_named"),
+    [(Absent(), True), (Known(value=True), True), (Known(value=False), False)],
+)
+def test_a_namespace_goes_whether_or_not_it_is_gone_already(
+    monkeypatch: pytest.MonkeyPatch, found: Fact[bool], is_named: bool
+) -> None:
+    """Nothing can be applied into it either way."""
+    monkeypatch.setattr(Cluster, "terminating", lambda *_: found)
+    clock = SimpleNamespace(start=lambda look, _: look(), wait=lambda *_: None)
+    console = SimpleNamespace(going_namespaces=frozenset())
+    ending = SimpleNamespace(reason=Reason.DELETED)
+    ended = SimpleNamespace(endings={deployment_ref("shop", "web"): ending}, signal_number=None)
+    running._looked_around(
+        cast("Clock", clock), cast("Client", None), cast("Console", console), cast("Attempt", ended)
+    )
+    assert console.going_namespaces == ({"shop"} if is_named else frozenset())

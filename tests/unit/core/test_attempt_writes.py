@@ -251,6 +251,25 @@ def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
     assert player.attempt.written[world.config_ref()].created
 
 
+@pytest.mark.contract("B129", "B162")
+def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
+    """It may be about what our own first try has made: our own field manager on it tells."""
+    server = serving(v2="crash")
+    server.merges_creations = True
+    bodies = (config("a"), manifest("v2"))
+    player = Player(server, planned(server, *bodies, policy=Policy(prune_created=True)))
+    player.bend(Write, partial(lost, done=False))
+
+    def landed(player: Player, effect: Write) -> AttemptEvent:
+        player.server.put(config("a"), manager="rollout-gate")
+        return player.answer(effect)
+
+    player.bend(Write, landed)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert player.attempt.written[world.config_ref()].created
+    assert world.config_ref() not in server.stored
+
+
 @pytest.mark.contract("B162", "B120")
 def test_what_was_written_unseen_goes_back_to_what_was_before() -> None:
     """After a lost answer the read shows our own version: that is not what to return to."""

@@ -8,11 +8,18 @@ import pytest
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
-from gate.core.objects import CleanText, deployment_ref
+from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
-from gate.core.version_history import MOST_UNVERIFIED, Closing, History, JudgedVersion
+from gate.core.version_history import (
+    MOST_UNVERIFIED,
+    Closing,
+    History,
+    JudgedVersion,
+    beyond_limit,
+)
 
 WEB = deployment_ref("shop", "web")
+SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
 
 
 def judged(reason: Reason) -> JudgedVersion:
@@ -81,3 +88,29 @@ def test_a_failure_with_another_configuration_is_of_another_version() -> None:
 def test_what_was_found_to_be_bad_has_failed(reason: Reason) -> None:
     """It is no version to return to."""
     assert judged(reason).failed
+
+
+@pytest.mark.contract("B762")
+def test_a_failure_before_a_verification_says_nothing_against_it() -> None:
+    """A change of configuration alone failed; then a version was verified with just that."""
+    members = FrozenMap({SETTINGS: "two"})
+    alone = JudgedVersion("", (), members, why=Cause(Reason.CHECK_FAILED, CleanText("why")))
+    good = replace(of_template("1"), members=FrozenMap({WEB: "1", SETTINGS: "two"}))
+    assert [one.template for one in remembered(alone, good).verified] == ["1"]
+    assert not remembered(good, alone).verified
+
+
+@pytest.mark.contract("B709")
+def test_what_failed_since_leaves_by_its_own_age() -> None:
+    """A person may still name it: it is no older for its failure."""
+    history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
+    assert [one.template for one in history.verified] == ["1"]
+    assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]
+
+
+@pytest.mark.contract("B76")
+def test_a_scale_down_is_of_one_deployment() -> None:
+    """Another one may have been made under its name since, and scaled by somebody."""
+    history = History(scaled_down=True, uid="u1")
+    assert history.has_scaled_down("u1")
+    assert not history.has_scaled_down("u2")

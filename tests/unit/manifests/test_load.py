@@ -281,6 +281,7 @@ def test_what_is_no_object_is_one_line(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: Web_X}",
             'metadata.name "Web_X"',
         ),
+        ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: Web_X}", 'metadata.name "Web_X"'),
         ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a.-b}", 'metadata.name "a.-b"'),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: a/b}",

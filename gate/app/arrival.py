@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from gate.app.console import Console
 from gate.app.guards import refuse_protected
@@ -13,6 +14,7 @@ from gate.core.outcome import Reason
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.cluster import Cluster
+from gate.kube.resources import SECRETS
 from gate.kube.role import role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from gate.wire.untrusted import clean_line
@@ -104,6 +106,11 @@ def role_name(about: str) -> str:
     return f"rollout-gate-{about}"
 
 
+_WHY_SECRETS_GO: Final = """\
+# delete of secrets: what a Secret was is kept in one of rollout-gate's own, until the run has ended
+"""
+
+
 def printed_role(
     session: Session, settings: Settings, about: str, wanted: Iterable[Permission]
 ) -> str:
@@ -115,8 +122,12 @@ def printed_role(
         why = f"who asked for this; {named}"
         if subject == STAND_IN:
             why = f"a placeholder, since the server does not tell who asks; {named}"
+    wanted = tuple(wanted)
     role = role_yaml(role_name(about), wanted, subject)
-    return f"# for {clean_line(str(subject))}, {why}\n{role}"
+    notes = f"# for {clean_line(str(subject))}, {why}\n"
+    if any((one.resource, one.verb) == (SECRETS.plural, "delete") for one in wanted):
+        notes += _WHY_SECRETS_GO
+    return notes + role
 
 
 def check_access(session: Session, about: str, needs: Iterable[Permission]) -> None:

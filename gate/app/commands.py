@@ -176,7 +176,8 @@ def replay(world: World, settings: Settings, file: str) -> int:
         loaded = recording.load(file, settings)
         (judged,) = judge(loaded.recording, loaded.now)
         document = json.dumps(judged.document(), indent=2) + "\n"
-        console.write(document if settings.output == "json" else judged.text())
+        text = judged.text(is_quiet=settings.quiet)
+        console.write(document if settings.output == "json" else text)
         return 0
 
     return concluded(world, "replay", settings, prepare)

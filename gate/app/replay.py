@@ -129,9 +129,9 @@ class Judged:
             "checks": [*self.checks],
         }
 
-    def text(self) -> str:
-        """Return what people read: the lines as they came, the verdict with its causes."""
-        lines = [timeline_line(line, 0.0) for line in self.timeline]
+    def text(self, *, is_quiet: bool = False) -> str:
+        """Return what people read: the lines as they came unless quiet, the verdict, its causes."""
+        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.timeline]
         when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
         lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
         lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)

@@ -82,10 +82,10 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     refuse_deleting(there, session.connection.cluster)
     if not settings.allow_managed:
         refuse_managed(deployments, session.connection.cluster)
+    trials = preflight.rehearse_on_server(session, items, console.warn)
     for live in deployments:
         if live.deployment is not None and live.deployment.paused:
             console.warn(f"{live.ref} was paused: the undo resumes it")
-    trials = preflight.rehearse_on_server(session, items, console.warn)
     for item in items:
         if item.ref == found.ref:
             shown = choice_name(choice, found.live.snapshot)

@@ -21,14 +21,15 @@ _LAST_WORD_SECONDS: Final = 0.2
 def harden() -> tuple[Output, Output]:
     """Make stdout and stderr outputs, open those of the three streams that are closed.
 
-    A closed one would give its number to the next file or socket, which then got our output. Two
-    that go to the same file share an outlet, which keeps their order. Return these two.
+    A closed one would give its number to the next file or socket, which then got our output. It is
+    opened for reading, so that writing to it still fails. Two that go to the same file share an
+    outlet, which keeps their order. Return these two.
     """
     for descriptor in range(len(_NAMES)):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDONLY)
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
     clock = SystemClock()

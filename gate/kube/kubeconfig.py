@@ -147,8 +147,12 @@ def _entries(file: Path, section: str, listed: Any) -> list[Entry]:
 
 def choose(config: Kubeconfig, context: str) -> Choice:
     """Return the named context, or the current one; UsageError lists those that exist."""
+    if not config.contexts:
+        files = ", ".join(map(str, config.files))
+        hint = "KUBECONFIG and --kubeconfig name the files that are read"
+        raise UsageError(f"no context in the kubeconfig {files}", hint=hint)
     wanted = context or config.current
-    names = ", ".join(sorted(config.contexts)) or "none"
+    names = ", ".join(sorted(config.contexts))
     if not wanted:
         raise UsageError(f"no context is current; the contexts are: {names}", hint="use --context")
     found = config.contexts.get(wanted)

@@ -51,7 +51,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     found = map(clean_line, differences(attempt))
     void = run.cautions if ending.outcome in _WELL else frozenset()
     said = [warning for warning in run.warnings if warning not in void]
-    result["warnings"] = list(dict.fromkeys([*found, *said, *remarks(attempt)]))
+    result["warnings"] = list(
+        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.is_locked)])
+    )
     return result
 
 

@@ -22,9 +22,9 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     if leftover:
         text = (
             f"{_called(result, leftover)}: still what this run wrote; apply again if yours is to"
-            " win, or put back what theirs goes with:"
+            " win, or apply the configuration that theirs goes with"
         )
-        yield text, _look_at(result, leftover[0])
+        yield text, ""
     stuck = [item for item in result["objects"] if item["action"] == "deleting"]
     if stuck:
         text = f"{_called(result, stuck)}: see what its finalizers wait for:"

@@ -14,11 +14,11 @@ from gate.core.remedy import lost_fields
 from gate.report.versions import is_scaled_to_zero, latest_snapshot
 
 
-def remarks(attempt: Attempt) -> list[str]:
-    """Return the warnings, one line each."""
+def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
+    """Return the warnings, one line each; a lock tells the next apply whose a pause is."""
     return [
         *_vacuous(attempt),
-        *_not_restored(attempt),
+        *_not_restored(attempt, is_locked=is_locked),
         *_not_paused_again(attempt),
         *_paused(attempt),
         *_autoscaled(attempt),
@@ -47,12 +47,14 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
         yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
 
 
-def _not_restored(attempt: Attempt) -> Iterator[str]:
+def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     """Tell of what the way back did not restore."""
-    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
-    end = "paused, as --on-failure pause" if pauses else "scaled to zero, as --on-first-failure"
+    end = "is scaled to zero, as --on-first-failure asks"
+    if attempt.plan.policy.on_failure is OnFailure.PAUSE:
+        apply = "the next apply" if is_locked else "an apply with --resume"
+        end = f"is paused, as --on-failure pause asks: undo or {apply} resumes it"
     for ref in attempt.patched:
-        yield f"{ref} is {end} asks"
+        yield f"{ref} {end}"
     for ref in attempt.left_alone:
         if ref not in attempt.findings:
             yield f"{ref} was changed by somebody else meanwhile, and left alone"

@@ -353,6 +353,18 @@ def test_undo_of_a_paused_deployment_says_so(scene: Scene) -> None:
     assert not live["spec"].get("paused")
 
 
+@pytest.mark.contract("B191")
+def test_a_refused_undo_of_a_paused_deployment_resumes_nothing(scene: Scene) -> None:
+    """Nor does it say so: somebody else owns the image, so nothing is written."""
+    assert_verified(scene.apply(web()))
+    scene.kubectl("rollout", "pause", "deployment/web", check=True)
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:7", check=True)
+    result = scene.gate("undo", "web", *JSON_OUTPUT)
+    assert_refused(result, "Conflict", "others own fields")
+    assert "resume" not in result.stderr
+    assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
+
+
 @pytest.mark.contract("B195")
 def test_pause_and_resume(scene: Scene) -> None:
     """`pause` holds the rollout; `resume` lets it go and follows it to its end."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import re
 import statistics
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,6 +155,21 @@ runpy.run_module("gate", run_name="__main__")
     assert not HEAVY & loaded
     rooms = {name.split(".")[1] for name in loaded if name.startswith("gate.")}
     assert rooms <= {"__main__", *HELP_ROOMS}
+
+
+def test_contributing_names_every_layer_in_its_order() -> None:
+    """A room that nobody finds there has no place for whoever comes next."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    linted = [re.findall(r"\((\w+)\)", layer) for layer in layers]
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    said = re.search(r"\*\*Layers\*\*.*?`(cli [^`]+)`", text, re.DOTALL)
+    assert said is not None
+    named = [re.findall(r"\w+", layer) for layer in said[1].split(">")]
+    assert [set(layer) for layer in named] == [set(one) for one in linted if one != ["__main__"]]
+    rooms = text.partition("| room |")[2].partition("- **Layers**")[0]
+    told = set(re.findall(r"gate/(\w+)", rooms))
+    assert told == {room for layer in linted for room in layer} - {"__main__"}
 
 
 def test_a_file_has_a_docstring() -> None:

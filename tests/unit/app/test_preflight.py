@@ -237,6 +237,18 @@ def test_the_role_for_a_manifest_is_printed(
     assert {("deployments", "patch"), ("services", "delete"), ("pods/log", "get")} <= granted
     assert {("horizontalpodautoscalers", "list"), ("leases", "list")} <= granted
     assert ("secrets", "get") not in granted
+    assert "delete of secrets" not in ended.out
+
+
+@pytest.mark.contract("B200")
+def test_a_role_says_what_the_rights_on_secrets_are_for(gate: Gate, manifest: Manifest) -> None:
+    """Whoever is asked for them sees no deletion in the manifest."""
+    keys = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
+    ended = gate("preflight", file=[manifest(web(), keys)], rbac=True)
+    role, _ = yaml.safe_load_all(ended.out)
+    (rule,) = [rule for rule in role["rules"] if "secrets" in rule["resources"]]
+    assert "delete" in rule["verbs"]
+    assert "# delete of secrets: what a Secret was is kept" in ended.out
 
 
 ROLE = {

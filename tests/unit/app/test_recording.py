@@ -190,6 +190,8 @@ def test_replay_tells_people_what_happened(gate: Gate) -> None:
     assert verdict.startswith("failed: CrashLoop (after ")
     assert cause.startswith("  CrashLoop: ")
     assert back == "  a rollback would return to revision 1"
+    quiet = gate("replay", str(TRACES / "crashloop.jsonl"), output="text", quiet=True)
+    assert quiet.out.splitlines() == [verdict, cause, back]
 
 
 @pytest.mark.contract("B272")

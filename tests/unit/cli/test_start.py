@@ -60,9 +60,9 @@ STARTING = (
 @pytest.mark.parametrize(
     ("script", "code"),
     [
-        longer("$GATE version >&-", 0, id="stdout closed"),
+        longer("$GATE version >&-", 2, id="stdout closed"),
         longer("$GATE version 2>&-", 0, id="stderr closed"),
-        pytest.param("$GATE version <&- >&- 2>&-", 0, id="all closed"),
+        pytest.param("$GATE version <&- >&- 2>&-", 2, id="all closed"),
         pytest.param("$GATE version >/dev/full", 2, id="stdout full"),
         longer("$GATE zzz 2>/dev/full", 2, id="stderr full"),
         pytest.param("$GATE zzz 2>&-", 2, id="stderr closed, usage error"),
@@ -81,11 +81,15 @@ def test_a_stream_that_is_closed_or_full_changes_no_code(script: str, code: int)
 
 
 @pytest.mark.contract("B177")
-def test_what_stdout_refuses_stands_on_stderr() -> None:
+@pytest.mark.parametrize(
+    ("stdout", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+)
+def test_what_stdout_refuses_stands_on_stderr(stdout: str, why: str) -> None:
     """With the reason before it; a command that only tells has then failed."""
     told = shell("$GATE version").stdout
-    done = shell("$GATE version >/dev/full")
-    assert done.stderr == f"warning: stdout: No space left on device; it was to hold:\n{told}"
+    done = shell(f"$GATE version {stdout}")
+    assert done.stderr == f"warning: stdout: {why}; it was to hold:\n{told}"
+    assert done.returncode == 2
 
 
 @pytest.mark.long

@@ -87,6 +87,15 @@ def test_no_current_context(tmp_path: Path) -> None:
     assert caught.value.hint == "use --context"
 
 
+@pytest.mark.parametrize("context", ["", "one"])
+def test_a_kubeconfig_without_a_context(tmp_path: Path, context: str) -> None:
+    """An empty file has none to name: it is the wrong one."""
+    config = _load(tmp_path, "")
+    with pytest.raises(UsageError, match=r"no context in the kubeconfig /.*config") as caught:
+        kubeconfig.choose(config, context)
+    assert "--kubeconfig" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

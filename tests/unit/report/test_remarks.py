@@ -25,10 +25,14 @@ def test_zero_replicas_show_nothing() -> None:
     ]
 
 
-def test_a_pause_of_ours_is_told() -> None:
-    """The next reader finds the Deployment paused and wonders why."""
-    assert remarks(ENDINGS["paused"]().attempt) == [
-        "deployment/web is paused, as --on-failure pause asks"
+@pytest.mark.contract("B541")
+@pytest.mark.parametrize(
+    ("is_locked", "apply"), [(True, "the next apply"), (False, "an apply with --resume")]
+)
+def test_a_pause_of_ours_is_told(is_locked: bool, apply: str) -> None:
+    """The next reader finds the Deployment paused, and wonders why and what ends it."""
+    assert remarks(ENDINGS["paused"]().attempt, is_locked=is_locked) == [
+        f"deployment/web is paused, as --on-failure pause asks: undo or {apply} resumes it"
     ]
 
 

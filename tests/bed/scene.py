@@ -19,6 +19,8 @@ from tests.cluster.objects import Client, Objects
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 OURS = "rollout-gate"
+ALL_AT_ONCE: JSON = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "100%"}}
+"""A strategy that creates all new pods beside the old ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,11 @@ def web(version: int | str = 1, /, **over: object) -> JSON:
         "env": {"PASSWORD": CANARY},
     }
     return manifests.deployment(**{**given, **over})  # type: ignore[arg-type]
+
+
+def crashing(version: int | str = 2, /) -> JSON:
+    """Return a `web` one of whose two new pods crashes: evidence that dooms nothing, ever."""
+    return web(version, behaviour="crash=0.1;only=1, ready=40", strategy=ALL_AT_ONCE)
 
 
 def settings(value: str = "one") -> JSON:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.bed.interrupting import CRASHED, END_SECONDS, ENDING, UNDER_WAY, interrupted
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, crashing, web
 from tests.cluster.command import LINE_SECONDS
 from tests.cluster.control_plane import ControlPlane
 from tests.e2e.conftest import GateWith, WriteKubeconfig
@@ -72,7 +72,7 @@ def test_before_the_first_write_nothing_is_left(
 def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> None:
     """Where the first signal waits for the server, the second one waits for nothing."""
     scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.1")) as running:
+    with scene.applying(crashing()) as running:
         running.wait_for_line(CRASHED)
         with plane.api_server.suspended():
             running.send(signal.SIGINT)

@@ -7,14 +7,16 @@ import json
 import pytest
 
 from tests.bed.expectations import assert_runs, assert_verified, images
+from tests.bed.pods import behave, image_of, running_pods, wait_until_gone
 from tests.bed.policies import IN_EARNEST, Policies
-from tests.bed.scene import Scene, quota, service, settings, web
+from tests.bed.scene import ALL_AT_ONCE, Scene, quota, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
 
 JSON_OUTPUT = ("--output", "json")
+SLOW = "ready=40"
 
 
 def outcomes(result: Result) -> dict[str, tuple[str, str]]:
@@ -54,21 +56,21 @@ def test_two_good_ones_are_verified_together(scene: Scene) -> None:
 def beside_a_superseded_one(scene: Scene, behaviour: str) -> tuple[str, str]:
     """Roll out `web`, which behaves so, and `api`, which is edited meanwhile; return web's end."""
     scene.serve(web(), web(name="api"))
-    with scene.applying(
-        web(2, behaviour=behaviour), web(2, name="api", behaviour="never-ready")
-    ) as running:
-        scene.objects.wait("pods", lambda pods: any(_image(pod) == "shop/api:2" for pod in pods))
+    both = (
+        web(2, behaviour=SLOW, strategy=ALL_AT_ONCE),
+        web(2, name="api", behaviour="never-ready"),
+    )
+    with scene.applying(*both) as running:
+        scene.objects.wait("pods", lambda pods: any(image_of(pod) == "shop/api:2" for pod in pods))
         scene.kubectl("set", "image", "deployment/api", "api=shop/api:3", check=True)
+        running.wait_for_line("deployment/api: .*shop/api:3")
+        behave(scene, running_pods(scene, "shop/web:2", 2), behaviour)
         result = running.wait()
     assert whole(result) == (8, "superseded", "Superseded"), str(result)
     ended = outcomes(result)
     assert ended["api"] == ("superseded", "Superseded")
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
     return ended["web"]
-
-
-def _image(pod: JSON) -> str:
-    return str(pod["spec"]["containers"][0]["image"])
 
 
 @pytest.mark.contract("B30", "B127")
@@ -79,11 +81,14 @@ def test_the_list_of_several_says_what_became_of_a_deleted_one(
     """Gone, or made again by somebody: the text says which, beside the one that is verified."""
     scene.serve(web(), web(name="api"))
     second = web(2, name="api", behaviour="never-ready")
-    with scene.applying(web(2, behaviour="ready=3"), second) as running:
+    with scene.applying(web(2, behaviour=SLOW, strategy=ALL_AT_ONCE), second) as running:
         running.wait_for_line("applied +deployment/api changed")
         scene.objects.delete("deployments", "api")
         if comes_back:
             scene.objects.create("deployments", web(3, name="api"))
+        else:
+            wait_until_gone(scene, "api")
+        behave(scene, running_pods(scene, "shop/web:2", 2), "ready")
         result = running.wait()
     assert whole(result) == (8, "superseded", "Deleted"), str(result)
     (scene.folder / "result.json").write_text(result.stdout)
@@ -96,7 +101,7 @@ def test_the_list_of_several_says_what_became_of_a_deleted_one(
 @pytest.mark.contract("B30")
 def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
     """One is edited by somebody: the other is verified all the same; the worst decides, 8."""
-    assert beside_a_superseded_one(scene, "ready=3") == ("verified", "Complete")
+    assert beside_a_superseded_one(scene, "ready") == ("verified", "Complete")
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
@@ -104,7 +109,7 @@ def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
 @pytest.mark.contract("B30")
 def test_a_failure_beside_a_superseded_one_still_goes_back(scene: Scene) -> None:
     """The bad one goes back, the edited one is left alone; 8 is worse than 4."""
-    assert beside_a_superseded_one(scene, "crash=1") == ("rolled-back", "CrashLoop")
+    assert beside_a_superseded_one(scene, "crash=0.1") == ("rolled-back", "CrashLoop")
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.bed.expectations import assert_runs, assert_verified, images
 from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
 
 
 @pytest.mark.fault(17)
@@ -32,7 +33,7 @@ def test_without_evidence_the_rollout_is_left_alone(
 def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> None:
     """A signal after a crash writes the way back, once, and waits for nothing."""
     scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.1")) as running:
+    with scene.applying(crashing()) as running:
         result = interrupted(running, CRASHED)
     assert result.document["rollback"]["verified"] is False
     assert len(audit.requests().rollbacks(scene.objects.namespace, "web")) == 1
@@ -43,19 +44,19 @@ def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> No
 @pytest.mark.fault(17)
 @pytest.mark.contract("B151")
 @pytest.mark.parametrize(
-    ("policy", "behaviour", "line", "image"),
+    ("policy", "body", "line", "image"),
     [
-        ("rollback", "ready=30", UNDER_WAY, "shop/web:1"),
-        ("keep", "crash=0.1", CRASHED, "shop/web:2"),
+        ("rollback", web(2, behaviour="ready=30"), UNDER_WAY, "shop/web:1"),
+        ("keep", crashing(), CRASHED, "shop/web:2"),
     ],
 )
 def test_a_policy_does_not_look_at_the_evidence(
-    scene: Scene, policy: str, behaviour: str, line: str, image: str
+    scene: Scene, policy: str, body: JSON, line: str, image: str
 ) -> None:
     """--on-interrupt rollback goes back in any case, keep in none."""
     scene.serve(web())
     flags = ["--on-interrupt", policy]
-    with scene.applying(web(2, behaviour=behaviour), flags=flags) as running:
+    with scene.applying(body, flags=flags) as running:
         interrupted(running, line)
     assert images(scene.objects.get("deployments", "web")) == [image]
 

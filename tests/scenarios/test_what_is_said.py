@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.sandbox.kubelet.behaviour import ANNOTATION
 from tests.bed.expectations import (
     assert_refused,
     assert_rolled_back,
@@ -16,7 +15,8 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import Scene, settings, template_annotation, web
+from tests.bed.pods import behave, restarts, running_pods
+from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -305,29 +305,6 @@ def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
     assert "Vacuous" not in said
 
 
-def crash(scene: Scene, pods: list[JSON]) -> None:
-    """Let running pods crash from now on."""
-    behaviour = {"metadata": {"annotations": {ANNOTATION: CRASH}}}
-    for pod in pods:
-        scene.objects.patch("pods", pod["metadata"]["name"], behaviour)
-
-
-def new_pods(scene: Scene, name: str, count: int) -> list[JSON]:
-    """Return the pods of version 2 of a Deployment, as soon as that many run."""
-
-    def running(pods: list[JSON]) -> list[JSON]:
-        image = f"shop/{name}:2"
-        ours = (pod for pod in pods if pod["spec"]["containers"][0]["image"] == image)
-        return [pod for pod in ours if pod["status"].get("phase") == "Running"]
-
-    return running(scene.objects.wait("pods", lambda pods: len(running(pods)) == count))
-
-
-def restarts(pod: JSON) -> int:
-    """Return how often a pod's containers were restarted."""
-    return sum(each["restartCount"] for each in pod["status"].get("containerStatuses", ()))
-
-
 @pytest.mark.contract("B772", "B723")
 @pytest.mark.parametrize("is_crashing", [True, False])
 def test_what_crashes_beside_a_failure_is_not_called_innocent(
@@ -338,14 +315,14 @@ def test_what_crashes_beside_a_failure_is_not_called_innocent(
     One of the worker's two pods crashes for good, which alone dooms nothing; then all of web's do.
     """
     scene.serve(web(), web(name="worker"))
-    surge: JSON = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "100%"}}
-    bodies = [web(2, name=name, behaviour=SLOW, strategy=surge) for name in ("web", "worker")]
+    names = ("web", "worker")
+    bodies = [web(2, name=name, behaviour=SLOW, strategy=ALL_AT_ONCE) for name in names]
     with scene.applying(*bodies, flags=["--on-failure", "keep"]) as running:
-        one, _ = new_pods(scene, "worker", 2)
+        one, _ = running_pods(scene, "shop/worker:2", 2)
         if is_crashing:
-            crash(scene, [one])
+            behave(scene, [one], CRASH)
             scene.objects.wait_for("pods", one["metadata"]["name"], lambda pod: restarts(pod) >= 3)
-        crash(scene, new_pods(scene, "web", 2))
+        behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
         result = running.wait()
     assert (result.exit_code, result.document["reason"]) == (6, "CrashLoop"), str(result)
     reasons = {one["name"]: one["reason"] for one in result.document["deployments"]}

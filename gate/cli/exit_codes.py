@@ -45,7 +45,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "apply a version that works, or `rollout-gate undo NAME` to an older one",
     ),
     Outcome.INCONCLUSIVE: (
-        "the new version; its checks could not tell. Of `status`: not complete yet, or paused",
+        "the new version; its checks could not tell. Of `status`: under way, or paused half-way",
         "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`",
     ),
     Outcome.SUPERSEDED: (

@@ -1,5 +1,6 @@
-"""Which version `undo` returns to: never forward to one that was given up.
+"""Which version `undo` returns to: the newest verified one that is not what runs.
 
+So the second of two in a row returns to what the first one left; what failed is none to return to.
 Revision numbers do not tell: a return renumbers (the controller gives the ReplicaSet that it uses
 again the next number), so the second-newest revision may be the one that has just failed.
 """

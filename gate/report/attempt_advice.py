@@ -1,4 +1,4 @@
-"""What to do next after a run that ended before any Deployment was followed, by its reason."""
+"""What to do next where the reason of a run says it, and no Deployment says more."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
     Reason.CHECK_ERROR: _ASK_ALONE,
 }
-"""Advice for runs that ended before any Deployment was followed."""
+"""Advice by the reason of a run that followed no Deployment, or for which that counts alone."""
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 

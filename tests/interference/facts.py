@@ -147,6 +147,11 @@ class Facts:
         own = self.own(key)
         return own[0].number - 1 if own else self.ended.ended
 
+    def first_write(self) -> int:
+        """Return the count of writes of the attempt's first change; its end where it made none."""
+        own = [each.number for key in self.manifest for each in self.own(key)[:1]]
+        return min(own, default=self.ended.ended)
+
     def with_changes_of_others(self, base: Leaves, key: Key, number: int) -> dict[Path, object]:
         """Return `base` with all that others changed of an object after a count of writes."""
         return others_changes(base, self.steps(key, number))

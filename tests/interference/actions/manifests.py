@@ -20,9 +20,12 @@ def kubectl_applies_the_old_version(stage: Stage, chance: random.Random) -> None
     stage.run_kubectl("apply", "-f", stage.manifest(1))
 
 
-@action(ends=[5])
+@action(ends=[5], early=[3])
 def kubectl_applies_the_same_version(stage: Stage, chance: random.Random) -> None:
-    """Apply the attempt's own manifest with kubectl."""
+    """Apply the attempt's own manifest with kubectl.
+
+    Between the dry run and the attempt's first write it changes what was decided on: refused.
+    """
     stage.run_kubectl("apply", "-f", stage.manifest(shop.NEW))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tests.bed.invariants import Key
 from tests.cluster.kubelet.api import JSON
@@ -125,10 +125,22 @@ def old_version_is_complete(facts: Facts) -> Iterator[str]:
         numbers = [base(key) for base in sets_that_served(facts)]
         if not any(facts.at(key, number) for number in numbers):
             continue  # there was none before
+        if _stands_as_it_was_kept(facts, key):
+            continue
         moments = facts.seen_at_the_end(key)
         if not any(_complete_as_at(facts, key, each, numbers) for each in moments):
             what = f"{named(key)} was not complete with the old template"
             yield f"exit 4, and {what}: {_what(moments)}"
+
+
+def _stands_as_it_was_kept(facts: Facts, key: Key) -> bool:
+    """Whether a bad version was kept here before the attempt, which then never came to write it.
+
+    Its other objects went back to what they were, and no version was complete before.
+    """
+    began = facts.until(key, facts.ended.started)
+    was_complete = bool(began) and _is_complete(began[-1])
+    return facts.trial.is_kept and not was_complete and not facts.own(key)
 
 
 def _complete_as_at(facts: Facts, key: Key, version: Version, numbers: list[int]) -> bool:
@@ -197,12 +209,25 @@ def failure_is_no_pessimism(facts: Facts) -> Iterator[str]:
     if facts.exit_code != ROLLBACK_FAILED:
         return
     for base in sets_that_served(facts):
-        if any(unlike_set(facts, base)):
+        if any(unlike_set(facts, base)) or _lacks_a_secret(facts, base):
             continue
         moments = [facts.seen_at_the_end(key)[:1] for key in facts.keys("deployments")]
         if all(_is_complete(version) for versions in moments for version in versions):
             yield "exit 5, and the set that served stands whole and complete"
             return
+
+
+def _lacks_a_secret(facts: Facts, base: Callable[[Key], int]) -> bool:
+    """Whether a Secret of a set was another one before the attempt wrote anything, and still is.
+
+    A verified set has no body of it, whoever changed it: the attempt could not put it back.
+    """
+    first = facts.first_write()
+    for key in facts.keys("secrets"):
+        was = facts.at(key, base(key))
+        if was not in (facts.at(key, first - 1), facts.final(key)):
+            return True
+    return False
 
 
 def _is_complete(version: Version) -> bool:

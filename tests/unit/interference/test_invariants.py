@@ -22,6 +22,7 @@ from tests.unit.interference.story import (
     SERVICE,
     SETTINGS,
     WEB,
+    Story,
     begun,
     broken_off,
     by_hand,
@@ -97,6 +98,45 @@ def test_a_version_before_that_was_verified_may_come_back_as_a_whole() -> None:
     assert not broken(story.facts(4, trial=trial(is_good=False, start=Start.KEPT)))
 
 
+def test_a_secret_that_had_changed_before_is_what_nobody_could_return() -> None:
+    """Exit 5 is right where others had changed the Secret since it was verified."""
+    story = begun()
+    story.apply(Writer.OTHERS, shop.NEW, only=[KEYS])
+    story.apply(Writer.OURS, shop.NEW, only=[SETTINGS, SERVICE, WEB])
+    story.apply(Writer.OURS, 1, only=[SETTINGS, SERVICE, WEB])
+    kept = trial(is_good=False, start=Start.KEPT_WITH_SECRET)
+    assert not broken(story.facts(5, trial=kept))
+
+
+def _beside_a_kept_version(status: Callable[[JSON], JSON]) -> tuple[Story, JSON]:
+    """Return a story with a kept bad version of this status, and its Deployment."""
+    story = begun()
+    story.apply(Writer.BEFORE, shop.KEPT, only=[SETTINGS, KEYS, SERVICE])
+    [body] = [each for each in shop.version(shop.KEPT) if each["kind"] == "Deployment"]
+    story.write(Writer.BEFORE, WEB, status(body))
+    return story, body
+
+
+def _started_at(story: Story, started: int) -> Facts:
+    facts = story.facts(4, trial=trial(is_good=False, start=Start.KEPT))
+    return replace(facts, ended=replace(facts.ended, started=started))
+
+
+def _rejected_before_its_deployment(status: Callable[[JSON], JSON]) -> Facts:
+    """Return an attempt that began beside a kept bad version, and came not to its Deployment."""
+    story, body = _beside_a_kept_version(status)
+    started = story.number
+    story.apply(Writer.OURS, shop.NEW, only=[SETTINGS])
+    story.apply(Writer.OURS, shop.KEPT, only=[SETTINGS])
+    story.write(Writer.MACHINERY, WEB, broken_off(body))
+    return _started_at(story, started)
+
+
+def test_a_kept_version_that_was_not_written_need_not_be_complete() -> None:
+    """Exit 4 of an apply that was rejected before its Deployment: it is as it was, incomplete."""
+    assert not broken(_rejected_before_its_deployment(broken_off))
+
+
 # -- each invariant sees what breaks it ------------------------------------------------------------
 
 
@@ -166,6 +206,20 @@ def _old_version_without_pods() -> Facts:
     [body] = [each for each in shop.version(1) if each["kind"] == "Deployment"]
     story.write(Writer.OURS, WEB, broken_off(body))
     return story.facts(4)
+
+
+def _old_version_broke_while_another_was_written() -> Facts:
+    return _rejected_before_its_deployment(complete)
+
+
+def _kept_version_written_and_not_complete() -> Facts:
+    story, _ = _beside_a_kept_version(broken_off)
+    started = story.number
+    story.apply(Writer.OURS, shop.NEW)
+    story.apply(Writer.OURS, 1, only=[SETTINGS, KEYS, SERVICE])
+    [body] = [each for each in shop.version(1) if each["kind"] == "Deployment"]
+    story.write(Writer.OURS, WEB, broken_off(body))
+    return _started_at(story, started)
 
 
 def _superseded_by_nobody() -> Facts:
@@ -280,6 +334,18 @@ def _failed_though_all_went_back() -> Facts:
     return rolled_back().facts(5, performed=performed("config-map-made-immutable"))
 
 
+def _failed_for_a_secret_that_others_changed_later() -> Facts:
+    """The attempt had read the Secret as it was verified, and could have returned it."""
+    story = verified()
+    story.write(Writer.OTHERS, KEYS, {**shop.version(shop.THIRD)[1]})
+    story.apply(Writer.OURS, 1, only=[SETTINGS, SERVICE, WEB])
+    return story.facts(5, trial=trial(is_good=False, start=Start.KEPT_WITH_SECRET))
+
+
+def _refused_after_all_was_written() -> Facts:
+    return verified().facts(3, performed=performed("kubectl-applies-the-same-version"))
+
+
 def _lease(holder: str, annotations: JSON | None = None) -> JSON:
     metadata = {"name": LEASE.name, "annotations": annotations or {}}
     return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": holder}}
@@ -304,6 +370,7 @@ def _next_apply_that_is_refused() -> Facts:
 
 PLANTED = [
     ("ends_as_it_may", _exit_that_nothing_leads_to),
+    ("ends_as_it_may", _refused_after_all_was_written),
     ("ends_in_time", _too_late),
     ("is_no_bug", _traceback),
     ("is_no_bug", _document_of_another_code),
@@ -314,6 +381,8 @@ PLANTED = [
     ("set_that_served_stands", _rolled_back_over_a_foreign_key),
     ("set_that_served_stands", _foreign_key_stops_the_rest),
     ("old_version_is_complete", _old_version_without_pods),
+    ("old_version_is_complete", _old_version_broke_while_another_was_written),
+    ("old_version_is_complete", _kept_version_written_and_not_complete),
     ("superseded_by_somebody", _superseded_by_nobody),
     ("superseded_by_somebody", _superseded_and_taken_back),
     ("nothing_written_over_others", _superseded_and_taken_back),
@@ -339,6 +408,7 @@ PLANTED = [
     ("statement_is_true", _said_baseline_of_the_new),
     ("statement_is_true", _said_other_of_ours),
     ("failure_is_no_pessimism", _failed_though_all_went_back),
+    ("failure_is_no_pessimism", _failed_for_a_secret_that_others_changed_later),
     ("lock_is_given_back", _lock_that_is_held),
     ("lock_is_given_back", _record_that_is_open),
     ("lock_is_given_back", _secret_that_is_left),
@@ -368,6 +438,8 @@ def test_an_action_widens_what_may_come_of_it() -> None:
     assert "ends_as_it_may" not in names(paused)
     denied = ended(rolled_back().facts(0, performed=performed("quota-created")), 4)
     assert "ends_as_it_may" not in names(denied)
+    applied = performed("kubectl-applies-the-same-version", is_early=True)
+    assert not broken(ended(begun().facts(0, performed=applied), 3))
     scaled = ended(begun().facts(0, performed=performed("scale-up", is_early=True)), 3)
     assert not broken(scaled)
     late = ended(verified().facts(0, performed=performed("scale-up")), 3)

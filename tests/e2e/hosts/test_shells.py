@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.bed.interrupting import ENDING, UNDER_WAY
 from tests.bed.scene import Scene, web
 from tests.cluster import programs
 from tests.cluster.command import Program
@@ -16,6 +19,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.hosts.place import EXAMPLES, Place, environment, installed_gate, rules
 
 STEP = re.compile(r"\b(?:sh |script: )'(?P<script>[^']+)'")
+DEPLOY = EXAMPLES / "shell" / "deploy.sh"
 HELM = """#!/bin/sh
 echo "helm $*" >>"$HOME/helm.log"
 """
@@ -79,15 +83,47 @@ def test_the_steps_beside_helm(sandbox: Place, tmp_path: Path) -> None:
 
 @pytest.mark.contract("B595")
 @pytest.mark.parametrize(
-    ("asked", "code", "says"),
-    [("", 0, "the new version runs"), ("crash=0.1", 4, "the version before runs")],
+    ("asked", "code", "says"), [("", 0, "VERIFIED"), ("crash=0.1", 4, "ROLLED BACK")]
 )
 def test_the_shell_script(sandbox: Place, tmp_path: Path, asked: str, code: int, says: str) -> None:
     """It says what runs, and ends as the gate did."""
     sandbox.serve("web")
     sandbox.write(tmp_path / "deploy" / "web.yaml", "web", 2, asked)
-    result = agent(sandbox, tmp_path)(EXAMPLES / "shell" / "deploy.sh")
+    result = agent(sandbox, tmp_path)(DEPLOY)
     assert (result.exit_code, says in result.stdout) == (code, True), str(result)
+
+
+@pytest.mark.contract("B604")
+@pytest.mark.parametrize(("number", "code"), ENDING)
+def test_a_signal_to_the_shell_script_is_heard_by_the_gate(
+    sandbox: Place, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """Its process ends when the gate has said how it ended, and leaves none behind."""
+    sandbox.serve("web")
+    sandbox.write(tmp_path / "deploy" / "web.yaml", "web", 2, "never-ready")
+    with agent(sandbox, tmp_path).start(DEPLOY) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.send(number)
+        result = running.wait()
+    assert (result.exit_code, "INTERRUPTED" in result.stdout) == (code, True), str(result)
+    assert (tmp_path / "gate-report.html").exists()
+    assert "held" not in sandbox.gate("locks").stdout
+
+
+@pytest.mark.contract("B604")
+def test_the_shell_script_finishes_what_a_killed_one_left(sandbox: Place, tmp_path: Path) -> None:
+    """After SIGKILL the same script again returns what was left, and deploys: exit 0."""
+    sandbox.serve("web")
+    sandbox.write(tmp_path / "deploy" / "web.yaml", "web", 2, "never-ready")
+    with agent(sandbox, tmp_path).start(DEPLOY) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.send(signal.SIGKILL)
+        assert running.wait().exit_code == -signal.SIGKILL
+    sandbox.write(tmp_path / "deploy" / "web.yaml", "web", 3)
+    result = agent(sandbox, tmp_path)(DEPLOY)
+    assert result.exit_code == 0, str(result)
+    assert "recovered" in result.stderr
+    assert sandbox.images("web")[0] == "shop/web:3"
 
 
 @pytest.mark.contract("B595")
@@ -99,6 +135,25 @@ def test_the_shell_script_beside_helm(sandbox: Place, tmp_path: Path) -> None:
     result = agent(sandbox, tmp_path)(EXAMPLES / "shell" / "helm.sh", "web", "chart", "default")
     assert result.exit_code == 6, str(result)
     assert "helm rollback web" in (sandbox.folder / "helm.log").read_text()
+
+
+@pytest.mark.contract("B604")
+@pytest.mark.parametrize("number", [number for number, _ in ENDING])
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_a_signal_to_the_script_beside_helm_is_heard_by_the_gate(
+    sandbox: Place, tmp_path: Path, number: signal.Signals, shell: str
+) -> None:
+    """It ends after `verify` has, with its exit code; Helm takes nothing back."""
+    sandbox.serve("web")
+    sandbox.write(tmp_path / "web.yaml", "web", 2, "never-ready")
+    sandbox.gate("apply", "-f", tmp_path / "web.yaml", "--on-failure", "keep", "--timeout", "1s")
+    by = replace(agent(sandbox, tmp_path), words=(shell, "-xe"))
+    with by.start(EXAMPLES / "shell" / "helm.sh", "web", "chart", "default") as running:
+        running.wait_for_line("progress +deployment/web")
+        running.send(number)
+        result = running.wait()
+    assert (result.exit_code, "INTERRUPTED" in result.stdout) == (143, True), str(result)
+    assert "helm rollback" not in (sandbox.folder / "helm.log").read_text()
 
 
 @pytest.mark.contract("B595", "B602")

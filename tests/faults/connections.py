@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.faults.exchange import Exchange
@@ -102,6 +104,18 @@ class Held:
         while not self.released.is_set():
             await exchange.wait(_POLL_SECONDS)
         await exchange.say(reply or await exchange.reply())
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Somebody else is quicker: what they `do` is done when the request reaches the server."""
+
+    do: Callable[[], None]
+
+    async def play(self, exchange: Exchange) -> None:
+        """Let them, then ask."""
+        await asyncio.to_thread(self.do)
+        await exchange.say(await exchange.reply())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,14 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import OURS, Scene, secret, service, settings, web
+from tests.bed.owners import disown, whole
+from tests.bed.scene import Scene, secret, service, settings, web
 from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects
 from tests.long import longer
 
 CRASH = "crash=0.1"
-JSON_PATCH = "application/json-patch+json"
 KEEP = ("--on-failure", "keep")
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
@@ -35,28 +34,6 @@ STRATEGIES: dict[str, JSON | None] = {
     "surge": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
     "recreate": {"type": "Recreate"},
 }
-
-
-def whole(objects: Objects, resource: str, name: str) -> JSON:
-    """Return what an object is, bookkeeping and status aside, with what we own of it."""
-    live = objects.get(resource, name)
-    metadata = live["metadata"]
-    (ours,) = [
-        entry["fieldsV1"]
-        for entry in metadata["managedFields"]
-        if (entry["manager"], entry["operation"]) == (OURS, "Apply")
-    ]
-    annotations = dict(metadata.get("annotations", {}))
-    annotations.pop("deployment.kubernetes.io/revision", None)
-    kept = {name: live[name] for name in live if name not in ("metadata", "status")}
-    return {**kept, "annotations": annotations, "labels": metadata.get("labels"), "ours": ours}
-
-
-def disown(scene: Scene, resource: str, name: str) -> None:
-    """Remove all managed fields, as `kubectl patch` can."""
-    nobody = [{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]
-    scene.objects.patch(resource, name, nobody, JSON_PATCH)
-    assert not scene.objects.get(resource, name)["metadata"].get("managedFields")
 
 
 @pytest.mark.contract("B61", "B149")
@@ -73,7 +50,7 @@ def test_an_object_whose_owners_were_removed_returns_all_the_same(scene: Scene, 
     with scene.applying({**bare, "data": {"two": "2"}}, web(2, behaviour="crash=5")) as running:
         running.wait_for_line(UNDER_WAY)
         for resource, name in BOTH:
-            disown(scene, resource, name)
+            disown(scene.objects, resource, name)
         result = running.wait()
     assert_rolled_back(result, "CrashLoop")
     assert [whole(scene.objects, *each) for each in BOTH] == found

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from tests.bed.expectations import assert_verified, images
-from tests.bed.scene import Scene, web
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified, images
+from tests.bed.owners import disown, whole
+from tests.bed.scene import Scene, settings, web
 from tests.cluster.access import Certificate
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
@@ -14,12 +17,13 @@ from tests.e2e.faults.ends import BAD, BOTH, BUDGETS, GOOD, Version
 from tests.e2e.faults.webhook import asked_about_deployments
 from tests.faults import answers, connections
 from tests.faults.proxy import Proxy
-from tests.faults.request import APPLIES
+from tests.faults.request import APPLIES, Match
 from tests.faults.script import Fault, Rule
 
 LATE_SECONDS = 20.0
 IN_A_ROW = 20
 SLOW_SECONDS = 25.0
+DISOWNED = (("configmaps", "settings"), ("deployments", "web"))
 
 judged = pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
 
@@ -63,6 +67,33 @@ def test_writes_that_arrive_twice_are_done_once(scene: Scene, play: Play, versio
     scene.serve(web())
     play(Rule(APPLIES, connections.Twice()))
     version.assert_judged(scene, scene.apply(version.manifest, flags=BUDGETS))
+
+
+@pytest.mark.contract("B149")
+def test_owners_that_go_right_before_the_way_back_are_put_back(
+    scene: Scene, play: Play, proxy: Proxy
+) -> None:
+    """The API server's own conflicts with `before-first-apply`: all of it returns, to the field."""
+    served = (settings("one"), web())
+    assert_verified(scene.apply(*served))
+    found = [whole(scene.objects, *each) for each in DISOWNED]
+    stripped = [
+        Rule(
+            Match("PATCH", rf"/{resource}/{name}$", write=True),
+            connections.Overtaken(partial(disown, scene.objects, resource, name)),
+            first=2,
+            count=1,
+        )
+        for resource, name in DISOWNED
+    ]
+    play(*stripped)
+    bad = {**settings("one"), "data": {"mode": "two", "more": "2"}}
+    result = scene.apply(bad, web(2, behaviour="crash=0.1"), flags=BUDGETS)
+    assert_rolled_back(result, "CrashLoop")
+    assert len(proxy.log.like(stripped[0].match, "Overtaken")) == 1
+    assert len(proxy.log.like(stripped[1].match, "Overtaken")) == 1
+    assert [whole(scene.objects, *each) for each in DISOWNED] == found
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.fault(13)

@@ -40,7 +40,7 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
         text = locks_table(
-            rows, now, console.style(settings), with_namespace=settings.all_namespaces
+            rows, now, console.uncut(settings), with_namespace=settings.all_namespaces
         )
         text += "".join(f"{line}\n" for line in _steps(session, rows))
     console.write(text)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gate.core.origin import NO_ORIGIN, Origin
 from gate.core.outcome import Reason
 from gate.core.version_history import JudgedVersion
+from gate.report.stacked import stacked
 from gate.report.style import Style, columns, padded
 
 _GAP = "  "
@@ -146,7 +147,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     """Return the revisions as an aligned table, the highest number first, marks to the right.
 
     A stream that is too narrow for it has the long columns cut, then leaves out who, commit and
-    change cause, one after the other; the marks stay. `now` has a time zone; ages are counted from
+    change cause, one after the other; the marks stay. One that is narrower even than that has a
+    block for each revision, with all that there is. `now` has a time zone; ages are counted from
     it.
     """
     if not revisions:
@@ -156,6 +158,13 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     marks = ["", *(_mark(one, wide=is_wide, held=is_held) for one in ordered)]
     room = style.width - max(map(columns, marks))
     shown = _shown(ordered, now, style, room)
+    if sum(width + len(_GAP) for _, _, width in shown) > room:
+        names = [*(column.heading for column in _COLUMNS), ""]
+        rows = [
+            [*(column.cell(one, now) for column in _COLUMNS), mark]
+            for one, mark in zip(ordered, marks[1:], strict=True)
+        ]
+        return "\n".join(stacked(names, rows, style)) + "\n"
     cells = [_lines(column, texts, width, style) for column, texts, width in shown]
     lines = (_GAP.join(row).rstrip() for row in zip(*cells, marks, strict=True))
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from gate.report.history import age
+from gate.report.stacked import stacked
 from gate.report.style import Style, columns, padded
 
 _HEADINGS = ("LOCK", "STATE", "SINCE", "HOLDER", "RUN")
@@ -52,7 +53,10 @@ class LockRow:
 def locks_table(
     rows: Sequence[LockRow], now: datetime, style: Style, *, with_namespace: bool = False
 ) -> str:
-    """Return the locks as an aligned table; `now` has a time zone, and ages are counted from it."""
+    """Return the locks as an aligned table; `now` has a time zone, and ages are counted from it.
+
+    A stream that is too narrow for states and holders has a block for each lock.
+    """
     if not rows:
         return "no locks\n"
     table = [_HEADINGS, *(tuple(map(style.shown, _cells(row, now))) for row in rows)]
@@ -60,6 +64,8 @@ def locks_table(
         namespaces = ["NAMESPACE", *(style.shown(row.namespace) for row in rows)]
         table = [(name, *cells) for name, cells in zip(namespaces, table, strict=True)]
     widths = [max(map(columns, column)) for column in zip(*table, strict=True)]
+    if sum(widths[:-1]) + len(_GAP) * (len(widths) - 1) > style.width:
+        return "".join(f"{line}\n" for line in stacked(table[0], table[1:], style))
     lines = (
         _GAP.join(padded(cell, width) for cell, width in zip(cells, widths, strict=True))
         for cells in table

@@ -130,18 +130,36 @@ def test_a_narrow_terminal_has_the_verdict_and_the_marks() -> None:
         running=True,
         returned_to=True,
     )
-    for width in (60, 70, 80, 100, 120, 160):
+    for width in (30, 40, 60, 70, 80, 100, 120, 160):
         lines = history_table([one], NOW, Style(width=width)).splitlines()
-        assert width < 70 or all(columns(line) <= width for line in lines)
+        assert all(columns(line) <= width for line in lines)
         shown[width] = " ".join(lines[0].split())
     assert shown == {
-        60: "REVISION AGE PODS VERDICT IMAGES",
+        30: "REVISION 1",
+        40: "REVISION 1",
+        60: "REVISION 1",
         70: "REVISION AGE PODS VERDICT IMAGES",
         80: "REVISION AGE PODS VERDICT IMAGES",
         100: "REVISION AGE PODS VERDICT IMAGES CHANGE CAUSE",
         120: "REVISION AGE PODS VERDICT COMMIT IMAGES CHANGE CAUSE",
         160: "REVISION AGE PODS VERDICT BY COMMIT IMAGES CHANGE CAUSE",
     }
+
+
+@pytest.mark.contract("B190")
+def test_a_stream_that_is_too_narrow_for_the_table_has_blocks() -> None:
+    """Nothing is left out of them, and neither a verdict nor its reason is cut."""
+    one = revision(
+        7, judged=judged(Reason.CRASH_LOOP, "somebody", "1" * 40), running=True, returned_to=True
+    )
+    lines = history_table([one, revision(2)], NOW, Style(width=40)).splitlines()
+    assert all(columns(line) <= 40 for line in lines)
+    blocks = "\n".join(lines).split("\n\n")
+    assert [block.split()[:2] for block in blocks] == [["REVISION", "7"], ["REVISION", "2"]]
+    said = " ".join(blocks[0].split())
+    for part in ("CrashLoop", "BY somebody", "COMMIT 1111111", "current <- returned to"):
+        assert part in said, said
+    assert "…" not in said
 
 
 @pytest.mark.parametrize("created_at", ["", "yesterday", "2026-11-21T11:55:00"])

@@ -124,7 +124,7 @@ def prepare_attempt(
         preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(str(finding))
-    try_checks(session, settings, session.sources, plan.targets, console)
+    try_checks(session, settings, plan.targets, console)
     return Ready(session, plan, watching, claim.lease)
 
 

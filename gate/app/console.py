@@ -63,6 +63,7 @@ class Console:
         self.tree: LiveTree | None = None
         self.is_locked = False
         self.has_open_record = False
+        self.check_flags: tuple[str, ...] | None = None
         self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
@@ -172,6 +173,7 @@ class Console:
             server=self._about.get("server", ""),
             context=self._about.get("context", ""),
             kubeconfig=self._about.get("kubeconfig", ""),
+            check_flags=self.check_flags,
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),

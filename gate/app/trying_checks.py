@@ -1,8 +1,10 @@
-"""The checks before the first write: each query is asked once against the version that serves.
+"""The checks before the first write: each is asked once of the version that serves.
 
 What is wrong with a query refuses the attempt (exit 2), what keeps the server from answering for
-good as well (exit 3); what may be different in a minute is a warning. HTTP and command checks are
-not asked: they may change what they look at. Services are connected to, without a request.
+good as well (exit 3); what may be different in a minute is a warning. An HTTP check that fails
+before anything is written is a warning: its URL may be wrong, and would fail any new version. Where
+nothing serves yet its service is connected to, without a request. Command checks are not run: they
+may change what they look at, while GET and HEAD are safe methods (RFC 9110, 9.2.1).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.app.asking_now import BEGUN_SECONDS_AGO, Job, ask_all, job
+from gate.app.check_flags import check_flags
 from gate.app.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
 from gate.app.console import Console
 from gate.app.session import Session
@@ -29,7 +32,6 @@ from gate.errors import RefusedError
 from gate.report.asked import AskedCheck, parts
 from gate.report.pointing import pointed, question_text
 from gate.side_by_side import each
-from gate.sources.source import Sources
 
 TRIAL_SECONDS: Final = 30.0
 """No check is begun later than that; each ends by the limits of its source."""
@@ -37,7 +39,7 @@ TRIAL_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A check of a query on its way; `serves` tells whether a version is there to be seen."""
+    """A check on its way; `serves` tells whether a version is there to be seen."""
 
     check: Check
     job: Job
@@ -47,24 +49,34 @@ class _Trial:
 def try_checks(
     session: Session,
     settings: Settings,
-    sources: Sources,
     targets: Sequence[Target],
     console: Console,
+    *,
+    is_under_way: bool = False,
 ) -> None:
     """Find every fault of the checks that can be found; say what each will ask. Nothing is written.
 
+    Of a rollout that is under way nobody can tell which version would answer an HTTP check.
     UnfitChecks for what is wrong with the checks, RefusedError where they cannot be asked.
     """
     checks = all_checks(settings)
+    console.check_flags = check_flags(settings)
     require_askable(checks, [target.ref for target in targets])
     trials = [_trial(session, check, targets) for check in checks]
     for trial in trials:
         _announce(trial, console)
-    _warn_of_unreachable(sources, session, checks, console)
-    queries = [trial for trial in trials if isinstance(trial.check.probe, Metric)]
-    jobs = [trial.job for trial in queries]
-    asked = ask_all(sources, session.clock, jobs, TRIAL_SECONDS)
-    _judge(list(zip(queries, asked, strict=True)), settings, console)
+    asked = [trial for trial in trials if _is_asked(trial, is_under_way=is_under_way)]
+    _warn_of_unreachable(session, [trial.check for trial in trials if trial not in asked], console)
+    jobs = [trial.job for trial in asked]
+    answers = ask_all(session.sources, session.clock, jobs, TRIAL_SECONDS)
+    _judge(list(zip(asked, answers, strict=True)), settings, console)
+
+
+def _is_asked(trial: _Trial, *, is_under_way: bool) -> bool:
+    probe = trial.check.probe
+    return isinstance(probe, Metric) or (
+        isinstance(probe, Http) and trial.serves and not is_under_way
+    )
 
 
 def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
@@ -77,8 +89,13 @@ def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
     # Against itself the version that serves would always pass: what counts is whether it is seen.
     alone = without_comparison(check)
     subject = _subject(namespace, target, at)
-    serves = target is None or isinstance(target.baseline, Known)
-    return _Trial(check, job(alone, about, subject, at), serves)
+    return _Trial(check, job(alone, about, subject, at), _serves(target, targets))
+
+
+def _serves(target: Target | None, targets: Sequence[Target]) -> bool:
+    """Tell whether anything serves that a check of one Deployment, or of no single one, sees."""
+    seen = targets if target is None else (target,)
+    return not seen or any(isinstance(one.baseline, Known) for one in seen)
 
 
 def _subject(namespace: str, target: Target | None, at: float) -> Subject:
@@ -111,16 +128,15 @@ def _announce(trial: _Trial, console: Console) -> None:
         _note(console, name, question_text(question))
 
 
-def _warn_of_unreachable(
-    sources: Sources, session: Session, checks: Sequence[Check], console: Console
-) -> None:
-    """Connect to the services of HTTP checks, without a request: it could change something."""
-    asked = [check for check in checks if isinstance(check.probe, Http)]
+def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Console) -> None:
+    """Connect to the services of HTTP checks, without a request."""
+    services = [check for check in checks if isinstance(check.probe, Http)]
 
     def reach(check: Check) -> str:
-        return sources.reach(check.probe.question) if isinstance(check.probe, Http) else ""
+        probe = check.probe
+        return session.sources.reach(probe.question) if isinstance(probe, Http) else ""
 
-    for check, why in zip(asked, each(session.clock, reach, asked), strict=True):
+    for check, why in zip(services, each(session.clock, reach, services), strict=True):
         if why:
             console.warn(f"check {check.name}: {why}")
 
@@ -139,16 +155,17 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
         for warning in _warnings(trial, asked, settings):
             console.warn(warning)
     deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
-    wrong = [asked for _, asked in deciding if is_unfit(asked)]
+    queries = [asked for trial, asked in deciding if isinstance(trial.check.probe, Metric)]
+    wrong = [asked for asked in queries if is_unfit(asked)]
     if wrong:
         raise UnfitChecks([(complaint(asked), "\n".join(_pointer(asked))) for asked in wrong])
-    barred = [asked for _, asked in deciding if asked.measurement.permanent]
+    barred = [asked for asked in queries if asked.measurement.permanent]
     if barred:
         raise _refusal(barred)
-    unseen = [asked for trial, asked in deciding if _is_unseen(trial, asked)]
-    if unseen and settings.strict_checks:
-        hint = "correct the query or its labels, or leave out --strict-checks"
-        message = "; ".join(map(_unseen, unseen))
+    doomed = [_why_it_cannot_pass(trial, asked) for trial, asked in deciding]
+    if any(doomed) and settings.strict_checks:
+        hint = "correct the check, or leave out --strict-checks"
+        message = "; ".join(filter(None, doomed))
         raise RefusedError(message, reason=Reason.CHECK_INCONCLUSIVE, hint=hint)
 
 
@@ -185,6 +202,11 @@ def _refusal(barred: list[AskedCheck]) -> RefusedError:
 def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[str]:
     name, found = trial.check.name, asked.measurement
     probe = trial.check.probe
+    doomed = _why_it_cannot_pass(trial, asked)
+    if doomed:
+        if not (settings.strict_checks and trial.check.decides):
+            yield doomed
+        return
     if isinstance(probe, Metric) and probe.compare is not None and not trial.serves:
         yield (
             f"check {name} compares with the version that serves, and there is none: "
@@ -195,19 +217,23 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
             yield f"check {name} could not be asked now: {found.message}"
         case Kind.ERROR if not trial.check.decides:
             yield complaint(asked)
-        case Kind.NO_DATA if _is_unseen(trial, asked):
-            if not (settings.strict_checks and trial.check.decides):
-                yield _unseen(asked)
         case Kind.FAIL if trial.serves:
             yield f"check {name}: the running version violates it already: {found.message}"
         case _:
             return
 
 
-def _is_unseen(trial: _Trial, asked: AskedCheck) -> bool:
-    return trial.serves and asked.measurement.kind is Kind.NO_DATA
+def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
+    """Return why a check cannot pass as things are, "" where it may.
 
-
-def _unseen(asked: AskedCheck) -> str:
-    name, why = asked.check.name, asked.measurement.message
-    return f"check {name}: this check cannot see the running version: {why}"
+    Its query sees nothing of what serves, or what serves fails at its URL.
+    """
+    name, found = asked.check.name, asked.measurement
+    if not trial.serves:
+        return ""
+    if isinstance(trial.check.probe, Http) and found.kind in (Kind.FAIL, Kind.ERROR):
+        how = "fails it already" if found.kind is Kind.FAIL else "cannot be asked it"
+        return f"check {name}: what serves now {how}: {found.message}"
+    if found.kind is Kind.NO_DATA:
+        return f"check {name}: this check cannot see the running version: {found.message}"
+    return ""

@@ -89,7 +89,7 @@ def verify(
         may_retreat=False,
         target_set=TargetSet(undo_lacks=lacks),
     )
-    try_checks(session, settings, session.sources, targets, console)
+    try_checks(session, settings, targets, console, is_under_way=True)
     return Ready(session, plan, watching, lease)
 
 

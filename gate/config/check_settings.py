@@ -79,7 +79,12 @@ class CheckSettings(ClusterSettings):
         Option(Group.CHECKS, CHECKED, "what a rollout gets whose checks cannot tell"),
     ] = OnInconclusive.KEEP
     strict_checks: Annotated[
-        bool, Option(Group.CHECKS, GATING, "refuse a check that cannot see the running version")
+        bool,
+        Option(
+            Group.CHECKS,
+            GATING,
+            "refuse a check that cannot see the running version, or an HTTP check that it fails",
+        ),
     ] = False
     prometheus: Annotated[
         PrometheusServer,

@@ -12,7 +12,14 @@ from functools import partial
 
 from gate.cluster_name import ClusterName
 from gate.core.outcome import Outcome, Reason
-from gate.report.attempt_advice import CHANGED_MEANWHILE, WITHOUT_A_DEPLOYMENT, Step, claims_of
+from gate.report.attempt_advice import (
+    CHANGED_MEANWHILE,
+    WITHOUT_A_DEPLOYMENT,
+    Step,
+    claims_of,
+    hinted,
+)
+from gate.report.check_advice import OF_CHECKS, ask_again
 from gate.report.crash_advice import crash_advice
 from gate.report.fate import fate_of, fate_words, grouped
 from gate.report.half_applied import is_innocent
@@ -79,23 +86,19 @@ def _of_attempt(result: Result) -> Iterator[Step]:
         yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
         return
     if result["hint"] and "\n" not in result["hint"]:
-        yield _hinted(result["hint"])
+        yield hinted(result["hint"])
         return
     if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
         yield from claims
         return
     worst = worst_deployment(result)
+    if result["reason"] in OF_CHECKS:
+        text = "ask the checks by themselves, step by step"
+        yield ask_again(result, text, "", cluster_of(result).flags())
+        return
     flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
     for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
-
-
-def _hinted(hint: str) -> Step:
-    """Return the hint of an error, which knows more than its reason; it may end in a command."""
-    text, _, command = hint.rpartition(": ")
-    if not command.startswith(("rollout-gate ", "kubectl ")):
-        return Step(hint)
-    return Step(f"{text or 'see'}:", command)
 
 
 def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -359,8 +362,7 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         return
     gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    added = "with this run's check flags added:"
-    yield _step(result, worst, f"{text}, {added}", "checks", "--explain")
+    yield ask_again(result, text, worst["name"], _place(result, worst))
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 

@@ -22,7 +22,6 @@ class Step:
 CHANGED_MEANWHILE: Final = (
     "somebody else changed it meanwhile: look at what they did, then run the same command again"
 )
-_ASK_ALONE = (Step("ask the checks by themselves, step by step:", "rollout-gate checks --explain"),)
 WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
@@ -45,9 +44,6 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
-    Reason.CHECK_FAILED: _ASK_ALONE,
-    Reason.CHECK_INCONCLUSIVE: _ASK_ALONE,
-    Reason.CHECK_ERROR: _ASK_ALONE,
 }
 """Advice by the reason of a run that followed no Deployment, or for which that counts alone."""
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
@@ -65,3 +61,11 @@ def claims_of(message: str) -> Iterator[Step]:
     flags = [word for name in managers for word in ("--take-over", name)]
     yield Step("to take their fields over for good, apply with:", shlex.join(flags))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def hinted(hint: str) -> Step:
+    """Return the hint of an error, which knows more than its reason; it may end in a command."""
+    text, _, command = hint.rpartition(": ")
+    if not command.startswith(("rollout-gate ", "kubectl ")):
+        return Step(hint)
+    return Step(f"{text or 'see'}:", command)

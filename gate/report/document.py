@@ -76,6 +76,7 @@ def minimal(
         "server": run.server,
         "context": run.context,
         "kubeconfig": run.kubeconfig,
+        "check_flags": None if run.check_flags is None else list(run.check_flags),
         "cluster_uid": run.cluster_uid,
         "outcome": outcome,
         "exit_code": exit_code,

@@ -15,6 +15,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "recoverable": False,
         "traceparent": "",
         "kubeconfig": "",
+        "check_flags": None,
         "history": {"pods": [], "checks": []},
     },
     ("deployments",): {"deletion": None, "undo_lacks": [], "trees": []},

@@ -17,6 +17,7 @@ Ended = dict[str, Any]
 _LEFT_OUT: Final = (
     "server",
     "kubeconfig",
+    "check_flags",
     "checks",
     "timeline",
     "history",

@@ -349,6 +349,13 @@ class Result(TypedDict):
     server: Annotated[str, Meta(description="URL of the API server.")]
     context: Annotated[str, Meta(description="Context of the kubeconfig.")]
     kubeconfig: Annotated[str, Meta(description='The file that was named, "" where none was.')]
+    check_flags: Annotated[
+        list[str] | None,
+        Meta(
+            description="With which `checks` asks the same; null where they are not known, or may"
+            " hold a secret."
+        ),
+    ]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
     outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
     exit_code: Annotated[

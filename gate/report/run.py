@@ -17,6 +17,7 @@ class Run:
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
+    `check_flags` are those with which `checks` asks the same, None where they are not known.
     `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether it stands
     there because it could not be struck out.
     `going_namespaces` are those that were being deleted when the attempt had ended.
@@ -35,6 +36,7 @@ class Run:
     server: str = ""
     context: str = ""
     kubeconfig: str = ""
+    check_flags: tuple[str, ...] | None = None
     cluster_uid: str = ""
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from responses import RequestsMock
 
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
@@ -256,38 +258,141 @@ def test_a_comparison_without_a_baseline_is_warned_of(
     assert warning.startswith("check slow compares with the version that serves")
 
 
-# -- what is not asked -----------------------------------------------------------------------------
+# -- HTTP checks -----------------------------------------------------------------------------------
+
+SERVICE = "http://shop.example/live"
+
+
+@pytest.fixture
+def shop() -> Iterator[RequestsMock]:
+    """Return what answers in the place of every service."""
+    with RequestsMock(assert_all_requests_are_fired=False) as mock:
+        yield mock
+
+
+@pytest.fixture
+def nobody_listens() -> str:
+    """Return a URL of this machine where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        return f"http://127.0.0.1:{service.getsockname()[1]}/live"
 
 
 @pytest.mark.contract("B454")
-def test_services_and_commands_are_left_alone(
-    gate: Gate, path: str, metrics: Metrics, tmp_path: Any
+def test_a_url_is_asked_once_of_what_serves(gate: Gate, path: str, shop: RequestsMock) -> None:
+    """One that answers as asked for is no warning, with --strict-checks neither."""
+    shop.get(SERVICE, status=200)
+    ended = gate("preflight", file=[path], http_check=[SERVICE], strict_checks=True)
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+    assert [call.request.method for call in shop.calls] == ["GET"]
+
+
+@pytest.mark.contract("B454")
+def test_a_url_at_which_what_serves_fails_is_a_warning(
+    gate: Gate, path: str, shop: RequestsMock
 ) -> None:
-    """What they do to the system is for after the write; what they are is told."""
-    mark = tmp_path / "ran"
+    """A typing mistake in a URL would condemn each new version, and none of them is to blame."""
+    shop.get(SERVICE, status=404)
+    ended = gate("preflight", file=[path], http_check=[SERVICE])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now fails it already: the status is 404, not 200 to 299" in warning
+    assert len(shop.calls) == 1
+
+
+@pytest.mark.contract("B454")
+def test_with_strict_checks_a_url_that_fails_is_a_refusal(
+    gate: Gate, path: str, shop: RequestsMock, nobody_listens: str
+) -> None:
+    """All of them at once; one that only reports stays a warning."""
+    shop.get(SERVICE, status=404)
+    shop.add_passthru(nobody_listens)
+    only_reports = {"name": "tried", "http": {"url": nobody_listens}, "dry-run": True}
+    checks = [only_reports, {"name": "gone", "http": {"url": nobody_listens}}]
+    given = {"http_check": [SERVICE], "checks": checks, "strict_checks": True}
+    ended = gate("preflight", file=[path], **given)
+    assert (ended.code, ended.document["reason"]) == (3, "CheckInconclusive")
+    assert "fails it already: the status is 404" in ended.err
+    assert "check gone: what serves now fails it already: " in ended.err
+    assert "leave out --strict-checks" in ended.err
+    assert [warning.partition(":")[0] for warning in warnings(ended)] == ["check tried"]
+
+
+@pytest.mark.contract("B454")
+def test_a_service_that_is_not_there_fails_what_serves(
+    gate: Gate, path: str, nobody_listens: str
+) -> None:
+    """Who mistyped its port hears of it before the write."""
+    ended = gate("preflight", file=[path], http_check=[nobody_listens])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now fails it already: " in warning
+    assert "refuse" in warning
+
+
+@pytest.mark.contract("B454")
+def test_a_service_without_a_name_cannot_be_asked(gate: Gate, path: str) -> None:
+    """A host that does not resolve tells nothing of a version, so it is not called its failure."""
+    ended = gate("preflight", file=[path], http_check=["http://shop.invalid/live"])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now cannot be asked it: " in warning
+
+
+@pytest.mark.contract("B454")
+def test_where_nothing_serves_a_service_is_only_connected_to(
+    gate: Gate, manifest: Manifest, nobody_listens: str
+) -> None:
+    """A first version's own route answers nobody yet: only that it is there can be told."""
+    first = manifest(web(), web(name="api"))
     with socket.create_server(("127.0.0.1", 0)) as service:
         url = f"http://127.0.0.1:{service.getsockname()[1]}/live"
-        ended = gate("preflight", file=[path], http_check=[url], smoke_test=[f"touch {mark}"])
+        ended = gate("preflight", file=[first], http_check=[url], strict_checks=True)
         came, _ = service.accept()
         with came:
             assert came.recv(1) == b"", "it was asked"
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+    ended = gate("preflight", file=[first], http_check=[nobody_listens], strict_checks=True)
     assert ended.code == 0, ended.err
-    assert not mark.exists()
-    assert sorted(note.partition(": ")[2] for note in notes(ended)) == [
-        f"GET {url}",
-        f"touch {mark}",
-    ]
+    assert "cannot be reached: Connection refused" in warnings(ended)[0]
 
 
 @pytest.mark.contract("B454")
-def test_a_service_that_is_not_there_is_a_warning(gate: Gate, path: str) -> None:
-    """It may be there once the version is; who mistyped its port hears of it."""
-    with socket.create_server(("127.0.0.1", 0)) as service:
-        port = service.getsockname()[1]
-    ended = gate("preflight", file=[path], http_check=[f"http://127.0.0.1:{port}/live"])
+def test_of_a_rollout_that_is_under_way_a_service_is_only_connected_to(
+    gate: Gate, path: str, shop: RequestsMock
+) -> None:
+    """Nobody can tell which version would answer `verify`: it refuses nothing, and judges."""
+    shop.get(SERVICE, status=404)
+    ended = gate("verify", ("web",), http_check=[SERVICE], strict_checks=True)
+    assert (ended.code, ended.document["reason"]) == (6, "CheckFailed"), ended.err
+    assert "what serves now" not in ended.err
+
+
+@pytest.mark.contract("B453")
+def test_two_first_versions_are_nothing_that_a_check_could_see(
+    gate: Gate, manifest: Manifest, metrics: Metrics
+) -> None:
+    """A query about no single Deployment has nothing to see where none of them serves."""
+    metrics.answers()
+    ended = tried(
+        gate,
+        manifest(web(), web(name="api")),
+        'errors: sum(rate(errors{namespace="${namespace}"}[${window}])) <= 0.5',
+        strict_checks=True,
+    )
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B454")
+def test_commands_are_left_alone(gate: Gate, path: str, tmp_path: Any) -> None:
+    """What they do to the system is for after the write; what they are is told."""
+    mark = tmp_path / "ran"
+    ended = gate("preflight", file=[path], smoke_test=[f"touch {mark}"])
     assert ended.code == 0, ended.err
-    [warning] = [line for line in ended.document["warnings"] if line.startswith("check ")]
-    assert f"http://127.0.0.1:{port} cannot be reached: Connection refused" in warning
+    assert not mark.exists()
+    assert [note.partition(": ")[2] for note in notes(ended)] == [f"touch {mark}"]
 
 
 @pytest.mark.contract("B454")

@@ -24,7 +24,8 @@ class Verb(enum.StrEnum):
     TAKE_OVER = "take-over"
     """JSON patch that replaces `metadata.managedFields` by `body["managedFields"]`.
 
-    In a plan the body may have `claims`, fields that become ours whoever has owned them.
+    In a plan the body may have `claims`, fields that become ours whoever has owned them, and
+    `managers`, those whose fields become ours.
     """
     MERGE = "merge"
     """JSON merge patch of `body`."""

@@ -63,7 +63,8 @@ def _move(
         if rejection is not None:
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
-        yield "rollback", "; ".join(_way_back(after, write) for write in after.queue)
+        said = (_way_back(after, w) for w in after.queue if w.verb is not Verb.TAKE_OVER)
+        yield "rollback", "; ".join(said)
         yield from _refusals(before, after)
     if after.state is State.CLOSING:
         for line in differences(after):

@@ -217,7 +217,8 @@ def _restorations(
             continue
         body = _member_body(returns_to, ref, object_)
         if body is not None:
-            yield from _claimed(ref, claims_for_apply(body.thaw(), *_left(object_)))
+            claims = claims_for_apply(body.thaw(), *_left(object_))
+            yield from _claimed(ref, claims, object_.field_manager)
             yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
         elif object_.merged:
             yield _release(ref, object_)
@@ -252,10 +253,11 @@ def why_not_restored(object_: WrittenObject) -> str:
     return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
 
 
-def _claimed(ref: Ref, claims: Fields | None) -> Iterator[PlannedWrite]:
-    """Yield the patch that makes ours what the next apply has to remove, if anything."""
-    if claims is not None:
-        yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims}))
+def _claimed(ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER) -> Iterator[PlannedWrite]:
+    """Yield the patch that makes ours what the next apply has to remove, all `by` another too."""
+    managers = {} if by == FIELD_MANAGER else {"managers": [by]}
+    if claims is not None or managers:
+        yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims or {}, **managers}))
 
 
 def _left(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from gate.core import fields, ownership
+from gate.core import fields
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
 from gate.core.body import Body
-from gate.core.claims import claimed
-from gate.core.effects import FIELD_MANAGER, Effect, Read, Verb, Write
+from gate.core.effects import Effect, Read, Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
 from gate.core.foreign import (
@@ -32,6 +31,7 @@ from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite, plan_to_take_back
 from gate.core.remedy import WrittenObject, autoscaled_body, with_live_replicas
+from gate.core.take_over import take_over_now
 from gate.core.write_obstacles import is_done, substance, why_not_written
 from gate.core.write_order import sendable, with_at_head
 from gate.core.written import was_scaled, went_out
@@ -380,21 +380,5 @@ def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body
     if head.verb is Verb.APPLY and was_scaled(attempt, live):
         return Body.of(with_live_replicas(head.body.thaw(), live))
     if head.verb is Verb.TAKE_OVER:
-        return _taken_over(head, attempt.plan.before(head.ref), live)
+        return take_over_now(head, attempt.plan.before(head.ref), live)
     return head.body
-
-
-def _taken_over(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
-    """Take over the same managers and claims of the managed fields as they are by now."""
-    planned = head.body.thaw()
-    managed = live.managed.thaw()["managedFields"]
-    taken = None
-    if "managedFields" in planned and before is not None:
-        if before.managed == live.managed:
-            return head.body
-        left = {entry.get("manager") for entry in planned["managedFields"]}
-        had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
-        taken = ownership.take_over(managed, (had - left) | {FIELD_MANAGER})
-    if planned.get("claims"):
-        taken = claimed(taken or managed, planned["claims"], head.ref.api_version) or taken
-    return None if taken is None else Body.of({"managedFields": taken})

@@ -31,12 +31,13 @@ from gate.core.body import Body
 from gate.core.effects import Verb, Write
 from gate.core.events import LiveObject
 from gate.core.fact import Known
+from gate.core.judged_version import RESTARTED_AT
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, deployment_ref
 from gate.core.obstacles import obstacle
 from gate.core.outcome import Outcome
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
-from gate.core.version_history import RESTARTED_AT, History
+from gate.core.version_history import History
 from gate.errors import RefusedError
 from gate.kube.access import Permission, needed, one_change
 from gate.kube.failures import FieldManagerConflict, Forbidden
@@ -243,14 +244,22 @@ COMMANDS: dict[str, Command] = {
 """By the name that a person calls them."""
 
 
+def undone_commands(settings: Settings, command: str) -> tuple[str, ...]:
+    """Return the commands of which a recovery takes back what a dead gate left, complete or not.
+
+    Whoever undoes an interrupted restart wants what ran before it, of the same version.
+    """
+    return ("restart",) if command == "undo" and settings.to_revision is None else ()
+
+
 def is_done(
     session: Session, settings: Settings, console: Console, command: str, name: str
 ) -> Callable[[Attempt], bool] | None:
     """Return what tells whether a recovery has done what a command was for; None: it never has.
 
-    An undo is of what a dead gate left, where that had rolled out a version: to go on from what
-    came back would return to the version before that. A return, a restart and a resumption bring
-    none: what they come back to is what is to be undone.
+    An undo is of what a dead gate left, where that had rolled out or restarted a version: to go on
+    from what came back would return to the version before that. A return and a resumption are
+    none of these: what they come back to is what is to be undone.
     """
     if command != "undo" or settings.to_revision is not None:
         return None
@@ -258,7 +267,7 @@ def is_done(
 
     def is_undone(ended: Attempt) -> bool:
         resumed = ended.plan.resumed
-        if resumed is None or resumed.record.command != "apply":
+        if resumed is None or resumed.record.command not in ("apply", "restart"):
             return False
         if ended.outcome is not Outcome.ROLLED_BACK or not _is_back(ended, ref):
             return False

@@ -243,7 +243,8 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
         keeper = locked(session, settings, console, world, locks)
         attempt = partial(changing.COMMANDS[command], session, settings, name, console)
         is_done = changing.is_done(session, settings, console, command, name)
-        recovery = Recovery(world, settings, console)
+        undone = changing.undone_commands(settings, command)
+        recovery = Recovery(world, settings, console, undone=undone)
         return under_lock(recovery, session, keeper, attempt, is_done=is_done)
 
     return concluded(world, command, settings, prepare)

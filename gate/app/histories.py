@@ -11,9 +11,10 @@ from gate.core.body import FrozenMap
 from gate.core.causes import Cause
 from gate.core.confidential import ConfidentialBody
 from gate.core.holder import Holder
+from gate.core.judged_version import JudgedVersion
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import CleanText
-from gate.core.version_history import Closed, Closing, History, JudgedVersion
+from gate.core.version_history import Closed, Closing, History
 from gate.wire.history import history_text
 
 MOST_SECONDS: Final = 0.5

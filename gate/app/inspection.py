@@ -191,7 +191,7 @@ def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ..
             returned_to=rs.name == returns_to,
             undo_returns=chosen is not None and rs.uid == chosen.uid,
             undo_lacks=lacks if chosen is not None and rs.uid == chosen.uid else (),
-            judged=memory.of_template(rs.template),
+            judged=memory.of_replica_set(rs),
         )
         for rs in owned
     )

@@ -55,12 +55,17 @@ class Unfinished(GateError):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What finishes attempts; `budgets` is whether the settings' own count, not the record's."""
+    """What finishes attempts.
+
+    `budgets` is whether the settings' own count, not the record's. Of the commands in `undone`
+    what was left is taken back, complete or not.
+    """
 
     world: World
     settings: Settings
     console: Console
     budgets: bool = False
+    undone: tuple[str, ...] = ()
 
     def finish(self, keeper: Keeper, lock: Lock, delivered: Delivery) -> Attempt | None:
         """Finish the attempt whose record stands in a lock of ours; None where there is nothing.
@@ -89,7 +94,8 @@ class Recovery:
         watching = _watching(session, record, found)
         watching.settle(self.settings.connect_timeout)
         snapshots = _snapshots(record, watching)
-        plan = resume(record, found, snapshots, session.clock.now())
+        undoes = record.command in self.undone
+        plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
         if plan is None:
             self.console.note("recover", f"{lock}: it had changed nothing")
             return None

@@ -14,6 +14,7 @@ from gate.core.effects import FIELD_MANAGER, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Fact, Known, Unknown
 from gate.core.foreseen import may_restore
+from gate.core.judged_version import template_digest
 from gate.core.objects import Ref
 from gate.core.plan import Plan, Target
 from gate.core.policy import OnFailure, Policy
@@ -121,7 +122,7 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 if not returns:
                     return f"{target.ref}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
-                return f"{target.ref}: {why} a failure returns to {there}"
+                return f"{target.ref}: {why} a failure returns to {there}{_beside(plan, target)}"
             if not returns:
                 return f"{target.ref}: {version} serves; a failure does not return to it"
             return f"{target.ref}: a failure returns to {version}{_scaled_to_zero(target)}"
@@ -132,6 +133,16 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
             why = _why_not_to_what_ran(plan, target.ref)
             return f"{target.ref}: {why} a failure has nowhere to return to"
+
+
+def _beside(plan: Plan, target: Target) -> str:
+    """Say what differs where a failure returns to the pod template that is rolled out."""
+    trial = plan.trial(target.ref)
+    if trial is None or trial.deployment is None or not isinstance(target.baseline, Known):
+        return ""
+    wanted = template_digest(target.baseline.value.template)
+    is_same = template_digest(trial.deployment.template) == wanted
+    return ", with the configuration of then" if is_same else ""
 
 
 def _scaled_to_zero(target: Target) -> str:

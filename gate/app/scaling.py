@@ -97,7 +97,7 @@ def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
             number = 1 if numbers.wanted is None else numbers.wanted
             warn(
                 f"{item.ref} goes from 0 to {number} replicas: the gate had scaled its first"
-                " version to 0, which failed"
+                " version to 0 after a failure"
             )
             continue
         if numbers is None or not numbers.was_scaled or numbers.is_autoscaled:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gate.app import arrival, preflight, remembering, returned_set, undo_refusal
@@ -28,10 +27,12 @@ from gate.core.configuration_names import configuration_names
 from gate.core.env_values import with_values
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Fact, Known
+from gate.core.judged_version import RESTARTED_AT, JudgedVersion, is_restarted, template_digest
 from gate.core.lock import Lock, lock_of
 from gate.core.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.returned_template import body_with_template, without_pause
+from gate.core.shared_members import shared_members, with_shared_members
 from gate.core.undo_choice import (
     Choice,
     choice_name,
@@ -41,13 +42,7 @@ from gate.core.undo_choice import (
     version_of,
 )
 from gate.core.undo_set import attempts_on, changed_members, is_applied_by, lacking
-from gate.core.version_history import (
-    RESTARTED_AT,
-    History,
-    JudgedVersion,
-    is_restarted,
-    template_digest,
-)
+from gate.core.version_history import History
 from gate.errors import RefusedError
 from gate.kube.access import needed
 from gate.manifests.kinds import find
@@ -186,7 +181,11 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     """
     digests, replica_set = found.digests(), choice.replica_set
     deployments = {found.ref, *_deployments(found.history)}
-    attempts = attempts_on(found.ref, {ref: found.memory.history(ref) for ref in deployments})
+    histories = {ref: found.memory.history(ref) for ref in deployments}
+    attempts = attempts_on(found.ref, histories)
+    changed = changed_members(attempts, version, found.ref, digests)
+    shared = shared_members(version, found.ref, histories, digests, changed)
+    version = with_shared_members(version, shared)
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.deployment.template)
@@ -195,11 +194,18 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
     known = {ref: body is not None for ref, body in bodies.items()}
     gone = [ref for ref in known if isinstance(found.lives.get(ref), Absent)]
-    is_ours = partial(is_applied_by, attempts, digests=digests)
-    missing = lacking(found.ref, known, is_ours, gone)
+    needed_as_is = {one.ref for one in shared if one.is_live}
+    missing = lacking(
+        found.ref,
+        known,
+        lambda ref: ref not in needed_as_is and is_applied_by(attempts, ref, digests),
+        gone,
+    )
     if missing.refs:
         raise undo_refusal.not_whole(found, choice, version, missing)
     _describe(found, choice, version, bodies, is_restart_left=is_restart_left)
+    for one in shared:
+        found.console.note("undo", f"{one.ref} goes to what {one.deployment} was verified with")
     ordered = sorted(bodies, key=_rank)
     items = [
         _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
@@ -256,21 +262,25 @@ def _bodies(
 ) -> dict[Ref, Body | None]:
     """Return what was applied of members, None of those of which it is not known.
 
-    The Secret beside the lock is read only where it has what the history does not.
+    The Secret beside a lock is read only where it has what the history does not.
     """
     bodies = {ref: _remembered(found, version, ref) for ref in refs}
-    kept = {version.members[ref] for ref, body in bodies.items() if body is None}
-    kept &= set(found.history.kept)
-    if kept:
-        whole = found.memory.kept_bodies(found.ref, kept)
-        bodies.update({r: whole.get(version.members[r]) for r, b in bodies.items() if b is None})
+    for deployment in (found.ref, *sorted(_deployments(found.history) - {found.ref})):
+        kept = {version.members[ref] for ref, body in bodies.items() if body is None}
+        kept &= set(found.memory.history(deployment).kept)
+        if kept:
+            whole = found.memory.kept_bodies(deployment, kept)
+            lost = [ref for ref, body in bodies.items() if body is None]
+            bodies.update({ref: whole.get(version.members[ref]) for ref in lost})
     return bodies
 
 
 def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
     """Return what was applied of a member; its environment values are its ReplicaSet's."""
     digest = version.members[ref]
-    body = found.history.bodies.get(digest)
+    deployments = (found.ref, *sorted(_deployments(found.history)))
+    bodies = (found.memory.history(one).bodies.get(digest) for one in deployments)
+    body = next((one for one in bodies if one is not None), None)
     if body is None:
         return None
     complete = with_values(body, None)

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 from gate.app.undo_subject import UndoSubject
 from gate.core.body import NOTHING
+from gate.core.effects import FIELD_MANAGER
+from gate.core.fact import Known
+from gate.core.judged_version import JudgedVersion, template_digest
+from gate.core.objects import Ref
 from gate.core.outcome import Reason
+from gate.core.ownership import has_other_owners
 from gate.core.undo_choice import Choice, choice_name, older_revision, revision_name
 from gate.core.undo_set import Lacking
-from gate.core.version_history import JudgedVersion, template_digest
 from gate.errors import RefusedError
 
 
@@ -21,10 +25,12 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )
+    to_one = f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}"
+    is_alone = len(found.live.snapshot.owned()) == 1
     return RefusedError(
         f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
         reason=Reason.NO_BASELINE,
-        hint=f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}",
+        hint="apply the manifest of that version" if is_alone else to_one,
     )
 
 
@@ -35,7 +41,10 @@ def not_whole(
     hint = _hint(found, version)
     if any(ref.kind == "Secret" for ref in missing.not_kept):
         hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
-    whys, shown = "; ".join(_whys(version, missing)), choice_name(choice, found.live.snapshot)
+    whys, shown = (
+        "; ".join(_whys(found, version, missing)),
+        choice_name(choice, found.live.snapshot),
+    )
     return RefusedError(
         f"{found.ref} cannot be restored whole to {shown}: {whys}",
         reason=Reason.SET_INCOMPLETE,
@@ -58,7 +67,7 @@ def _hint(found: UndoSubject, version: JudgedVersion) -> str:
     return f"{apply}; or the pod template alone of {revision_name(older)}: {undo}"
 
 
-def _whys(version: JudgedVersion, missing: Lacking) -> Iterator[str]:
+def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:
     """Yield why objects cannot be restored, those of one reason together."""
     theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
     secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
@@ -67,7 +76,21 @@ def _whys(version: JudgedVersion, missing: Lacking) -> Iterator[str]:
         (theirs, "was not as a gate had written it when that version was verified"),
         (secrets, "has changed since, and what it was then is not kept"),
         (lost, "has changed since, and what it was then is not remembered"),
-        (missing.of_others, "was changed since by somebody else"),
     ):
         if refs:
             yield f"{', '.join(map(str, refs))} {why}"
+    for ref in missing.of_others:
+        yield f"{ref} {_whose(found, ref)}"
+
+
+def _whose(found: UndoSubject, ref: Ref) -> str:
+    """Say whose an object is that no attempt on the Deployment wrote as it stands."""
+    digest, fact = found.digests().get(ref), found.lives.get(ref)
+    deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
+    for one in sorted(deployments):
+        if one.kind == "Deployment" and found.memory.history(one).has_written(ref, digest):
+            return f"is as a run on {one} left it, which this undo does not return"
+    live = fact.value if isinstance(fact, Known) else None
+    if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):
+        return "was changed since by somebody else"
+    return f"was changed since by a run of the gate that the lock of {found.ref} does not remember"

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from gate.app.applying import Prepared
 from gate.app.preflight import managers_taken_over
 from gate.core.events import LiveObject
+from gate.core.judged_version import template_digest
 from gate.core.outcome import Reason
 from gate.core.template_return import fields_that_stay
 from gate.core.undo_choice import Choice
-from gate.core.version_history import template_digest
 from gate.errors import RefusedError
 
 

@@ -14,6 +14,7 @@ from gate.core.attempt import Attempt, Ending, Purpose, Rejection, Step, Undecid
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause, Trouble
 from gate.core.checks import During
+from gate.core.closing import closed_of
 from gate.core.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Verb, Write
 from gate.core.endings import closed
 from gate.core.fact import Known
@@ -24,7 +25,7 @@ from gate.core.inspecting import (
     with_restorations_checked,
     with_unread,
 )
-from gate.core.journal import closed_of, record_now
+from gate.core.journal import record_now
 from gate.core.machine import Leg, Place, State, Trigger
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason

@@ -11,9 +11,10 @@ from typing import Final
 
 from gate.core.body import NOTHING
 from gate.core.fact import Absent, Unknown
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import CleanText, Ref
 from gate.core.plan import Target
-from gate.core.version_history import History, JudgedVersion, template_digest
+from gate.core.version_history import History
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
 
@@ -43,7 +44,7 @@ def left_unverified(
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
-    verified = {pair for one in history.verified for pair in one.members.items()}
+    verified = {pair for one in history.unfailed for pair in one.members.items()}
     for version in reversed(history.versions):
         if version.verified or not _stands(version, digests, verified):
             continue

@@ -84,7 +84,8 @@ class Resumed:
     back already. `departed` and `left_alone` are what somebody else has changed or deleted since,
     `lost` is what it changed and nobody can restore.
     `back` is whether it goes back at once, `may_still_run` whether its lock was released, so that
-    nobody knows of its gate that it has ended.
+    nobody knows of its gate that it has ended, `undone` whether it goes back since somebody undoes
+    it.
     """
 
     record: Record
@@ -95,3 +96,4 @@ class Resumed:
     lost: FrozenMap[Ref, Cause] = field(default_factory=FrozenMap)
     back: bool = False
     may_still_run: bool = False
+    undone: bool = False

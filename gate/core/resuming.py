@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gate.core.attempt import Attempt, Ending, Rejection
 from gate.core.body import FrozenMap
@@ -28,6 +29,9 @@ from gate.core.remedy import WrittenObject, writes_back
 from gate.core.rollout import Rollout
 from gate.core.snapshot import Snapshot
 from gate.core.standing import Standing, standing, standing_of_member, trial
+
+UNDONE: Final = CleanText("an undo takes back what the gate had left")
+"""Why an attempt goes back that may have been complete."""
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """What is live of the record's objects; Unknown of none of them."""
@@ -50,11 +54,17 @@ class _Sorted:
 
 
 def resume(
-    record: Record, found: Found, snapshots: Mapping[Ref, Snapshot], at: float
+    record: Record,
+    found: Found,
+    snapshots: Mapping[Ref, Snapshot],
+    at: float,
+    *,
+    takes_back: bool = False,
 ) -> Plan | None:
     """Return the plan that finishes an attempt; None where it has changed nothing.
 
-    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds.
+    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`
+    is whether somebody undoes it: it goes back, complete or not, where what served is known.
     """
     standings = {kept.ref: _standing(record, kept, found[kept.ref]) for kept in record.objects}
     sorted_ = _Sorted(record, found, standings)
@@ -78,11 +88,12 @@ def resume(
         resumed=resumed,
         target_set=record.target_set,
     )
-    if record.leg is Leg.FORWARD and _is_half_applied(sorted_):
+    is_undone = takes_back and all(isinstance(one.baseline, Known) for one in plan.targets)
+    if record.leg is Leg.FORWARD and (is_undone or _is_half_applied(sorted_)):
         plan = plan_to_take_back(plan)
-    back = record.leg is Leg.BACK or _goes_back(plan, sorted_, at)
+    back = record.leg is Leg.BACK or is_undone or _goes_back(plan, sorted_, at)
     lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
-    return replace(plan, resumed=replace(resumed, back=back, lost=lost))
+    return replace(plan, resumed=replace(resumed, back=back, lost=lost, undone=is_undone))
 
 
 def _is_untouched(sorted_: _Sorted) -> bool:
@@ -316,6 +327,8 @@ def why_resumed(resumed: Resumed) -> Ending:
     causes = resumed.record.why
     if causes:
         return _failure(causes)
+    if resumed.undone:
+        return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
     text = "the gate ended before the new version was complete"
     if resumed.may_still_run:
         text = "its lock was released before the new version was complete; its gate may still run"

@@ -17,6 +17,7 @@ from gate.core.baseline import Baseline
 from gate.core.body import NOTHING, Body, FrozenMap
 from gate.core.effects import FIELD_MANAGER
 from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import CleanText, Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import left_unverified, obstacle
 from gate.core.ownership import owners_of
@@ -26,7 +27,7 @@ from gate.core.returned_template import body_with_template
 from gate.core.set_candidates import Candidates, Others, live_before
 from gate.core.target_set import TargetSet
 from gate.core.undo_choice import older_version
-from gate.core.version_history import History, JudgedVersion, template_digest
+from gate.core.version_history import History
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
 _NOT_OURS: Final = CleanText("somebody else had changed it when that version was verified")
@@ -34,7 +35,7 @@ _NOT_NAMED: Final = CleanText("this run does not write it, and it has changed si
 _NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
 _NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
 _LEFT_UNVERIFIED: Final = CleanText(
-    "an attempt that was not verified left it as it is, and nothing verified is remembered"
+    "an attempt that was not verified left it as it is, and no other verified version is remembered"
 )
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
@@ -87,7 +88,8 @@ def select(candidates: Candidates, others: Others) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
     beside = FrozenMap(digests_of(candidates.beside))
     if not _needs_verified(candidates):
-        return Selection(candidates.targets, TargetSet(beside=beside))
+        as_they_were = (replace(one, baseline=_as_it_was(one)) for one in candidates.targets)
+        return Selection(tuple(as_they_were), TargetSet(beside=beside))
     returns = _returns(candidates)
     bodies: dict[Ref, Body] = {}
     targets = []
@@ -131,9 +133,21 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
     for target in candidates.targets:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
-        why = obstacle(target, candidates.history(target.ref), digests)
+        history = candidates.history(target.ref)
+        why = None if _is_empty(target, history, digests) else obstacle(target, history, digests)
         if why is not None:
             yield target.ref, why
+
+
+def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
+    """Tell whether a Deployment has 0 replicas, and no attempt left that unverified.
+
+    Nothing of it has to serve: a failure returns to the 0 replicas of before.
+    """
+    live = target.snapshot.live
+    if live is None or live.replicas or not isinstance(target.baseline, Absent):
+        return False
+    return left_unverified(target, history, digests) is None
 
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:
@@ -358,7 +372,7 @@ def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
     Else it has gone on by itself, with a history of its own.
     """
     judged = {
-        one in found.verified
+        one in found.unfailed
         for found in candidates.histories.values()
         for one in found.versions
         if one.members.get(ref) == digest

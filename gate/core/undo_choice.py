@@ -13,16 +13,12 @@ from dataclasses import dataclass
 from gate.core.baseline import Baseline
 from gate.core.body import Body
 from gate.core.fact import Absent, Fact, Known
+from gate.core.judged_version import JudgedVersion, is_restarted, template_digest
 from gate.core.objects import Container, Ref, ReplicaSet, Template
 from gate.core.obstacles import obstacle
 from gate.core.plan import PlannedObject, Target
 from gate.core.snapshot import Snapshot
-from gate.core.version_history import (
-    History,
-    JudgedVersion,
-    is_restarted,
-    template_digest,
-)
+from gate.core.version_history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, s
         owned = _replica_set_of(version, snapshot)
         return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
     current = snapshot.current()
-    skipped: list[str] = []
+    skipped = list(_left_configurations(snapshot, history, digests))
     for rs in _older(snapshot, current):
         why = _why_skipped(rs, current, history)
         if why is None:
@@ -183,6 +179,21 @@ def _newest_verified(
     return None
 
 
+def _left_configurations(
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> Iterator[str]:
+    """Yield the versions with the pod template that runs whose configuration an undo left."""
+    live, current = snapshot.live, snapshot.current()
+    runs = template_digest(live.template) if live is not None else ""
+    for version in history.unfailed:
+        left_at = history.left_at(version)
+        if left_at is None or current is None or version.template != runs:
+            continue
+        if any(True for _ in _changed(version, digests)):
+            name = f"{revision_name(current)} with its configuration of {version.judged_at}"
+            yield f"{name}: an undo left it at {left_at}"
+
+
 def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
     """Yield the objects beside the Deployments that are not as a version had them."""
     for ref, digest in version.members.items():
@@ -248,6 +259,9 @@ def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -
     if judged is not None and judged.why is not None:
         verb = "it failed" if judged.failed else "it was not verified"
         return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
+    left_at = history.template_left_at(rs.template)
+    if left_at is not None:
+        return f"an undo left it at {left_at}"
     if judged is None and current is not None and _was_left_for(rs, current):
         return f"revision {current.revision} is a return from it"
     return None

@@ -10,10 +10,11 @@ from gate.core.baseline import Baseline
 from gate.core.body import FrozenMap
 from gate.core.env_values import with_values
 from gate.core.fact import Known
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import Ref, Template
 from gate.core.plan import Target
 from gate.core.undo_choice import version_of
-from gate.core.version_history import History, JudgedVersion, template_digest
+from gate.core.version_history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,13 @@ def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref,
     Deployment failed, the history of that other one alone knows.
     """
     others = [history for ref, history in histories.items() if ref != own]
-    beside = [one.members for history in others for one in history.versions if own in one.members]
-    return [*beside, *(one.members for one in histories[own].versions)]
+    beside = [one.members for history in others for one in _attempts(history) if own in one.members]
+    return [*beside, *(one.members for one in _attempts(histories[own]))]
+
+
+def _attempts(history: History) -> list[JudgedVersion]:
+    """Return what is remembered of attempts, with a verdict or without one, oldest first."""
+    return sorted((*history.versions, *history.unjudged), key=lambda one: one.judged_at)
 
 
 def is_applied_by(

@@ -6,112 +6,21 @@ return to one set: never one version's pods with another one's configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.body import NOTHING, Body, FrozenMap
-from gate.core.causes import Cause
 from gate.core.confidential import ConfidentialBody
-from gate.core.objects import CleanText, Ref, ReplicaSet, Template
-from gate.core.origin import Origin
-from gate.core.outcome import Reason
+from gate.core.judged_version import JudgedVersion, LeftVersion, template_digest
+from gate.core.objects import Ref, ReplicaSet, Template
 
 MOST_VERIFIED: Final = 3
 MOST_UNVERIFIED: Final = 5
+MOST_UNJUDGED: Final = 5
+MOST_LEFT: Final = 5
 """How many versions are remembered of a Deployment, the newest ones."""
-_NO_FAILURES: Final = (
-    Reason.INTERRUPTED,
-    Reason.UNREACHABLE,
-    Reason.FORBIDDEN,
-    Reason.CHECK_INCONCLUSIVE,
-    Reason.CHECK_ERROR,
-    Reason.SIBLING_FAILED,
-    Reason.PAUSED,
-)
-"""Why an attempt ended that says nothing of its version."""
-
-
-RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
-"""The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
-
-
-def template_digest(template: Template) -> str:
-    """Return what identifies a pod template; the time of a restart makes no other version."""
-    body = template.body.thaw()
-    annotations = (body.get("metadata") or {}).get("annotations") or {}
-    if RESTARTED_AT not in annotations:
-        return template.body.digest
-    del annotations[RESTARTED_AT]
-    if not annotations:
-        del body["metadata"]["annotations"]
-    return Body.of(body).digest
-
-
-def is_restarted(template: Template) -> bool:
-    """Tell whether a restart made the ReplicaSet of a pod template."""
-    metadata = template.body.thaw().get("metadata") or {}
-    return RESTARTED_AT in (metadata.get("annotations") or {})
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedVersion:
-    """A version of one Deployment, as an attempt applied it and judged it.
-
-    `template` is the `template_digest` of its pods, "" where the attempt changed only what stands
-    beside them; `images` are those of its containers. `members`
-    has the digest of what our manager had applied of each object of the attempt, the
-    Deployment's own among them; `NOTHING` of one that somebody else had changed by then. A verified
-    version has the objects of earlier attempts, too, that this one did not write.
-    `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
-    None of a verified one. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are of the judgement,
-    `origin` is of the apply that made it: None where another command rolled it out, or where it
-    serves again, and nothing is remembered of that apply.
-    """
-
-    template: str
-    images: tuple[CleanText, ...]
-    members: FrozenMap[Ref, str]
-    replica_set: str = ""
-    revision: int | None = None
-    why: Cause | None = None
-    attempt_id: str = ""
-    run_url: str = ""
-    judged_at: str = ""
-    origin: Origin | None = None
-
-    @property
-    def verified(self) -> bool:
-        """Whether it was verified."""
-        return self.why is None
-
-    @property
-    def failed(self) -> bool:
-        """Whether it is known to be bad; an attempt that was cut off says nothing of it."""
-        return self.why is not None and self.why.reason not in _NO_FAILURES
-
-    def is_same_as(self, other: JudgedVersion) -> bool:
-        """Tell whether both are the same pod template with the same objects beside it."""
-        return (self.template, self.members) == (other.template, other.members)
-
-    def is_failure_of(self, other: JudgedVersion) -> bool:
-        """Tell whether this is a failure of a version that was verified.
-
-        That may have more members: a failure names only what its attempt wrote.
-        """
-        is_same = self.template in ("", other.template)
-        held = self.members.items() <= other.members.items()
-        return self.failed and other.verified and is_same and held
-
-    def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
-        """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
-        found = [rs for rs in owned if template_digest(rs.template) == self.template]
-        return max(found, key=lambda rs: rs.revision or 0, default=None)
-
-    def is_applied(self, digests: Mapping[Ref, str]) -> bool:
-        """Tell whether each of its objects that `digests` names is as this version had it."""
-        common = [ref for ref, digest in self.members.items() if digest and ref in digests]
-        return bool(common) and all(self.members[ref] == digests[ref] for ref in common)
+_SECONDS: Final = len("2026-01-01T00:00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +28,14 @@ class Closing:
     """What the end of an attempt says of one Deployment that it wrote.
 
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
+    One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered as written alone.
     `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
     be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
-    attempt left it paused, `scaled_down` whether it scaled it to 0. `replicas` is the manifest's
-    number where that was applied and stands, None where it is as it was. `uid` is the
-    Deployment's. `beside` identifies what stood beside the attempt of the objects that earlier
-    ones had written and it did not.
+    attempt left it paused, `scaled_down` whether it scaled it to 0, None where it left the 0
+    replicas that it found. `replicas` is the manifest's number where that was applied and stands,
+    None where it is as it was. `uid` is the Deployment's. `beside` identifies what stood beside
+    the attempt of the objects that earlier ones had written and it did not. `left` is what an
+    undo went back from, without a time.
     """
 
     ref: Ref
@@ -135,7 +46,8 @@ class Closing:
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
     uid: str = ""
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
-    scaled_down: bool = False
+    scaled_down: bool | None = False
+    left: LeftVersion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +68,9 @@ class History:
     is known: ownership of fields holds no values. `uid` is of the Deployment that this was, for
     another one may have been made under its name since. `kept` are the digests of the bodies that
     are kept whole in a Secret beside the lock, each with the characters that it takes there.
-    `scaled_down` is true while a scale-down of ours to 0 may stand.
+    `scaled_down` is true while a scale-down of ours to 0 may stand. `unjudged` are what attempts
+    wrote that ended without a verdict of it, `left` the versions that an undo went back from;
+    oldest first.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
@@ -166,16 +80,32 @@ class History:
     uid: str = ""
     kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
     scaled_down: bool = False
+    unjudged: tuple[JudgedVersion, ...] = ()
+    left: tuple[LeftVersion, ...] = ()
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
+        """Return the versions to return to: `unfailed`, without those that an undo left."""
+        return tuple(one for one in self.unfailed if self.left_at(one) is None)
+
+    @property
+    def unfailed(self) -> tuple[JudgedVersion, ...]:
         """Return the versions that were verified and have not failed since, newest first."""
         return tuple(one for one in self.once_verified if not _has_failed_since(one, self.versions))
 
     @property
     def once_verified(self) -> tuple[JudgedVersion, ...]:
-        """Return `verified` with those that have failed since, which a person may still name."""
+        """Return `unfailed` with those that have failed since, which a person may still name."""
         return tuple(one for one in reversed(self.versions) if one.verified)
+
+    def left_at(self, version: JudgedVersion) -> str | None:
+        """Return when an undo went back from a version (RFC 3339), None where none did."""
+        return next((one.left_at for one in reversed(self.left) if one.is_of(version)), None)
+
+    def template_left_at(self, template: Template) -> str | None:
+        """Return when an undo went back from a pod template, None where none did."""
+        digest = template_digest(template)
+        return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
 
     def replicas_of(self, uid: str) -> int | None:
         """Return the number that was applied last to the Deployment of that uid, None for none."""
@@ -196,14 +126,37 @@ class History:
 
     def has_written(self, ref: Ref, digest: str | None) -> bool:
         """Tell whether an attempt on this Deployment left an object as `digest` tells."""
-        known = (one.members.get(ref) for one in self.versions)
+        known = (one.members.get(ref) for one in (*self.versions, *self.unjudged))
         return bool(digest) and digest in known
+
+    def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+        """Return the newest judgement of a ReplicaSet, None where there is none.
+
+        A restart makes ReplicaSets of one template, of which one alone may have failed or never
+        had a pod. One that is not named has the judgement of its template, a verification first,
+        that came after it was made.
+        """
+        digest = template_digest(replica_set.template)
+        newest_first = [
+            one
+            for one in (*reversed(self.versions), *reversed(self.unjudged))
+            if one.template == digest
+        ]
+        named = (one for one in newest_first if one.replica_set == replica_set.name)
+        made_at = replica_set.created_at[:_SECONDS]
+        others = [one for one in newest_first if made_at <= one.judged_at[:_SECONDS]]
+        verified = (one for one in others if one.verified)
+        return next(named, None) or next(verified, None) or next(iter(others), None)
 
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
         """Return the history with one more attempt in it."""
-        versions = list(self.versions)
+        versions, unjudged = list(self.versions), list(self.unjudged)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
+            if new.is_unjudged:
+                unjudged = [one for one in unjudged if not one.is_same_as(new)]
+                unjudged.append(_with_origin(new, versions))
+                continue
             new = _with_what_stayed(new, versions, closing.beside)
             new = _with_origin(new, versions)
             versions = [one for one in versions if not _is_replaced(one, new)]
@@ -216,13 +169,37 @@ class History:
             versions=kept,
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
+            unjudged=tuple(unjudged[-MOST_UNJUDGED:]),
+            left=self._left_after(closing, at),
             paused=closing.paused,
-            scaled_down=closing.scaled_down,
+            scaled_down=(
+                self.has_scaled_down(closing.uid)
+                if closing.scaled_down is None
+                else closing.scaled_down
+            ),
             replicas=(
                 self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
             ),
             uid=closing.uid,
         )
+
+    def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:
+        """Return the versions that were left, without those that were verified again.
+
+        Whoever goes by name to one that an undo had left takes that undo back: what he comes from
+        is not given up.
+        """
+        verified = [one for one in closing.versions if one.verified]
+        left = [one for one in self.left if not any(map(one.is_of, verified))]
+        is_taken_back = len(left) < len(self.left)
+        if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
+            return tuple(left)
+        left = [
+            one
+            for one in left
+            if (one.template, one.members) != (closing.left.template, closing.left.members)
+        ]
+        return (*left, replace(closing.left, left_at=at))[-MOST_LEFT:]
 
 
 def _with_what_stayed(

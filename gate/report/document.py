@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gate.core.attempt import Attempt, Ending
+from gate.core.closing import is_left_open
 from gate.core.differences import differences
 from gate.core.effects import Announce
 from gate.core.fact import Known
-from gate.core.journal import is_left_open
 from gate.core.objects import Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.policy import OnFailure

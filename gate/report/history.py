@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from gate.core.judged_version import JudgedVersion
 from gate.core.origin import NO_ORIGIN, Origin
 from gate.core.outcome import Reason
-from gate.core.version_history import JudgedVersion
 from gate.report.stacked import stacked
 from gate.report.style import Style, columns, padded
 
@@ -42,7 +42,7 @@ class Revision:
     of the live template's, with or without pods, `returned_to` of the one that a failure of the
     next apply would go back to since it serves now. Where there is none, `undo_returns` is true
     of the one that `undo` chooses, and `undo_lacks` are the objects that keep it from returning
-    there whole. `judged` is the newest judgement of its template, None where none is remembered.
+    there whole. `judged` is the newest judgement of it, None where none is remembered.
     """
 
     number: int | None

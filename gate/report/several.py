@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.outcome import Outcome, Reason
+from gate.core.resuming import UNDONE
 from gate.report.fate import GONE, Fate, fate_of, fate_words, grouped
 from gate.report.fault import verb_of
 from gate.report.half_applied import is_innocent, is_unchanged_neighbour
@@ -93,6 +94,8 @@ def what_others_did(deployment: DeploymentResult) -> str:
 
 def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say what led back: the end of a gate is no failure of a version."""
+    if result["message"] == UNDONE:
+        return f"the restart of {names_of(result, deployments)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
         return f"{names_of(result, deployments)} did not complete"
     return what_each_did(result, deployments)

@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gate.core.body import Body, FrozenMap
+from gate.core.judged_version import JudgedVersion, LeftVersion
+from gate.core.objects import Ref
 from gate.core.origin import Origin
-from gate.core.version_history import History, JudgedVersion
+from gate.core.version_history import History
 from gate.wire.kept import ref, ref_of
 from gate.wire.origin import origin, origin_of
 from gate.wire.packed import packed, unpacked
@@ -75,15 +77,23 @@ def _by_worth(history: History) -> list[str]:
     return list(digests)
 
 
+_Part = JudgedVersion | LeftVersion | str
+"""What a history can do without: a version, or the digest of a body."""
+
+
 class _Sizes:
     """What each part of a history takes, packed once and only as far as parts may fit."""
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._characters: dict[JudgedVersion | str, int] = {}
+        self._characters: dict[_Part, int] = {}
 
     def within(self, most_characters: int) -> History:
-        """Return the history with what fits by single sizes: versions first, the newest first."""
+        """Return the history with what fits by single sizes.
+
+        Versions come first, then what was left, what was written without a verdict, and bodies;
+        of each the newest.
+        """
         history = self._history
         versions: list[JudgedVersion] = []
         bodies: dict[str, Body] = {}
@@ -93,6 +103,18 @@ class _Sizes:
             if left < 0:
                 break
             versions.insert(0, version)
+        gone_back_from: list[LeftVersion] = []
+        for one in reversed(history.left):
+            left -= self._of(one, _left(one))
+            if left < 0:
+                break
+            gone_back_from.insert(0, one)
+        unjudged: list[JudgedVersion] = []
+        for version in reversed(history.unjudged):
+            left -= self._of(version, _version(version))
+            if left < 0:
+                break
+            unjudged.insert(0, version)
         for digest in _by_worth(replace(history, versions=tuple(versions))):
             body = history.bodies[digest]
             characters = self._of(digest, {digest: body.thaw()})
@@ -104,14 +126,26 @@ class _Sizes:
             bodies[digest] = body
         needed = {digest for one in versions if one.verified for digest in one.members.values()}
         kept = FrozenMap((key, size) for key, size in history.kept.items() if key in needed)
-        return replace(history, versions=tuple(versions), bodies=FrozenMap(bodies), kept=kept)
+        return replace(
+            history,
+            versions=tuple(versions),
+            bodies=FrozenMap(bodies),
+            kept=kept,
+            unjudged=tuple(unjudged),
+            left=tuple(gone_back_from),
+        )
 
     def characters_of(self, fitting: History) -> int:
-        """Return what the versions and bodies of a history take one by one."""
-        parts: tuple[JudgedVersion | str, ...] = (*fitting.versions, *fitting.bodies)
+        """Return what the parts of a history take one by one."""
+        parts: tuple[_Part, ...] = (
+            *fitting.versions,
+            *fitting.left,
+            *fitting.unjudged,
+            *fitting.bodies,
+        )
         return sum(self._characters[part] for part in parts)
 
-    def _of(self, part: JudgedVersion | str, value: dict[str, Any]) -> int:
+    def _of(self, part: _Part, value: dict[str, Any]) -> int:
         if part not in self._characters:
             self._characters[part] = len(packed(value))
         return self._characters[part]
@@ -126,6 +160,8 @@ def _history(history: History) -> dict[str, Any]:
         "uid": history.uid,
         "kept": dict(history.kept),
         "scaled_down": history.scaled_down,
+        "unjudged": [_version(one) for one in history.unjudged],
+        "left": [_left(one) for one in history.left],
     }
 
 
@@ -140,6 +176,8 @@ def _history_of(value: Mapping[str, Any]) -> History:
         uid=clean_line(str(value.get("uid") or "")),
         kept=FrozenMap((str(key), int(size)) for key, size in (value.get("kept") or {}).items()),
         scaled_down=value.get("scaled_down") is True,
+        unjudged=tuple(map(_version_of, value.get("unjudged") or ())),
+        left=tuple(map(_left_of, value.get("left") or ())),
     )
 
 
@@ -152,7 +190,7 @@ def _version(version: JudgedVersion) -> dict[str, Any]:
     return {
         "template": version.template,
         "images": list(version.images),
-        "members": [[ref(one), digest] for one, digest in version.members.items()],
+        "members": _members(version.members),
         "replica_set": version.replica_set,
         "revision": version.revision,
         "why": cause(version.why) if version.why is not None else None,
@@ -164,11 +202,10 @@ def _version(version: JudgedVersion) -> dict[str, Any]:
 
 
 def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
-    members = ((ref_of(one), clean_line(digest)) for one, digest in value["members"])
     return JudgedVersion(
         template=clean_line(value["template"]),
         images=tuple(map(clean_line, value["images"])),
-        members=FrozenMap(members),
+        members=_members_of(value),
         replica_set=clean_line(value["replica_set"]),
         revision=None if value["revision"] is None else int(value["revision"]),
         why=cause_of(value["why"]) if value["why"] is not None else None,
@@ -177,6 +214,24 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
         judged_at=clean_line(value["at"]),
         origin=_origin_of(value.get("origin")),
     )
+
+
+def _left(left: LeftVersion) -> dict[str, Any]:
+    return {"template": left.template, "members": _members(left.members), "at": left.left_at}
+
+
+def _left_of(value: Mapping[str, Any]) -> LeftVersion:
+    at = clean_line(value["at"])
+    return LeftVersion(clean_line(value["template"]), _members_of(value), at)
+
+
+def _members(members: Mapping[Ref, str]) -> list[list[Any]]:
+    return [[ref(one), digest] for one, digest in members.items()]
+
+
+def _members_of(value: Mapping[str, Any]) -> FrozenMap[Ref, str]:
+    found = ((ref_of(one), clean_line(digest)) for one, digest in value["members"])
+    return FrozenMap(found)
 
 
 def _origin_of(value: Mapping[str, Any] | None) -> Origin | None:

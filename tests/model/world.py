@@ -20,6 +20,7 @@ from gate.core.causes import Cause
 from gate.core.effects import Effect, Verb, Write
 from gate.core.events import AttemptEvent, Kind, Listed, LiveObject
 from gate.core.fact import Absent, Fact, Known
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import CleanText
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
@@ -30,7 +31,7 @@ from gate.core.set_candidates import Candidates
 from gate.core.set_selection import select
 from gate.core.snapshot import Snapshot
 from gate.core.step import begin
-from gate.core.version_history import Closed, History, JudgedVersion, template_digest
+from gate.core.version_history import Closed, History
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template

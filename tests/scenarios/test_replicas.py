@@ -279,11 +279,49 @@ def test_a_0_of_somebody_after_the_gates_own_is_respected(scene: Scene) -> None:
 
 @pytest.mark.contract("B76")
 def test_the_gates_own_scale_down_can_be_kept(scene: Scene) -> None:
-    """`--replicas keep` is somebody's word; the next apply asks."""
+    """`--replicas keep` is the word of one run; nobody has scaled it, so the next one goes on."""
     scaled_down(scene)
     assert scene.apply(web(2), flags=["--replicas", "keep"]).exit_code == 0
     assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
+    result = scene.apply(web(3))
+    assert_verified(result)
+    assert warned(result, "goes from 0 to 2 replicas: the gate had scaled its first version to 0")
+    assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.contract("B72", "B76")
+def test_a_0_of_somebody_after_one_that_was_kept_is_respected(scene: Scene) -> None:
+    """The gate's own 0 is over once somebody has scaled it."""
+    scaled_down(scene)
+    assert scene.apply(web(2), flags=["--replicas", "keep"]).exit_code == 0
+    for replicas in (1, 0):
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
     assert_refused(scene.apply(web(3)), "Conflict", "has 0 replicas")
+
+
+@pytest.mark.contract("B76", "B723")
+def test_a_scale_down_beside_a_failure_slanders_nobody(scene: Scene) -> None:
+    """Of two first versions one failed: the other was scaled to 0 with it."""
+    bad = web(name="worker", behaviour=CRASH)
+    result = scene.apply(web(), bad, flags=["--on-first-failure", "scale-to-zero"])
+    assert result.exit_code == 6, str(result)
+    again = scene.apply(web(), web(2, name="worker"))
+    assert_verified(again)
+    assert warned(again, "deployment/web goes from 0 to 2 replicas", "to 0 after a failure")
+    assert not warned(again, "which failed")
+
+
+@pytest.mark.contract("B77")
+def test_a_failure_returns_to_the_0_replicas_of_before(scene: Scene) -> None:
+    """Nobody saw the version work, and nothing served: no older version is started."""
+    assert_verified(scene.apply(web()))
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    kept = scene.apply(web(2), flags=["--replicas", "keep"])
+    assert_verified(kept, "Vacuous", running="none")
+    result = scene.apply(web(3, behaviour=CRASH), flags=["--replicas", "apply"])
+    assert "a failure returns to revision 2 (shop/web:2), scaled to 0" in result.stderr
+    assert_rolled_back(result, "CrashLoop", running="none")
+    assert_runs(scene.objects, "shop/web:2", replicas=0)
 
 
 @pytest.mark.contract("B76")

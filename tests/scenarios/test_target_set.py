@@ -318,17 +318,19 @@ def test_undo_skips_what_failed_and_goes_to_what_was_verified_before(scene: Scen
 @pytest.mark.contract("B703")
 def test_undo_after_a_rollback_says_what_it_leaves(scene: Scene) -> None:
     """Who wants the bad version gone has it already; of the next undo nothing is said."""
+    assert_verified(scene.apply(settings("zero"), web(7)))
     assert_verified(scene.apply(settings(), web()))
     assert_verified(scene.apply(settings("two"), web(2)))
     failed = scene.apply(settings("three"), web(3, behaviour=CRASH))
     assert_rolled_back(failed, "CrashLoop")
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(result)
-    leaves = "this undo leaves revision 4 (shop/web:2), which runs since, for revision 1"
+    leaves = "this undo leaves revision 5 (shop/web:2), which runs since, for revision 2"
     assert warned(result, "was rolled back already, from shop/web:3", leaves)
     again = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(again)
     assert not warned(again, "rolled back already")
+    assert_runs(scene.objects, "shop/web:7")
 
 
 @pytest.mark.contract("B703")
@@ -469,5 +471,5 @@ def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) 
     assert_verified(scene.apply(settings("two"), web(2)))
     assert_verified(scene.apply(settings("three"), web(name="api")))
     refused = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(refused, "SetIncomplete", "configmap/settings", "somebody else")
+    assert_refused(refused, "SetIncomplete", "configmap/settings", "a run of the gate")
     assert mode(scene) == "three"

@@ -85,7 +85,7 @@ def test_a_refusal_blames_somebody_else_for_their_change_alone(scene: Scene) -> 
     """The Secret is our own apply's, the ConfigMap is not."""
     assert_verified(scene.apply(settings("one"), secret("b25l"), web()))
     assert_verified(scene.apply(settings("two"), secret("dHdv"), web(2)))
-    scene.apply_as("rollout-gate", settings("hot"))
+    scene.apply_as("kubectl", settings("hot"))
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "SetIncomplete")
     (line,) = [one for one in result.stderr.splitlines() if one.startswith("error: ")]

@@ -44,15 +44,33 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B764")
-@pytest.mark.parametrize("command", ["undo", "restart"])
-def test_a_command_that_rolled_out_no_version_of_its_own_is_not_the_undo(
-    scene: Scene, program: PlayedGate, command: str
+@pytest.mark.contract("B764", "B703")
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_a_restart_that_was_interrupted_is_undone_alone(
+    scene: Scene, program: PlayedGate, *, is_complete: bool
 ) -> None:
+    """What ran before it is the same version, which nobody wants to leave by that."""
+    assert_verified(scene.apply(settings("one"), web(behaviour="ready=9")))
+    assert_verified(scene.apply(settings("two"), web(2, behaviour="ready=9")))
+    with program.start("restart", "web", env=JOB) as running:
+        running.wait_for_line("applied +deployment/web changed", 60.0)
+        running.kill()
+    if is_complete:
+        scene.objects.wait_complete("web")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    assert result.document["message"] == "an undo takes back what the gate had left"
+    assert "before" not in result.document["message"]
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B764")
+def test_an_undo_that_died_is_not_the_undo(scene: Scene, program: PlayedGate) -> None:
     """Its recovery brings back what is to be left: the undo goes on from there."""
     assert_verified(scene.apply(web(behaviour="ready=9")))
     assert_verified(scene.apply(web(2, behaviour="ready=9")))
-    with program.start(command, "web", env=JOB) as running:
+    with program.start("undo", "web", env=JOB) as running:
         running.wait_for_line("applied +deployment/web changed", 60.0)
         running.kill()
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))

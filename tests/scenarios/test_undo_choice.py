@@ -55,7 +55,7 @@ def test_undo_goes_to_the_revision_that_it_names(scene: Scene) -> None:
     assert_verified(result)
     assert "goes to revision 1 (shop/web:1), verified at" in result.stderr
     assert result.document["deployments"][0]["new"]["replicaset"] == first
-    again = scene.gate("undo", "web", *DOCUMENT)
+    again = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
     assert_verified(again)
     words = "goes to revision 3 (shop/web:2), without its restart, so its pods are made anew"
     assert words in again.stderr

@@ -23,13 +23,14 @@ from gate.core.effects import Release, SaveRecord
 from gate.core.events import LeaseLost, LiveObject, Recorded, Released
 from gate.core.fact import Absent, Known
 from gate.core.holder import NOBODY, Holder
+from gate.core.judged_version import JudgedVersion
 from gate.core.lock import Lock, lock_of
 from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.policy import Policy
 from gate.core.record import Kept, Record
-from gate.core.version_history import Closed, Closing, History, JudgedVersion
+from gate.core.version_history import Closed, Closing, History
 from gate.engine import Broken, Inbox
 from gate.errors import RefusedError
 from gate.kube.failures import (

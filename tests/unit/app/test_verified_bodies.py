@@ -12,9 +12,10 @@ import pytest
 from gate.app.verified_bodies import VerifiedBodies
 from gate.core.body import Body, FrozenMap
 from gate.core.confidential import ConfidentialBody
+from gate.core.judged_version import JudgedVersion
 from gate.core.lock import lock_of
 from gate.core.objects import Ref
-from gate.core.version_history import History, JudgedVersion
+from gate.core.version_history import History
 from gate.kube.failures import ApiError, Forbidden, Invalid
 from gate.kube.lease import Held
 from gate.kube.verified_secrets import VerifiedSecrets

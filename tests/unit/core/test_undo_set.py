@@ -8,12 +8,13 @@ from gate.core.baseline import Baseline
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
 from gate.core.fact import Known
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
 from gate.core.plan import Target
 from gate.core.snapshot import Snapshot
 from gate.core.undo_set import attempts_on, changed_members, lacking_after
-from gate.core.version_history import History, JudgedVersion, template_digest
+from gate.core.version_history import History
 from tests.unit.core.world import template
 
 WEB, WORKER = deployment_ref("shop", "web"), deployment_ref("shop", "worker")

@@ -8,15 +8,11 @@ import pytest
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.judged_version import JudgedVersion, template_digest
 from gate.core.objects import CleanText, Ref, deployment_ref
 from gate.core.outcome import Reason
-from gate.core.version_history import (
-    MOST_UNVERIFIED,
-    Closing,
-    History,
-    JudgedVersion,
-    beyond_limit,
-)
+from gate.core.version_history import MOST_UNVERIFIED, Closing, History, beyond_limit
+from tests.unit.core.world import replica_set
 
 WEB = deployment_ref("shop", "web")
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -114,3 +110,18 @@ def test_a_scale_down_is_of_one_deployment() -> None:
     history = History(scaled_down=True, uid="u1")
     assert history.has_scaled_down("u1")
     assert not history.has_scaled_down("u2")
+
+
+@pytest.mark.contract("B721")
+@pytest.mark.parametrize(
+    ("made_at", "verdict"), [("2026-01-01T00:00:00Z", True), ("2026-01-01T00:00:02Z", None)]
+)
+def test_a_replica_set_has_no_judgement_from_before_it_was_made(
+    made_at: str, verdict: bool | None
+) -> None:
+    """`kubectl rollout restart` makes one of the template that another was verified with."""
+    made = replica_set("web-2", created_at=made_at)
+    version = JudgedVersion(template_digest(made.template), (), FrozenMap(), "web-1")
+    judged = replace(version, judged_at="2026-01-01T00:00:01+00:00")
+    found = History((judged,)).of_replica_set(made)
+    assert (found.verified if found is not None else None) is verdict

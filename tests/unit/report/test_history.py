@@ -8,10 +8,10 @@ import pytest
 
 from gate.core.body import FrozenMap
 from gate.core.causes import Cause
+from gate.core.judged_version import JudgedVersion
 from gate.core.objects import CleanText
 from gate.core.origin import Origin
 from gate.core.outcome import Reason
-from gate.core.version_history import JudgedVersion
 from gate.report.history import Revision, Verdict, history_table
 from gate.report.style import Style, columns
 

@@ -13,10 +13,11 @@ import pytest
 
 from gate.core.body import Body, FrozenMap
 from gate.core.causes import Cause
+from gate.core.judged_version import JudgedVersion, LeftVersion
 from gate.core.objects import CleanText, Ref
 from gate.core.origin import MOST_ACTOR_CHARACTERS, Origin
 from gate.core.outcome import Reason
-from gate.core.version_history import Closing, History, JudgedVersion
+from gate.core.version_history import Closing, History
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
 from gate.wire.packed import packed, unpacked
@@ -51,6 +52,8 @@ def test_a_history_is_read_as_it_was_written() -> None:
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
     kept = FrozenMap({"s1": 42})
     history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, uid="u-1", kept=kept)
+    left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), "2026-01-01T00:00:00+00:00")
+    history = replace(history, unjudged=(VERIFIED, FAILED), left=(left,))
     assert read_history(history_text(history)) == history
     assert read_history("") == History()
 
@@ -202,6 +205,28 @@ def test_the_newest_of_versions_that_do_not_fit_together_are_remembered() -> Non
     assert len(text) <= MOST_CHARACTERS
     assert 0 < len(found) < 6
     assert found == versions[-len(found) :]
+
+
+@pytest.mark.contract("B707", "B705")
+def test_what_was_left_and_what_was_not_judged_take_no_room_of_versions() -> None:
+    """Of hundreds of objects the versions stay, then what an undo left."""
+
+    def members(number: int, count: int) -> FrozenMap[Ref, str]:
+        digests = [random.Random(f"{number} {one}").randbytes(16).hex() for one in range(count)]
+        return FrozenMap(
+            (replace(CONFIG, name=CleanText(str(n))), one) for n, one in enumerate(digests)
+        )
+
+    versions = (replace(VERIFIED, members=members(0, 500)),)
+    left = tuple(LeftVersion("template-1", members(n, 200), "") for n in range(1, 6))
+    unjudged = tuple(replace(FAILED, members=members(n, 500)) for n in range(6, 11))
+    text = history_text(History(versions, left=left, unjudged=unjudged))
+    assert len(text) <= MOST_CHARACTERS
+    found = read_history(text)
+    assert found.versions == versions
+    assert 0 < len(found.left) <= 5
+    assert found.left == left[-len(found.left) :]
+    assert len(found.unjudged) < 5
 
 
 @pytest.mark.contract("B707")

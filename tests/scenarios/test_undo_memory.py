@@ -1,0 +1,196 @@
+"""What a lock remembers of attempts without a verdict, and of the versions that an undo left."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+)
+from tests.bed.scene import Scene, secret, settings, web
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+
+
+@pytest.mark.contract("B766", "B763")
+def test_what_an_apply_without_pods_wrote_is_the_gates(scene: Scene) -> None:
+    """No verdict of it is remembered, but that it was written: `undo` goes back over it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    empty = scene.apply(settings("two"), web(2, replicas=0))
+    assert_verified(empty, "Vacuous", running="none")
+    shown = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    assert [(row["verdict"], row["undo_lacks"]) for row in shown] == [
+        ("not judged", []),
+        ("verified", []),
+    ]
+    assert_verified(scene.gate("undo", "web", *DOCUMENT), "Vacuous", running="none")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B766")
+def test_what_a_superseded_apply_wrote_is_the_gates(scene: Scene) -> None:
+    """Somebody took over the pods alone: they are blamed for those, not for the rest."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with scene.applying(settings("two"), web(2, behaviour="ready=9")) as running:
+        running.wait_for_line("following replicaset")
+        scene.change(web(7))
+        assert_ended(running.wait(), 8, "superseded", "Superseded", running="other")
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "Conflict", "image")
+    taken = scene.gate("undo", "web", "--force-conflicts", *DOCUMENT)
+    assert_verified(taken)
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+def deploy_one_by_one(scene: Scene) -> None:
+    """Verify web and api with one ConfigMap, then web with it, then api with it."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.apply(settings("three"), web(3, name="api")))
+
+
+@pytest.mark.contract("B766", "B703")
+def test_a_refused_undo_names_the_deployment_that_shares_an_object(scene: Scene) -> None:
+    """It runs with what the undo would take from it."""
+    deploy_one_by_one(scene)
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    shares = "configmap/settings is as a run on deployment/api left it"
+    assert_refused(refused, "SetIncomplete", shares)
+    assert "somebody else" not in refused.stderr
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B703", "B700")
+def test_an_undo_leaves_others_what_they_were_verified_with(scene: Scene) -> None:
+    """What ran right before the attempt that is undone: api of before, web and its settings."""
+    deploy_one_by_one(scene)
+    result = scene.gate("undo", "api", *DOCUMENT)
+    assert_verified(result)
+    assert "configmap/settings goes to what deployment/web was verified with" in result.stderr
+    found = {name: images(scene.objects.get("deployments", name)) for name in ("web", "api")}
+    assert found == {"web": ["shop/web:2"], "api": ["shop/api:1"]}
+    assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B703", "B700")
+def test_an_undo_takes_nothing_from_a_deployment_that_was_verified_with_it(scene: Scene) -> None:
+    """Web was verified again beside what api's attempt wrote: neither fits the other alone."""
+    deploy_one_by_one(scene)
+    assert_verified(scene.apply(settings("three"), web(2)), "NoChange")
+    refused = scene.gate("undo", "api", *DOCUMENT)
+    shares = "configmap/settings is as a run on deployment/web left it"
+    assert_refused(refused, "SetIncomplete", shares)
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B703", "B700")
+def test_a_deployment_that_did_not_change_goes_with_the_set(scene: Scene) -> None:
+    """It was verified with both configurations, and with the older one in the set itself."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    assert_verified(scene.apply(settings("two"), web(2), web(name="api")))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B705")
+def test_a_second_undo_does_not_go_forward(scene: Scene) -> None:
+    """It goes to the next older version, never to the one that the first left."""
+    for version in (1, 2, 3):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    for version in (2, 1):
+        assert_verified(scene.gate("undo", "web", *DOCUMENT))
+        assert_runs(scene.objects, f"shop/web:{version}")
+        assert mode(scene) == str(version)
+    left = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(left, "NoBaseline", "revision 3 (shop/web:3): an undo left it at")
+
+
+@pytest.mark.contract("B705")
+def test_whoever_names_what_an_undo_left_takes_the_undo_back(scene: Scene) -> None:
+    """Then the next undo does again what the first did."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_verified(scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "2"
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B705")
+def test_what_an_undo_left_counts_again_once_it_is_verified(scene: Scene) -> None:
+    """A failure after that returns to it; before that it returns to what the undo went to."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    scene.apply(settings("9"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_rolled_back(scene.apply(settings("8"), web(8, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert_verified(scene.apply(settings("2"), web(2)))
+    scene.apply(settings("9"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.contract("B705")
+def test_an_undo_of_configuration_alone_is_remembered(scene: Scene) -> None:
+    """The same pods: a second undo does not bring back what the first left."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web()), "NoChange")
+    assert_verified(scene.gate("undo", "web", *DOCUMENT), "NoChange")
+    left = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(left, "NoBaseline", "with its configuration of", "an undo left it at")
+    assert "--to-revision" not in left.stderr
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B722", "B747")
+def test_a_restart_that_fails_takes_its_annotation_back(scene: Scene) -> None:
+    """The ReplicaSet that was verified serves again; none is made beside it."""
+    assert_verified(scene.apply(web()))
+    (first,) = (one["metadata"]["name"] for one in scene.objects.list_all("replicasets"))
+    assert scene.apply(web(2, behaviour=CRASH), flags=KEEP).exit_code == 6
+    result = scene.gate("restart", "web", *DOCUMENT)
+    assert_rolled_back(result, "CrashLoop")
+    assert result.document["deployments"][0]["baseline"]["replicaset"] == first
+    live = assert_runs(scene.objects, "shop/web:1")
+    managers = {entry["manager"] for entry in live["metadata"]["managedFields"]}
+    assert "rollout-gate-restart" not in managers
+    assert result.stderr.count("returning deployment/web to") == 1
+
+
+@pytest.mark.contract("B721")
+def test_a_replica_set_that_never_had_a_pod_is_not_called_verified(scene: Scene) -> None:
+    """A restart makes a ReplicaSet of the same pod template, with a judgement of its own."""
+    assert_verified(scene.apply(web()))
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    scene.objects.wait_complete("web")
+    assert_verified(scene.gate("restart", "web", *DOCUMENT), "Vacuous", running="none")
+    rows = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    assert [(row["revision"], row["verdict"]) for row in rows] == [
+        (2, "not judged"),
+        (1, "verified"),
+    ]
+
+
+@pytest.mark.contract("B706", "B704")
+def test_the_way_back_of_an_undo_of_the_pods_alone_says_what_differs(scene: Scene) -> None:
+    """It goes to the pod template that it would return to: the configuration differs."""
+    assert_verified(scene.apply(secret("emVybw=="), settings("zero"), web(3)))
+    assert_verified(scene.apply(secret("b25l"), settings("one"), web()))
+    bad = (secret("dHdv"), settings("two"), web(2, behaviour=CRASH))
+    assert scene.apply(*bad, flags=KEEP).exit_code == 6
+    result = scene.gate("undo", "web", "--deployment-only", *DOCUMENT)
+    assert_verified(result)
+    back = "the last verified revision 2 (shop/web:1), with the configuration of then"
+    assert f"a failure returns to {back}" in result.stderr

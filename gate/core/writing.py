@@ -13,7 +13,7 @@ from dataclasses import replace
 from gate.core import fields
 from gate.core.attempt import Attempt, Ending, Rejection, Retry, Step
 from gate.core.body import Body
-from gate.core.effects import Effect, Read, Verb, Write
+from gate.core.effects import Effect, Read, Verb
 from gate.core.events import LiveObject
 from gate.core.fact import Absent, Unknown
 from gate.core.foreign import (
@@ -30,11 +30,11 @@ from gate.core.machine import Leg
 from gate.core.objects import CleanText, Ref
 from gate.core.outcome import Outcome, Reason
 from gate.core.plan import PlannedWrite, plan_to_take_back
-from gate.core.remedy import WrittenObject, autoscaled_body, with_live_replicas
-from gate.core.take_over import take_over_now
+from gate.core.remedy import WrittenObject
 from gate.core.write_obstacles import is_done, substance, why_not_written
 from gate.core.write_order import sendable, with_at_head
-from gate.core.written import was_scaled, went_out
+from gate.core.write_request import send, send_body
+from gate.core.written import went_out
 
 FRESH_SECONDS = 1.0
 """How old the decision to go back may be at the first write; longer, Deployments are read again."""
@@ -83,7 +83,7 @@ def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
     obstacle = why_not_written(attempt, head, retry)
     if obstacle is not None:
         return given_up(attempt, obstacle), ()
-    return _send(attempt, head)
+    return send(attempt, head)
 
 
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
@@ -162,7 +162,7 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         return _refused_back(attempt, head, retry.refused)
     if head.verb is Verb.APPLY and not came_back:
         return _send_back(replace(attempt, retry=None), head)
-    return _send(replace(attempt, retry=None), head)
+    return send(replace(attempt, retry=None), head)
 
 
 def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
@@ -217,14 +217,14 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     """Send the apply that restores an object, but for the fields that others have changed."""
     written, live = attempt.written.get(head.ref), attempt.live.get(head.ref)
     if written is None or live is None:
-        return _send(attempt, head)
+        return send(attempt, head)
     foreign = foreign_fields(head, written, live)
     if foreign is None:
         return _send_with_added(attempt, head, written, live)
     smaller = without_foreign(head, foreign, live)
     if smaller is None:
         followed = head.ref in attempt.followed_before
-        return _send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
+        return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
     dropped = (f".{path}" for path in fields.paths(foreign))
     attempt = replace(attempt, dropped_paths=(*attempt.dropped_paths, *dropped))
     return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
@@ -236,12 +236,12 @@ def _send_with_added(
     """Send a restoration with the fields that another run of the gate has added since."""
     added = added_fields(head, written, live)
     if added is None:
-        return _send(attempt, head)
+        return send(attempt, head)
     larger = with_added(head, added, live)
     paths = attempt.kept_paths.get(head.ref, ())
     kept = tuple(dict.fromkeys((*paths, *(f".{path}" for path in fields.paths(added)))))
     attempt = replace(attempt, kept_paths=attempt.kept_paths.put(head.ref, kept))
-    return _send(_with_head(attempt, larger), larger)
+    return send(_with_head(attempt, larger), larger)
 
 
 def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
@@ -265,7 +265,7 @@ def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
 def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
     """Send managed fields as they were, before the apply that the queue begins with."""
     attempt = replace(attempt, queue=(owners, *attempt.queue), retry=None)
-    return _send_body(attempt, owners, owners.body)
+    return send_body(attempt, owners, owners.body)
 
 
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
@@ -330,55 +330,3 @@ def _uid_now(attempt: Attempt, ref: Ref) -> str:
     if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
         return snapshot.live.uid if snapshot.live is not None else ""
     return live.uid if live is not None else ""
-
-
-# -- both ways -------------------------------------------------------------------------------------
-
-
-def _send(attempt: Attempt, head: PlannedWrite) -> Step:
-    live = attempt.live.get(head.ref)
-    body = _body(attempt, head, live)
-    if body is None:
-        return attempt.past_head(), ()
-    return _send_body(attempt, head, body)
-
-
-def _send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
-    live = attempt.live.get(head.ref)
-    write = Write(
-        effect_id=attempt.next_id,
-        ref=head.ref,
-        verb=head.verb,
-        body=body,
-        uid=live.uid if live is not None else None,
-        resource_version=live.resource_version if live is not None else None,
-        field_manager=head.field_manager,
-        force=head.force,
-    )
-    attempt = _history_begun(replace(attempt, retry=None), head.ref).with_effect(write)
-    if attempt.first_sent_at is None:
-        attempt = replace(attempt, first_sent_at=attempt.now, leg_at=attempt.now)
-    if attempt.leg is Leg.BACK and attempt.rollback_written_at is None:
-        attempt = replace(attempt, rollback_written_at=attempt.now)
-    return attempt, (write,)
-
-
-def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
-    """Count restarts from here: the answer may come late, or never for a write that was done."""
-    snapshot = attempt.snapshots.get(ref)
-    if snapshot is None or snapshot.written:
-        return attempt
-    return replace(attempt, snapshots=attempt.snapshots.put(ref, snapshot.begin(attempt.now)))
-
-
-def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
-    """Return what to send over what is live by now; None where nothing is left to be sent."""
-    if live is None:
-        return head.body
-    if head.autoscaled and head.verb is Verb.APPLY:
-        return Body.of(autoscaled_body(head.body.thaw(), live))
-    if head.verb is Verb.APPLY and was_scaled(attempt, live):
-        return Body.of(with_live_replicas(head.body.thaw(), live))
-    if head.verb is Verb.TAKE_OVER:
-        return take_over_now(head, attempt.plan.before(head.ref), live)
-    return head.body

@@ -68,7 +68,7 @@ def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
 
 def no_preconditions(patch: pytest.MonkeyPatch) -> None:
     """Writes name neither the uid nor the version that they were decided on."""
-    send = writing._send
+    send = writing.send
 
     def bare(attempt: Attempt, head: PlannedWrite) -> Step:
         attempt, effects = send(attempt, head)
@@ -78,7 +78,7 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
             if isinstance(one, Write)
         )
 
-    patch.setattr(writing, "_send", bare)
+    patch.setattr(writing, "send", bare)
 
 
 def no_confirming_read(patch: pytest.MonkeyPatch) -> None:

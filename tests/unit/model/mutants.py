@@ -16,6 +16,7 @@ from gate.core import (
     resuming,
     set_selection,
     triggers,
+    write_request,
     writing,
 )
 from gate.core import holder as holders
@@ -68,7 +69,7 @@ def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
 
 def no_preconditions(patch: pytest.MonkeyPatch) -> None:
     """Writes name neither the uid nor the version that they were decided on."""
-    send = writing.send
+    send = write_request.send
 
     def bare(attempt: Attempt, head: PlannedWrite) -> Step:
         attempt, effects = send(attempt, head)

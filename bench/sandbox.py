@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.measure import Run, checked, run, table
 from gate.app.rehearsal.rehearse import rehearse
-from gate.app.world import outside
+from gate.app.runtime.world import outside
 from gate.config import load
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.serving.request import Request

@@ -11,11 +11,11 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from gate.clock import Clock
-from gate.core.attempt import Attempt
-from gate.core.effects import Announce, Asking, Effect
-from gate.core.events import Answer, AttemptEvent, ContactFailed, LeaseLost, Woke
-from gate.core.plan import Plan
-from gate.core.step import begin, step, wake_at
+from gate.core.attempt.state import Attempt
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import Announce, Asking, Effect
+from gate.core.protocol.events import Answer, AttemptEvent, ContactFailed, LeaseLost, Woke
+from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
 SUSPENDED_SECONDS = HEARTBEAT_SECONDS + 5.0

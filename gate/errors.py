@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from gate.core.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 
 
 class GateError(Exception):

@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from gate.core.holder import Process
+from gate.core.model.lock_holder import Process
 
 _PROC: Final = Path("/proc")
 _BOOT_ID: Final = Path("sys/kernel/random/boot_id")

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gate.report.advice import worst_deployment
-from gate.report.facts import outcome_words
-from gate.report.grade import Grade, check_grade, grade, result_grade
-from gate.report.headline import exit_words
-from gate.report.naming import deployment_name
-from gate.report.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.advice import worst_deployment
+from gate.report.words.facts import outcome_words
+from gate.report.words.grade import Grade, check_grade, grade, result_grade
+from gate.report.words.headline import exit_words
+from gate.report.words.object_names import deployment_name
 
 MOST_OF_A_LEVEL: Final = 10
 """GitHub keeps no more of one level and step."""

@@ -12,8 +12,8 @@ from typing import Final
 
 from gate.ci.annotations import Annotation, marks
 from gate.ci.sink import Addition, Written, evidence, report_path
-from gate.report.outputs import outputs
-from gate.report.result import Result
+from gate.report.formats.outputs import outputs
+from gate.report.schema.result import Result
 
 _DATA: Final = str.maketrans({"%": "%AZP25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%AZP25", "\r": "%0D", "\n": "%0A", ";": "%3B", "]": "%5D"})

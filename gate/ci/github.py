@@ -12,9 +12,9 @@ from typing import Final
 
 from gate.ci.annotations import Annotation, marks
 from gate.ci.sink import Addition, Written, evidence, report_path
-from gate.report.markdown import BUDGET_BYTES, markdown
-from gate.report.outputs import one_line, outputs
-from gate.report.result import Result
+from gate.report.formats.markdown import BUDGET_BYTES, markdown
+from gate.report.formats.outputs import one_line, outputs
+from gate.report.schema.result import Result
 
 _DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})

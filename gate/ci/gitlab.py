@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.ci.sink import Addition, Written, evidence
-from gate.report.result import Result
+from gate.report.schema.result import Result
 
 _CLEAR: Final = "\x1b[0K"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
-from gate.core.origin import Origin
+from gate.core.model.origin import Origin
 from gate.wire.origin import cleaned
 from gate.wire.untrusted import clean_line
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gate.report.facts import piece_title
-from gate.report.naming import deployment_name
-from gate.report.result import Result
+from gate.report.schema.result import Result
+from gate.report.words.facts import piece_title
+from gate.report.words.object_names import deployment_name
 
 
 @dataclass(frozen=True, slots=True)

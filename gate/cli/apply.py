@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.manifests import require_manifests
 from gate.config import Settings
@@ -12,6 +12,6 @@ from gate.config import Settings
 def apply(world: World, settings: Settings) -> int:
     """Several Deployments are one attempt: followed together, rolled back together."""
     require_manifests(settings, "apply")
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.apply(world, settings)
+    return entry.apply(world, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.config import Settings
 
@@ -17,6 +17,6 @@ def backtest(world: World, settings: Settings, recordings: tuple[str, ...]) -> i
     recorded. A check is judged anew by its recorded answers where its name and query are the same;
     what was not asked then is inconclusive. Exit 2 where a recording cannot be judged.
     """
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.backtest(world, settings, recordings)
+    return entry.backtest(world, settings, recordings)

@@ -12,7 +12,7 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.output import Output, as_warning
 
 if TYPE_CHECKING:
-    from gate.app.world import World
+    from gate.app.runtime.world import World
     from gate.config import Settings  # loading it takes longer than `--help` may
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.names import names_argument
 from gate.config import Settings
@@ -15,6 +15,6 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be told, 2 and 3 where it
     cannot be asked. With --show: print a ready-made check; nothing is asked.
     """
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.checks(world, settings, names)
+    return entry.checks(world, settings, names)

@@ -19,7 +19,7 @@ from gate.config.option import Group, Setting
 from gate.config.settings import taken_by
 
 if TYPE_CHECKING:
-    from gate.app.world import World
+    from gate.app.runtime.world import World
 
 EPILOG = (
     "Each option can be set as an environment variable, too (ROLLOUT_GATE_ON_FAILURE), and in"
@@ -76,8 +76,8 @@ def _flags_of(command: str) -> tuple[Setting, ...]:
 
 
 def _surroundings(call: Call) -> AbstractContextManager[World]:
-    from gate.app.live_tree import on_terminals
-    from gate.app.world import outside
+    from gate.app.runtime.live_tree import on_terminals
+    from gate.app.runtime.world import outside
 
     return on_terminals(call.world or outside())
 

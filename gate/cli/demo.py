@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.config import Settings
 
@@ -17,6 +17,6 @@ def demo(world: World, settings: Settings, scenario_name: str) -> int:
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,
     deleted, stale-deadline, first-deployment.
     """
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.demo(world, settings, scenario_name)
+    return entry.demo(world, settings, scenario_name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.outcome import EXIT_CODES, Outcome
+from gate.core.model.outcome import EXIT_CODES, Outcome
 
 MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     Outcome.VERIFIED: (

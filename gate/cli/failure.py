@@ -11,12 +11,12 @@ import click
 
 from gate import __version__, log
 from gate.cli.call import Call
-from gate.core.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import Bug, GateError, UsageError
 from gate.signals import SIGNAL_BASE, Signalled
 
 if TYPE_CHECKING:
-    from gate.report.result import Result  # a complaint about a flag comes without the reports
+    from gate.report.schema.result import Result
 
 INTERRUPTED_CODE = 130
 """128 and the number of SIGINT, as a shell reports it."""
@@ -116,8 +116,8 @@ def _log(failure: Failure, trace: list[str], call: Call) -> None:
 def _document(failure: Failure, call: Call) -> Result:
     """Return the result document of a run that came to no attempt."""
     from gate.ci.tracing import trace_context
-    from gate.report.document import minimal
-    from gate.report.run import Run
+    from gate.report.document.document import minimal
+    from gate.report.document.run import Run
 
     started_at = call.wall().isoformat(timespec="milliseconds")
     traceparent = trace_context(call.environ).traceparent
@@ -128,7 +128,7 @@ def _document(failure: Failure, call: Call) -> Result:
 
 
 def _json(result: Result) -> str:
-    from gate.report.sinks import json_text
+    from gate.report.formats.files import json_text
 
     return json_text(result)
 

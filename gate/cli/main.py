@@ -21,7 +21,7 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.clock import SystemClock
 
 if TYPE_CHECKING:
-    from gate.app.world import World
+    from gate.app.runtime.world import World
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

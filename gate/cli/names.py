@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from gate.core.objects import SUBDOMAIN
+from gate.core.model.objects import SUBDOMAIN
 
 _KINDS: Final = ("deployment", "deploy")
 

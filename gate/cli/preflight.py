@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.manifests import require_manifests
 from gate.config import Settings
@@ -15,6 +15,6 @@ def preflight(world: World, settings: Settings) -> int:
     Of metrics it checks the options, and pushes, writes and serves nothing: it is no attempt.
     """
     require_manifests(settings, "preflight")
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.preflight(world, settings)
+    return entry.preflight(world, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.names import names_argument
 from gate.config import Settings
@@ -14,6 +14,6 @@ def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
     Without a NAME all attempts of the namespace. Safe at any time, and twice.
     """
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.recover(world, settings, names)
+    return entry.recover(world, settings, names)

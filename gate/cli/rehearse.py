@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.manifests import require_manifests
 from gate.config import Settings
@@ -27,6 +27,6 @@ def rehearse(world: World, settings: Settings) -> int:
     if sum(choice is not None for choice in chosen) > 1:
         hint = "one at a time; a scenario file can hold several failures"
         raise UsageError("rehearse takes one of --with, --scenario and --all", hint=hint)
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.rehearse(world, settings)
+    return entry.rehearse(world, settings)

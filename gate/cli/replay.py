@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.config import Settings
 
@@ -12,6 +12,6 @@ from gate.config import Settings
 @command(click.Argument(["file"], metavar="FILE"))
 def replay(world: World, settings: Settings, file: str) -> int:
     """On the recording's own time, under the policy that the options say."""
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.replay(world, settings, file)
+    return entry.replay(world, settings, file)

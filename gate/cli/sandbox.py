@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.config import Settings
 from gate.errors import UsageError
@@ -14,6 +14,6 @@ def sandbox(world: World, settings: Settings) -> int:
     if not settings.kubeconfig:
         hint = "as in: rollout-gate sandbox --kubeconfig sandbox.kubeconfig"
         raise UsageError("rollout-gate sandbox: no kubeconfig to write", hint=hint)
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.sandbox(world, settings)
+    return entry.sandbox(world, settings)

@@ -16,8 +16,8 @@ def schema(document: str) -> int:
     if document == "config":
         from gate.config import schema as schema_of
     elif document == "checks":
-        from gate.report.schema import checks_schema as schema_of
+        from gate.report.schema.json_schema import checks_schema as schema_of
     else:
-        from gate.report.schema import result_schema as schema_of
+        from gate.report.schema.json_schema import result_schema as schema_of
     click.echo(json.dumps(schema_of(), indent=2))
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.names import name_argument
 from gate.config import Settings
@@ -11,6 +11,6 @@ from gate.config import Settings
 @command(name_argument())
 def status(world: World, settings: Settings, name: str) -> int:
     """Exit codes: 0 complete, 6 failed, 7 progressing or paused half-way."""
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.status(world, settings, name)
+    return entry.status(world, settings, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.app.world import World
+from gate.app.runtime.world import World
 from gate.cli.command import command
 from gate.cli.names import names_argument
 from gate.config import Settings
@@ -15,6 +15,6 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     if bool(names) == bool(settings.selector):
         hint = "as in: rollout-gate verify web; or: rollout-gate verify -l app=web"
         raise UsageError("verify takes either names or a selector", hint=hint)
-    from gate.app import commands
+    from gate.app import entry
 
-    return commands.verify(world, settings, names)
+    return entry.verify(world, settings, names)

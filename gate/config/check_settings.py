@@ -27,7 +27,7 @@ from gate.config.kinds import (
 )
 from gate.config.option import Group, Option
 from gate.config.takers import ASKING, CHECKED, CHECKS, GATING, MEASURING
-from gate.core.checks import OnInconclusive
+from gate.core.checks.spec import OnInconclusive
 from gate.sources.access import Access
 
 

@@ -1,4 +1,4 @@
-"""The closed sets of settings about output; those that decide stand in `gate.core.policy`."""
+"""The closed sets of settings about output; `gate.core.rollout.policy` has those that decide."""
 
 from __future__ import annotations
 

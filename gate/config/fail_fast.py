@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from gate.core.policy import FailFast
+from gate.core.rollout.policy import FailFast
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
 

@@ -27,15 +27,15 @@ from gate.config.taking import (
     taken_by,
     taken_if_set_by,
 )
-from gate.core.checks import SHORTEST_INTERVAL_SECONDS
-from gate.core.objects import LABEL
-from gate.core.policy import FailFast
-from gate.core.share import Share
+from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import LABEL
+from gate.core.rollout.policy import FailFast
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode
 from gate.rbac_subject import PATTERN, Subject
-from gate.report.sinks import Format
+from gate.report.formats.files import Format
 
 Text = Annotated[
     str | None,

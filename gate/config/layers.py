@@ -24,7 +24,7 @@ from gate.config.parsing import parse_texts
 from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
 from gate.config.taking import BadValueError, Fault, inside
 from gate.config.together import Conflict, conflicts
-from gate.core.asking import COMMAND_VARIABLES
+from gate.core.checks.tick_questions import COMMAND_VARIABLES
 from gate.errors import UsageErrors
 from gate.manifests.source import shown
 

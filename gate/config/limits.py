@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
-from gate.core.bake_window import least_bake_seconds
-from gate.core.checks import Check
-from gate.core.policy import Policy
+from gate.core.checks.bake_window import least_bake_seconds
+from gate.core.checks.spec import Check
+from gate.core.rollout.policy import Policy
 
 
 def all_checks(settings: Settings) -> tuple[Check, ...]:

@@ -13,15 +13,15 @@ from decimal import Decimal
 from typing import Final, Literal, TypeGuard, TypeVar
 
 from gate.config.fail_fast import fail_fast
-from gate.core.objects import LABEL, SUBDOMAIN
-from gate.core.policy import FailFast
-from gate.core.share import Share
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import LABEL, SUBDOMAIN
+from gate.core.rollout.policy import FailFast
 from gate.duration import parse_seconds
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode, silenced
 from gate.rbac_subject import Subject, parse_subject
-from gate.report.sinks import Format
+from gate.report.formats.files import Format
 
 AUTO: Final = "auto"
 MIN_AVAILABLE: Final = "min-available"

@@ -54,10 +54,10 @@ from gate.config.takers import (
     VERIFY,
     WRITING,
 )
-from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
-from gate.core.replicas import ReplicasPolicy
+from gate.core.plan.replica_ownership import ReplicasPolicy
+from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
 from gate.rbac_subject import FORM
-from gate.report.sinks import Format
+from gate.report.formats.files import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory where no other configuration is named."""

@@ -11,10 +11,14 @@ from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
 from gate.config.taking import Path
-from gate.core.bake_window import least_phase_seconds
-from gate.core.checks import Check, During, Http, Metric
-from gate.core.comparing import LEAST_SAMPLES
-from gate.core.sample_spacing import least_sampling_seconds, sample_spacing_seconds, sample_test
+from gate.core.checks.bake_window import least_phase_seconds
+from gate.core.checks.baseline_comparison import LEAST_SAMPLES
+from gate.core.checks.sample_spacing import (
+    least_sampling_seconds,
+    sample_spacing_seconds,
+    sample_test,
+)
+from gate.core.checks.spec import Check, During, Http, Metric
 from gate.duration import format_seconds
 from gate.errors import UsageError
 from gate.manifests.source import shown

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer, NotFound
 from gate.kube.resources import (

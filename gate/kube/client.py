@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import urllib3
 
 from gate.clock import Clock
-from gate.core.contact import REFUSED_SECONDS
+from gate.core.attempt.contact import REFUSED_SECONDS
 from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact

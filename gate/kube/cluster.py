@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gate.core.fact import Absent, Fact, Known, Unknown
+from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.kube.client import Client
 from gate.kube.failures import Forbidden, NotFound
 from gate.kube.resources import NAMESPACES

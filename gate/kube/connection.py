@@ -21,7 +21,7 @@ import urllib3
 from gate import __version__
 from gate.clock import Clock, SystemClock
 from gate.cluster_name import ClusterName
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube import kubeconfig, tls
 from gate.kube.credentials import Credentials, TokenFile

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gate.clock import Clock
-from gate.core.events import (
+from gate.core.model.outcome import Reason
+from gate.core.protocol.events import (
     AccessGranted,
     AccessRefused,
     ContactEvent,
@@ -14,7 +15,6 @@ from gate.core.events import (
     ContactLost,
     ContactRestored,
 )
-from gate.core.outcome import Reason
 
 PATIENCE_SECONDS = 15.0
 SLOW_SECONDS = 5.0

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from gate.clock import Clock
-from gate.core.effects import Collect
-from gate.core.events import Collected, Evidence
-from gate.core.objects import CleanText
+from gate.core.model.objects import CleanText
+from gate.core.protocol.effects import Collect
+from gate.core.protocol.events import Collected, Evidence
 from gate.kube.client import Client, Query
 from gate.kube.failures import ApiError
 from gate.kube.resources import PODS

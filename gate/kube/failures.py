@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gate.cluster_name import ClusterName
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
 
 

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Final
 
-from gate.core.lock import Lock
+from gate.core.model.lock import Lock
 from gate.kube.client import Client
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
 from gate.kube.lease import Held

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from gate.core.objects import LABEL
+from gate.core.model.objects import LABEL
 from gate.errors import UsageError
 
 _FILE_BYTES = 4 << 20

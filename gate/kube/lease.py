@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from gate.cluster_name import ClusterName
-from gate.core.holder import NOBODY, Holder, Process
-from gate.core.lock import PREFIX, Lock
+from gate.core.model.lock import PREFIX, Lock
+from gate.core.model.lock_holder import NOBODY, Holder, Process
 from gate.kube.client import MERGE_PATCH, Client, Query
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
 from gate.kube.resources import LEASES

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.core.events import Kind
-from gate.core.objects import Deployment, Watched
+from gate.core.model.objects import Deployment, Watched
+from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer
 from gate.kube.scope import RESOURCES

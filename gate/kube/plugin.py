@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from gate.clock import Clock, SystemClock
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.credentials import Credential, bearer
 from gate.kube.failures import Unauthorized

@@ -13,11 +13,13 @@ from functools import partial
 from typing import Any
 
 from gate.clock import Clock
-from gate.core.body import FrozenMap
-from gate.core.effects import Read
-from gate.core.events import Kind, LiveObject, ReadBack
-from gate.core.fact import Absent, Fact, Known, Unknown
-from gate.core.objects import Pod, Ref, ReplicaSet, Watched
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import ReadBack
+from gate.core.rollout.observations import Kind
 from gate.kube.client import Client
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer, NotFound, Rejected
 

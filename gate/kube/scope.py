@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gate.core.events import Kind
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
+from gate.core.rollout.observations import Kind
 from gate.kube.resources import DEPLOYMENTS, EVENTS, PODS, REPLICA_SETS, Resource
 
 Selector = Mapping[str, Any]

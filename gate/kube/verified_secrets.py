@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gate.core.lock import OF_DEPLOYMENT, PREFIX, Lock
+from gate.core.model.lock import OF_DEPLOYMENT, PREFIX, Lock
 from gate.kube.client import MERGE_PATCH, Client
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
 from gate.kube.lease import Held

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import urllib3
 
 from gate.clock import Clock
-from gate.core.events import Kind, Listed, Observed, Vanished
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.kube import translation
 from gate.kube.client import Client, Query, chunks
 from gate.kube.contact import access_to

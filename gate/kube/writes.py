@@ -14,16 +14,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gate.clock import Clock
-from gate.core.effects import Verb, Write
-from gate.core.events import (
-    LiveObject,
-    WriteConflicted,
-    WriteRejected,
-    WriteUncertain,
-    Written,
-)
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Reason
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written
 from gate.kube import client as http
 from gate.kube.client import Client, Query
 from gate.kube.failures import (

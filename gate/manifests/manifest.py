@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
 from gate.manifests.documents import Node
 from gate.manifests.kinds import Kind, Rank, find
 from gate.manifests.source import ManifestError, Source

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.core.objects import LABEL, SUBDOMAIN
+from gate.core.model.objects import LABEL, SUBDOMAIN
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
 from gate.manifests.manifest import ManifestObject, value_at
 from gate.manifests.source import ManifestError, Source, shown

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gate.core.machine import Leg, State
-from gate.core.measurement import Kind as Verdict
-from gate.core.outcome import Outcome
+from gate.core.attempt.transitions import State
+from gate.core.checks.measurement import Kind as Verdict
+from gate.core.model.outcome import Outcome
+from gate.core.plan.leg import Leg
 
 PREFIX: Final = "rollout_gate_"
 PLACE: Final = ("namespace", "deployment")

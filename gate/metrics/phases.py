@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gate.core.attempt import Attempt, Purpose
-from gate.core.body import FrozenMap
-from gate.core.machine import Leg, State
+from gate.core.attempt.state import Attempt, Purpose
+from gate.core.attempt.transitions import State
+from gate.core.model.body import FrozenMap
+from gate.core.plan.leg import Leg
 from gate.metrics.families import PREPARING
 
 Place = tuple[Leg, str]

@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from gate.clock import Clock
-from gate.core.attempt import Attempt
-from gate.core.checks import Check, Command, Http
-from gate.core.measurement import Kind as Verdict
-from gate.core.objects import Ref
-from gate.core.outcome import Outcome, Reason
+from gate.core.attempt.state import Attempt
+from gate.core.checks.measurement import Kind as Verdict
+from gate.core.checks.spec import Check, Command, Http
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
 from gate.metrics.api_requests import ApiRequests
 from gate.metrics.families import Probe
 from gate.metrics.phases import Phases

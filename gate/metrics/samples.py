@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gate.core.outcome import Outcome
+from gate.core.model.outcome import Outcome
 from gate.metrics.families import (
     ATTEMPTS,
     CHECKS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gate.core.questions import Trouble
+from gate.core.checks.questions import Trouble
 from gate.errors import UsageError
 from gate.sources.address import Address
 from gate.sources.source import unanswered

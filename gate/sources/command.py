@@ -16,8 +16,8 @@ from functools import partial
 from typing import IO, Final, cast
 
 from gate.clock import Clock
-from gate.core.objects import CleanText
-from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.core.checks.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.core.model.objects import CleanText
 from gate.process_group import await_exit, signal_group
 from gate.wire.untrusted import clean
 

@@ -17,7 +17,7 @@ import requests
 from requests.utils import get_environ_proxies
 
 from gate.clock import Clock
-from gate.core.questions import Trouble
+from gate.core.checks.questions import Trouble
 from gate.sources.access import Access, masked
 from gate.sources.address import ALLOW, Address
 from gate.sources.dialing import Adapter, ReadError

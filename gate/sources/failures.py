@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import requests
 
-from gate.core.objects import CleanText
-from gate.core.questions import Errored, Trouble
+from gate.core.checks.questions import Errored, Trouble
+from gate.core.model.objects import CleanText
 from gate.sources.dialing import BrokenOff, LinkLocalError, NotConnected, TimedOut
 from gate.wire.untrusted import clean_line
 

@@ -15,15 +15,8 @@ from urllib.parse import urljoin
 from requests.utils import get_environ_proxies, select_proxy
 
 from gate.clock import Clock
-from gate.core.json_path import number_at
-from gate.core.questions import (
-    Answered,
-    Errored,
-    HttpQuestion,
-    HttpReply,
-    NoReply,
-    Trouble,
-)
+from gate.core.checks.json_path import number_at
+from gate.core.checks.questions import Answered, Errored, HttpQuestion, HttpReply, NoReply, Trouble
 from gate.errors import UsageError
 from gate.sources.access import Access
 from gate.sources.address import ALLOW, Address

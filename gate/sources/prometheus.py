@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import tenacity
 
 from gate.clock import Clock
-from gate.core.questions import Answered, Errored, MetricQuestion, Trouble
+from gate.core.checks.questions import Answered, Errored, MetricQuestion, Trouble
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.exchange import Exchanges, Limits, Reply, Sent

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gate.core.objects import CleanText
-from gate.core.questions import Form, Samples, Series, Trouble
+from gate.core.checks.questions import Form, Samples, Series, Trouble
+from gate.core.model.objects import CleanText
 from gate.sources.failures import page
 from gate.sources.source import Unanswered, unanswered
 from gate.wire.untrusted import clean_line

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from gate.core.objects import CleanText
-from gate.core.questions import (
+from gate.core.checks.questions import (
     Answered,
     Answers,
     Errored,
@@ -15,6 +14,7 @@ from gate.core.questions import (
     Questions,
     Trouble,
 )
+from gate.core.model.objects import CleanText
 
 Asked_contra = TypeVar("Asked_contra", contravariant=True)
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from msgspec.json import Decoder
 
-from gate.core import objects as core
-from gate.core.body import Body
+from gate.core.model import objects as core
+from gate.core.model.body import Body
 from gate.wire import shapes
 from gate.wire.untrusted import clean, clean_line
 

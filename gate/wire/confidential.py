@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gate.core.body import Body
-from gate.core.confidential import ConfidentialBody
+from gate.core.model.body import Body
+from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.wire.packed import packed, unpacked
 
 

@@ -13,9 +13,10 @@ from typing import Any, Final, ParamSpec, TypeVar
 import msgspec
 from msgspec.json import Decoder
 
-from gate.core import objects as core
-from gate.core.body import Body
-from gate.core.events import Kind, LiveObject
+from gate.core.model import objects as core
+from gate.core.model.body import Body
+from gate.core.model.live_object import LiveObject
+from gate.core.rollout.observations import Kind
 from gate.wire import build, frames, shapes
 from gate.wire.frames import WatchType
 from gate.wire.untrusted import clean_line

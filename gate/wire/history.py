@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gate.core.body import Body, FrozenMap
-from gate.core.judged_version import JudgedVersion, LeftVersion
-from gate.core.objects import Ref
-from gate.core.origin import Origin
-from gate.core.version_history import History
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.model.origin import Origin
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, LeftVersion
 from gate.wire.kept import ref, ref_of
 from gate.wire.origin import origin, origin_of
 from gate.wire.packed import packed, unpacked

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gate.core.body import Body
-from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known, Unknown
-from gate.core.objects import Ref
-from gate.core.record import Kept
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Kept
 from gate.wire import decode
 from gate.wire.decode import DecodeError
 from gate.wire.packed import packed, unpacked

@@ -18,8 +18,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gate.core.effects import FIELD_MANAGER
-from gate.core.ownership import owned_fields
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.ssa.managed_fields import owned_fields
 from gate.wire.secret_values import SecretValues
 from gate.wire.untrusted import clean
 

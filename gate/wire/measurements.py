@@ -14,10 +14,10 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct, to_builtins
 from msgspec.json import Decoder
 
-from gate.core import questions as core
-from gate.core.check_run import Tick
-from gate.core.objects import CleanText
-from gate.core.questions import Answer, Answers, Errored
+from gate.core.checks import questions as core
+from gate.core.checks.questions import Answer, Answers, Errored
+from gate.core.checks.run import Tick
+from gate.core.model.objects import CleanText
 from gate.wire.untrusted import clean, clean_line
 
 MOST_SERIES: Final = 65_536

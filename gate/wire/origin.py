@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gate.core.origin import COMMIT, MOST_ACTOR_CHARACTERS, Origin
+from gate.core.model.origin import COMMIT, MOST_ACTOR_CHARACTERS, Origin
 from gate.wire.untrusted import clean_line
 
 

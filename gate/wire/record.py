@@ -13,16 +13,16 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from gate.core.baseline import Baseline
-from gate.core.body import Body, FrozenMap
-from gate.core.causes import Cause
-from gate.core.fact import Known, Unknown
-from gate.core.machine import Leg
-from gate.core.objects import Ref
-from gate.core.outcome import Reason
-from gate.core.policy import Policy
-from gate.core.record import Followed, Kept, Record
-from gate.core.target_set import TargetSet
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Known, Unknown
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.leg import Leg
+from gate.core.plan.target_set import TargetSet
+from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import Policy
 from gate.wire import decode
 from gate.wire.kept import kept, kept_of, ref, ref_of
 from gate.wire.origin import origin, origin_of

@@ -19,8 +19,8 @@ from msgspec import Struct
 from msgspec.json import Decoder, encode
 
 from gate.clock import Clock
-from gate.core.check_run import Tick
-from gate.core.questions import Answers, Errored
+from gate.core.checks.questions import Answers, Errored
+from gate.core.checks.run import Tick
 from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.files import open_new

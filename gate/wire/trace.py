@@ -25,8 +25,10 @@ from typing import Any, Final
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from gate.core import objects as core
-from gate.core.events import ContactFailed, Kind, Listed, LiveObject, Observed, Vanished
+from gate.core.model import objects as core
+from gate.core.model.live_object import LiveObject
+from gate.core.protocol.events import ContactFailed
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
 from gate.wire.frames import WatchType

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gate.core.objects import CleanText
+from gate.core.model.objects import CleanText
 
 TEXT_LIMIT: Final = 4096
 """Characters of a text of several lines: what a container may leave as its termination message."""

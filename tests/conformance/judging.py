@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gate.app.world import outside
+from gate.app.runtime.world import outside
 from gate.cli.main import run
 from tests.conformance.recording import Played
 

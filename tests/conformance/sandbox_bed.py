@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from gate.app.played import Played
-from gate.app.replies import request_of
+from gate.app.rehearsal.http_bridge import request_of
+from gate.app.rehearsal.virtual_world import Played
 from gate.sandbox.cluster import Cluster, ClusterOptions
 from gate.sandbox.kubelet.pace import Pace
 from gate.sandbox.serving.request import Stream

@@ -13,20 +13,15 @@ import pytest
 import yaml
 
 from gate.clock import SystemClock
-from gate.core.body import Body
-from gate.core.effects import Collect, Read, Verb, Write
-from gate.core.events import (
-    Listed,
-    LiveObject,
-    Observed,
-    Vanished,
-    WriteConflicted,
-    WriteRejected,
-    Written,
-)
-from gate.core.fact import Absent, Known, Unknown
-from gate.core.objects import Deployment, Pod, Ref, ReplicaSet, deployment_ref
-from gate.core.outcome import Reason
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Collect, Read, Write
+from gate.core.protocol.events import WriteConflicted, WriteRejected, Written
+from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.kube.access import Access, needed
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster

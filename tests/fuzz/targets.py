@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gate.core.events import Kind
-from gate.core.query import Query, QueryError
-from gate.core.query_values import BUILT_IN
-from gate.core.questions import Samples
+from gate.core.checks.query_template import Query, QueryError
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.questions import Samples
+from gate.core.rollout.observations import Kind
 from gate.errors import UsageError
 from gate.manifests.bounds import Limits
 from gate.manifests.load import load

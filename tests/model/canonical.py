@@ -12,7 +12,7 @@ import hashlib
 import marshal
 from typing import Final
 
-from gate.core.events import Written
+from gate.core.protocol.events import Written
 from tests.model import shown
 from tests.model.cluster import Cluster
 from tests.model.configuration import UID

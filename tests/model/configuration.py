@@ -10,13 +10,15 @@ import json
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gate.core.body import Body
-from gate.core.effects import Verb, Write
-from gate.core.events import AttemptEvent, LiveObject, WriteConflicted, WriteRejected, Written
-from gate.core.fact import Known
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Reason
-from gate.core.plan import PlannedObject, PlannedWrite
+from gate.core.model.body import Body
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import PlannedObject, PlannedWrite
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import AttemptEvent, WriteConflicted, WriteRejected, Written
 from gate.wire import decode
 from tests.model.cluster import GATE, OTHER
 from tests.model.shown import JSON, MANAGERS, NAMESPACE, TIME

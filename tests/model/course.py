@@ -11,23 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from gate.core.attempt import Attempt
-from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.events import (
-    Collected,
-    ContactFailed,
-    Kind,
-    Observed,
-    ReadBack,
-    Recorded,
-    Released,
-    Vanished,
-    Woke,
-)
-from gate.core.fact import Known, Unknown
-from gate.core.machine import Leg
-from gate.core.objects import Watched
-from gate.core.step import wake_at
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Known, Unknown
+from gate.core.model.objects import Watched
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.events import Collected, ContactFailed, ReadBack, Recorded, Released, Woke
+from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template

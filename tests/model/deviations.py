@@ -6,25 +6,23 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from gate.core.contact import REFUSED_SECONDS, REFUSED_TIMES
-from gate.core.effects import Read
-from gate.core.events import (
+from gate.core.attempt.contact import REFUSED_SECONDS, REFUSED_TIMES
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import (
     AccessRefused,
     AttemptEvent,
     ContactFailed,
     ContactLost,
     ContactRestored,
     Interrupted,
-    Kind,
     LeaseLost,
-    Listed,
-    Observed,
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.objects import CleanText
-from gate.core.outcome import Reason
-from gate.core.step import wake_at
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, OTHER, READY, STARTING, Cluster, Template

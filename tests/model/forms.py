@@ -14,21 +14,21 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from gate.core.applied import Applied
-from gate.core.attempt import EVIDENCE_SECONDS, Attempt
-from gate.core.blindness import (
+from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, Template
+from gate.core.plan.journal_record import Kept
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import Write
+from gate.core.rollout.applied import Applied
+from gate.core.rollout.blind_time import (
     CONDITION_STANDS_SECONDS,
     CONTROLLER_LAG_SECONDS,
     Blindness,
 )
-from gate.core.body import Body, FrozenMap
-from gate.core.effects import Write
-from gate.core.events import LiveObject
-from gate.core.objects import Deployment, Pod, Ref, ReplicaSet, Template
-from gate.core.plan import Plan
-from gate.core.policy import Policy
-from gate.core.record import Kept
-from gate.core.tracks import ContainerTrack, PodTrack
+from gate.core.rollout.pod_history import ContainerTrack, PodTrack
+from gate.core.rollout.policy import Policy
 
 NO_REFERENCES: Final = 2
 """The last version of marshal whose bytes depend on values alone, not on who shares them."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gate.core.attempt import Attempt
-from gate.core.deadlines import CONDITION_ROUNDING_SECONDS
-from gate.core.effects import Verb, Write
-from gate.core.machine import Leg
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure
-from gate.core.progress import CONDITION_LAG_SECONDS
-from gate.core.step import wake_at
+from gate.core.attempt.state import Attempt
+from gate.core.model.field_manager import Verb
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Write
+from gate.core.rollout.deadlines import CONDITION_ROUNDING_SECONDS
+from gate.core.rollout.policy import OnFailure
+from gate.core.rollout.progress import CONDITION_LAG_SECONDS
+from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.configuration import KEYS, SETTINGS, THEIRS

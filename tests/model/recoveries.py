@@ -1,9 +1,9 @@
 """Two recoveries at once of one attempt that its gate left open: the real core, and a lock.
 
 Each recovery has a world of its own, with its attempt and what is under way for it; cluster and
-Lease are the same in both. Who may take the lock is asked of `gate.core.holder`; the Lease's
-resourceVersion is compared as the server does it. One killed gate, or both, may be dead; a write
-of a dead one may still arrive.
+Lease are the same in both. Who may take the lock is asked of `gate.core.model.lock_holder`; the
+Lease's resourceVersion is compared as the server does it. One killed gate, or both, may be dead;
+a write of a dead one may still arrive.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from gate.core import holder as holders
-from gate.core.effects import Release, Write
-from gate.core.events import LeaseLost, Released
-from gate.core.holder import Holder, Process, Sighting
-from gate.core.outcome import Outcome
-from gate.core.step import begin
+from gate.core.model import lock_holder as holders
+from gate.core.model.lock_holder import Holder, Process, Sighting
+from gate.core.model.outcome import Outcome
+from gate.core.protocol.effects import Release, Write
+from gate.core.protocol.events import LeaseLost, Released
+from gate.core.steps.step import begin
 from tests.model import cluster as rules
 from tests.model.course import usual
 from tests.model.deviations import deviations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
 from tests.model.cluster import CRASHING, STARTING
 from tests.model.world import KEPT, WANTED, Fate, Scene
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from gate.core.body import Body
-from gate.core.effects import Verb, Write
-from gate.core.events import AttemptEvent, WriteConflicted, WriteRejected, Written
-from gate.core.objects import CleanText
-from gate.core.outcome import Reason
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import AttemptEvent, WriteConflicted, WriteRejected, Written
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import PATCHED, Apply, Cluster

@@ -10,8 +10,8 @@ import functools
 from dataclasses import replace
 from typing import Any
 
-from gate.core import objects as core
-from gate.core.events import LiveObject
+from gate.core.model import objects as core
+from gate.core.model.live_object import LiveObject
 from gate.wire import decode
 from tests.model.cluster import (
     CRASHING,
@@ -31,7 +31,7 @@ WEB = core.deployment_ref(NAMESPACE, NAME)
 REVISIONS = {"v0": 2, "v1": 1, "v2": 3, "v3": 4}
 """The revision of each image, marked or not: the core prints it and decides nothing by it."""
 DEADLINE_SECONDS = 4
-"""The gate's own clock runs out 5 s later (`gate.core.progress`), within each budget."""
+"""The gate's own clock runs out 5 s later (`gate.core.rollout.progress`), within each budget."""
 _MANY = 1 << 16
 TIME = "2026-11-21T12:00:00Z"
 MANAGERS = {

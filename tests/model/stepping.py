@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gate.core.attempt import Attempt
-from gate.core.effects import Effect, Write
-from gate.core.events import AttemptEvent
-from gate.core.machine import Leg
-from gate.core.step import step
+from gate.core.attempt.state import Attempt
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Effect, Write
+from gate.core.protocol.events import AttemptEvent
+from gate.core.steps.step import step
 from tests.model.cluster import Cluster
 from tests.model.serving import pruned
 from tests.model.world import RESUMABLE, Flight, Stepped, World

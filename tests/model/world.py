@@ -12,26 +12,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from gate.core.applied_fields import applied_body, applied_digest
-from gate.core.attempt import Attempt
-from gate.core.baseline import baseline_of
-from gate.core.body import Body, FrozenMap
-from gate.core.causes import Cause
-from gate.core.effects import Effect, Verb, Write
-from gate.core.events import AttemptEvent, Kind, Listed, LiveObject
-from gate.core.fact import Absent, Fact, Known
-from gate.core.judged_version import JudgedVersion, template_digest
-from gate.core.objects import CleanText
-from gate.core.outcome import Outcome, Reason
-from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
-from gate.core.policy import Policy
-from gate.core.record import Record
-from gate.core.resuming import resume
-from gate.core.set_candidates import Candidates
-from gate.core.set_selection import select
-from gate.core.snapshot import Snapshot
-from gate.core.step import begin
-from gate.core.version_history import Closed, History
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.journal_record import Record
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.protocol.effects import Effect, Write
+from gate.core.protocol.events import AttemptEvent
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.observations import Kind, Listed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.ssa.applied_fields import applied_body, applied_digest
+from gate.core.steps.resumption import resume
+from gate.core.steps.step import begin
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import Closed, History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.selection import select
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gate import log
-from gate.app.played import Played, Through, User, straight
+from gate.app.rehearsal.virtual_world import Played, Through, User, straight
 from gate.sandbox.cluster import Cluster, ClusterOptions
 from gate.sandbox.kubelet.pace import Pace
 from gate.sandbox.times import Names, Timers

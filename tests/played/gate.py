@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gate.app.played import Played, Running, User
-from gate.app.world import World
+from gate.app.rehearsal.virtual_world import Played, Running, User
+from gate.app.runtime.world import World
 from gate.cli.main import run
 from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result, Starting
 

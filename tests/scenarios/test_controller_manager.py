@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.played import Handle
+from gate.app.rehearsal.virtual_world import Handle
 from gate.sandbox.serving.request import Answer, Request
 from tests.bed.expectations import assert_ended, assert_verified
 from tests.bed.scene import Scene, web

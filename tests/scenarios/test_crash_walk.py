@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.played import Handle
+from gate.app.rehearsal.virtual_world import Handle
 from gate.sandbox.serving.request import Answer, Request
 from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import REVISION, assert_runs, assert_verified, images

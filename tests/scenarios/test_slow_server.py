@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.played import Handle
+from gate.app.rehearsal.virtual_world import Handle
 from gate.clock import Clock
 from gate.sandbox.serving.request import Answer, Request
 from tests.bed.expectations import images

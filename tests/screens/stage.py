@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final
 import html5lib
 
 from gate import __version__
-from gate.app.played import Handle, Running, User
 from gate.app.rehearsal.measured import Scripted
-from gate.app.world import World
+from gate.app.rehearsal.virtual_world import Handle, Running, User
+from gate.app.runtime.world import World
 from gate.cli.main import run
 from gate.clock import Clock
 from gate.config import Settings, all_checks

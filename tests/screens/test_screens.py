@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 
-from gate.core.outcome import Outcome
+from gate.core.model.outcome import Outcome
 from tests.screens.write import GOLDEN, SCREENS, path_of, shown
 
 _WITHOUT_A_SCREEN = frozenset({Outcome.INTERNAL_ERROR})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gate.app.world import outside
+from gate.app.runtime.world import outside
 from gate.cli.main import run
 from tests.cluster import manifests
 from tests.cluster.objects import Objects, is_complete

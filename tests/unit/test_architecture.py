@@ -23,6 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GATE = ROOT / "gate"
 SOURCES = sorted(GATE.rglob("*.py"))
 
+PACKAGES = sorted(
+    path.parent
+    for room in ("core", "app", "report")
+    for path in (GATE / room).glob("*/__init__.py")
+)
+
 PURE = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
     "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac",
@@ -119,6 +125,21 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
         if within(name, {"gate"}) and not within(name, allowed)
     ]
     assert not foreign, told(foreign)
+
+
+def test_a_package_lends_what_it_names() -> None:
+    """Others import of a package the modules in its `__all__`, and each of these is imported."""
+    wrong = []
+    for package in PACKAGES:
+        public = named_public(package)
+        lent = {module for path in SOURCES for module in borrowed(path, package)}
+        wrong += [f"{named(package)} keeps {one} for itself" for one in sorted(lent - public)]
+        wrong += [
+            f"{named(package)} lends {one} to nobody"
+            for one in sorted(public - lent)
+            if is_module(package / one)
+        ]
+    assert not wrong, told(wrong)
 
 
 def test_the_engine_uses_the_standard_library_alone() -> None:
@@ -304,3 +325,32 @@ def functions_of(found: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
             first = node.body[0]
             doc = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - doc
+
+
+def named_public(package: Path) -> set[str]:
+    """Return the modules that the `__all__` of a package names."""
+    tree = ast.parse((package / "__init__.py").read_text())
+    lists = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    return {name for one in lists for name in ast.literal_eval(one)}
+
+
+def borrowed(path: Path, package: Path) -> set[str]:
+    """Return the modules of a package that a file outside of it imports."""
+    if path.is_relative_to(package):
+        return set()
+    prefix = module_name(package / "__init__.py") + "."
+    modules = {
+        name.removeprefix(prefix).split(".")[0]
+        for name in read(path).imports
+        if name.startswith(prefix)
+    }
+    return {one for one in modules if is_module(package / one)}
+
+
+def is_module(path: Path) -> bool:
+    """Tell whether there is a module or a package of that name, given without its ending."""
+    return path.is_dir() or path.with_suffix(".py").exists()

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from gate.app.console import Console
 from gate.app.rehearsal.demo import demo
-from gate.app.world import outside
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import outside
 from gate.config import load
-from gate.core.attempt import Attempt
+from gate.core.attempt.state import Attempt
 from gate.report.live.attempts import attempt_view
 from gate.report.live.rendering import Look, frame
 from gate.virtual_time import VirtualClock

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gate.config import Settings, SettingsError, load, schema, unknown_variables
-from gate.core.policy import OnFailure
-from gate.core.share import Share
+from gate.core.model.int_or_percent import Share
+from gate.core.rollout.policy import OnFailure
 from gate.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

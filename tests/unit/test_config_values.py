@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from gate.config import Settings, SettingsError, load, policy
-from gate.core.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt, Policy
-from gate.core.share import Share
+from gate.core.model.int_or_percent import Share
+from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt, Policy
 from gate.manifests.images import ImageOverride
 from gate.manifests.lint import LintCode
 

@@ -8,16 +8,17 @@ from queue import SimpleQueue
 
 import pytest
 
-from gate.core.attempt import Attempt
-from gate.core.baseline import baseline_of
-from gate.core.effects import Announce, Asking, Collect, Read, Release, SaveRecord
-from gate.core.events import Collected, Interrupted, Observed, ReadBack, Recorded, Released
-from gate.core.fact import Known
-from gate.core.machine import State
-from gate.core.outcome import Outcome, Reason
-from gate.core.plan import Plan, Target
-from gate.core.policy import Policy
-from gate.core.snapshot import Snapshot
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Known
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.plan import Plan, Target
+from gate.core.protocol.effects import Announce, Asking, Collect, Read, Release, SaveRecord
+from gate.core.protocol.events import Collected, Interrupted, ReadBack, Recorded, Released
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Broken, Engine, Inbox
 from gate.virtual_time import VirtualClock
 from tests.unit.report.cluster import Workload

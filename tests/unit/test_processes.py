@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.core.holder import Process
+from gate.core.model.lock_holder import Process
 from gate.processes import SystemProcesses
 
 pytestmark = pytest.mark.skipif(

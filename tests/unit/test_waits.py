@@ -21,7 +21,7 @@ WAITING: Final = {
 """Methods and functions that block, of events, threads, processes, selectors and locks."""
 
 ALLOWED: Final = {
-    "app/terminal.py: select.select": "a terminal that takes nothing, in the terminal's own thread",
+    "app/runtime/terminal.py: select.select": "a terminal that takes nothing, in its own thread",
     "last_word.py: _turn.acquire": "a tenth of a second, for the other thread that ends it all",
     "last_word.py: select.select": "whether stderr takes a line, for no time",
     "metrics/endpoint.py: selector.select": "waits for a client or the end, for no time",

@@ -3,3 +3,5 @@
 `trouble` names what can go wrong, `stage` sets it up and runs the gate, `rehearse` and `demo` are
 the commands.
 """
+
+__all__ = ["demo", "rehearse", "serve"]

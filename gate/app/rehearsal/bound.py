@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.config import Settings, policy
-from gate.core.progress import longest_legal_seconds
+from gate.core.rollout.progress import longest_legal_seconds
 from gate.sandbox.json import JSON
 from gate.wire import decode
 

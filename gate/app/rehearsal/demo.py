@@ -7,16 +7,16 @@ from typing import Final
 
 import yaml
 
-from gate.app.console import Console
-from gate.app.finishing import concluded
-from gate.app.live_tree import of_terminal
-from gate.app.played import Played
 from gate.app.rehearsal.paced import Paced
 from gate.app.rehearsal.stage import Actor, Stage
 from gate.app.rehearsal.trouble import CAUGHT, Before, Trouble, asked_for
-from gate.app.world import World
+from gate.app.rehearsal.virtual_world import Played
+from gate.app.runtime.command_end import concluded
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_tree import of_terminal
+from gate.app.runtime.world import World
 from gate.config import Settings
-from gate.core.outcome import EXIT_CODES, Outcome
+from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.lint import LintCode
 from gate.sandbox.cluster import Cluster

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from gate.core.checks import Bounds, Check, Command, Http, Metric
-from gate.core.comparing import Ratio
-from gate.core.measuring import TEMPORARY_FAILURE
-from gate.core.objects import CleanText
-from gate.core.questions import (
+from gate.core.checks.baseline_comparison import Ratio
+from gate.core.checks.questions import (
     Answer,
     Answers,
     Errored,
@@ -26,6 +23,9 @@ from gate.core.questions import (
     Series,
     Trouble,
 )
+from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
+from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
+from gate.core.model.objects import CleanText
 from gate.sandbox.scenario.scenario import Measurement, NoAnswer
 from gate.sources.source import Sources
 

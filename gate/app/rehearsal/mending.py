@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gate.app.rehearsal.trouble import End, Trouble
-from gate.core.outcome import Outcome, Reason
+from gate.core.model.outcome import Outcome, Reason
 
 _LIMITS: Final[dict[str, str]] = {
     Reason.CRASH_LOOP: "crash",

@@ -9,22 +9,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from gate.app.console import Console
-from gate.app.finishing import concluded
-from gate.app.played import Played
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.row import remarks, row_of
 from gate.app.rehearsal.stage import Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
-from gate.app.world import World
+from gate.app.rehearsal.virtual_world import Played
+from gate.app.runtime.command_end import concluded
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import World
 from gate.config import Settings, all_checks
-from gate.core.outcome import EXIT_CODES, Outcome
+from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.load import load
-from gate.report.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
+from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.scenario import scenario as scenarios
 from gate.sandbox.scenario.images import fits

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from gate.app.rehearsal.mending import setting_for
 from gate.app.rehearsal.trouble import CAUGHT, Trouble
-from gate.core.check_run import ConclusionKind
-from gate.core.outcome import Outcome, Reason
+from gate.core.checks.run import ConclusionKind
+from gate.core.model.outcome import Outcome, Reason
 from gate.duration import format_seconds
-from gate.report.rehearsals import RehearsalResult
+from gate.report.views.rehearsals import RehearsalResult
 from gate.sandbox.scenario.play import Happening, Play
 from gate.sandbox.scenario.scenario import Event
 

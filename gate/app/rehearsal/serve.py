@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from gate.app.console import Console
-from gate.app.finishing import concluded
-from gate.app.world import World
+from gate.app.runtime.command_end import concluded
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.sandbox.cluster import Cluster
 from gate.sandbox.scenario import scenario as scenarios

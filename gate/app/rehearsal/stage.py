@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TextIO
 
-from gate.app.attempting import apply
-from gate.app.console import NO_ENVIRONMENT, Environment
-from gate.app.played import Played, Running
+from gate.app.commands.apply import apply
 from gate.app.rehearsal.measured import Scripted, Scripts
 from gate.app.rehearsal.trouble import Before, Trouble
-from gate.app.world import World
+from gate.app.rehearsal.virtual_world import Played, Running
+from gate.app.runtime.console import NO_ENVIRONMENT, Environment
+from gate.app.runtime.world import World
 from gate.clock import Clock
 from gate.config import Settings, all_checks
-from gate.core.checks import Check
-from gate.core.effects import FIELD_MANAGER
+from gate.core.checks.spec import Check
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
 from gate.manifests.manifest import ManifestObject
 from gate.sandbox.api.asked import Patch, PatchType, Writer

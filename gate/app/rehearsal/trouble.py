@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.app.rehearsal import measured
-from gate.core.checks import Check
-from gate.core.outcome import Outcome
+from gate.core.checks.spec import Check
+from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
 from gate.sandbox.kubelet import behaviour

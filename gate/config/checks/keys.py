@@ -1,6 +1,6 @@
 """The keys of a check in a file: one model for each source, and none that is not listed.
 
-A key that is left out is None here; its default is that of `gate.core.checks`.
+A key that is left out is None here; its default is that of `gate.core.checks.spec`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from gate.config.checks import values
 from gate.config.checks.variables import parse_variables
-from gate.core.body import FrozenMap
+from gate.core.model.body import FrozenMap
 
 
 def spelt(name: str) -> str:

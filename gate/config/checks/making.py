@@ -14,8 +14,11 @@ from gate.config.checks.keys import (
     QueryKeys,
     ReadyMadeKeys,
 )
-from gate.core.body import FrozenMap
-from gate.core.checks import (
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
@@ -25,10 +28,7 @@ from gate.core.checks import (
     Schedule,
     Tolerances,
 )
-from gate.core.comparing import MannWhitney, Ratio
-from gate.core.query import Query
-from gate.core.query_values import BUILT_IN
-from gate.core.questions import HttpQuestion
+from gate.core.model.body import FrozenMap
 from gate.sources.ready_made import ReadyMade
 
 

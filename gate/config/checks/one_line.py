@@ -15,10 +15,10 @@ from gate.config.checks import scalars
 from gate.config.checks.variables import parse_query
 from gate.config.parsing import parse_text, parse_texts
 from gate.config.taking import BadValueError, Fault
-from gate.core.check_faults import NAME, faults
-from gate.core.checks import Bounds, Check, Command, During, Http, Metric, Schedule
-from gate.core.query_values import BUILT_IN
-from gate.core.questions import HttpQuestion
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.spec import Bounds, Check, Command, During, Http, Metric, Schedule
+from gate.core.checks.validation import NAME, faults
 from gate.errors import UsageError
 
 _FORM: Final = "'name: QUERY <= 0.5' or 'name: QUERY >= 2'"

@@ -12,7 +12,7 @@ from gate.config.checks.one_line import parsed
 from gate.config.checks.reading import read_checks
 from gate.config.option import Form
 from gate.config.taking import BadValueError, Fault, schema_of_list
-from gate.core.checks import Check, Schedule
+from gate.core.checks.spec import Check, Schedule
 from gate.errors import UsageError
 
 INTERVAL_SECONDS: Final = Schedule().interval_seconds

@@ -23,9 +23,9 @@ from gate.config.checks.mapping import read_mapping, unknown_key
 from gate.config.checks.scalars import said
 from gate.config.checks.variables import parse_query
 from gate.config.taking import BadValueError, Fault, Path, inside
-from gate.core.check_faults import faults
-from gate.core.checks import Check
-from gate.core.query_values import BUILT_IN
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.spec import Check
+from gate.core.checks.validation import faults
 from gate.errors import UsageError
 from gate.manifests.source import shown
 from gate.sources.ready_made import ReadyMade, find

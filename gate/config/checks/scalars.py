@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, TypeVar
 
 from gate.config.option import closest
 from gate.config.parsing import parse_duration, parse_limit, parse_text
-from gate.core import json_path
-from gate.core.check_faults import NAME
-from gate.core.checks import SHORTEST_INTERVAL_SECONDS
-from gate.core.json_path import JsonPath
-from gate.core.objects import SUBDOMAIN
+from gate.core.checks import json_path
+from gate.core.checks.json_path import JsonPath
+from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS
+from gate.core.checks.validation import NAME
+from gate.core.model.objects import SUBDOMAIN
 from gate.errors import UsageError
 from gate.manifests.source import shown
 from gate.sources.address import SERVICE, Address

@@ -50,7 +50,7 @@ _RULES: Final[dict[str, dict[str, Any]]] = {
         ],
     },
 }
-"""What the models' keys have to do with each other, as `gate.core.check_faults` says it."""
+"""What the models' keys have to do with each other, as `gate.core.checks.validation` says it."""
 
 
 def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:

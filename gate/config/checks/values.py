@@ -9,11 +9,11 @@ from pydantic import BeforeValidator, PlainValidator
 
 from gate.config.checks import scalars
 from gate.config.taking import DURATION_PATTERN, schema_of, taken_by
-from gate.core.check_faults import NAME
-from gate.core.checks import SHORTEST_INTERVAL_SECONDS, During, Reduce
-from gate.core.json_path import JsonPath
-from gate.core.objects import SUBDOMAIN
-from gate.core.query_values import BUILT_IN
+from gate.core.checks.json_path import JsonPath
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
+from gate.core.checks.validation import NAME
+from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
 from gate.sources.ready_made import READY_MADE, names

@@ -9,9 +9,9 @@ from typing import Any, Final
 from gate.config.checks.scalars import said
 from gate.config.option import closest
 from gate.config.taking import BadValueError, Fault
-from gate.core.body import FrozenMap
-from gate.core.query import Query, QueryError
-from gate.core.query_values import user_variable_fault
+from gate.core.checks.query_template import Query, QueryError
+from gate.core.checks.query_variables import user_variable_fault
+from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
 
 _NAMED: Final = re.compile(r"\$\{([^{}]*)\}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gate.core.checks import Bounds, Check, Command, Http, Metric, Schedule, Tolerances
-from gate.core.comparing import MannWhitney, Ratio
-from gate.core.json_path import JsonPath
-from gate.core.questions import HttpQuestion
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.json_path import JsonPath
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, Schedule, Tolerances
 
 Said = Iterator[tuple[str, Any, Any]]
 """A key, its value, and the value that need not be said."""

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from gate.duration import format_seconds
-from gate.report.advice import worst_deployment
-from gate.report.grade import Grade, result_grade
 from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_lane
 from gate.report.html.scale import Scale, Tick, time_ticks
-from gate.report.result import CheckHistory, PodHistory, Result
+from gate.report.schema.result import CheckHistory, PodHistory, Result
+from gate.report.words.advice import worst_deployment
+from gate.report.words.grade import Grade, result_grade
 
 WIDTH: Final = 960
 LEFT: Final = 168

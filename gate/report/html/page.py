@@ -7,8 +7,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gate.report.advice import next_steps
-from gate.report.facts import (
+from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
+from gate.report.html.lanes import STATES
+from gate.report.schema.result import Result
+from gate.report.words.advice import next_steps
+from gate.report.words.facts import (
     look_further,
     not_taken_back,
     outcome_words,
@@ -18,12 +21,9 @@ from gate.report.facts import (
     stands,
     surroundings,
 )
-from gate.report.grade import Grade, check_grade, grade, result_grade
-from gate.report.headline import exit_words
-from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
-from gate.report.html.lanes import STATES
-from gate.report.naming import object_name
-from gate.report.result import Result
+from gate.report.words.grade import Grade, check_grade, grade, result_grade
+from gate.report.words.headline import exit_words
+from gate.report.words.object_names import object_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -2,3 +2,5 @@
 
 `view` and its makers are pure; `rendering` alone knows rich, and is imported where a tree is shown.
 """
+
+__all__ = ["attempts", "canvas", "rendering", "view"]

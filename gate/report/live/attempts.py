@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gate.core.attempt import Attempt
-from gate.core.fact import Known
-from gate.core.machine import Leg, State
-from gate.core.objects import Ref
-from gate.core.rollout import Rollout, VerdictKind
-from gate.core.signal_names import signal_name
-from gate.core.snapshot import Snapshot
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Known
+from gate.core.model.objects import Ref
+from gate.core.model.signal_names import signal_name
+from gate.core.plan.leg import Leg
+from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.versions import new_replica_set
 from gate.report.live.checks import check_views
 from gate.report.live.clocks import attempt_clocks, rollout_clocks
 from gate.report.live.deployments import MARKS, rollout_view, snapshot_view
 from gate.report.live.view import DeploymentView, Mark, View
-from gate.report.versions import new_replica_set
 
 _DOING: Mapping[Leg, Mapping[State, str]] = {
     Leg.FORWARD: {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.attempt import Attempt
-from gate.core.check_run import CheckRun, Conclusion, ConclusionKind, Tally
-from gate.core.checking import conclusions
-from gate.core.checks import Check
-from gate.core.measurement import Kind, Measurement
-from gate.report.figures import bounds_of, number
+from gate.core.attempt.health_checks import conclusions
+from gate.core.attempt.state import Attempt
+from gate.core.checks.measurement import Kind, Measurement
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tally
+from gate.core.checks.spec import Check
+from gate.report.check_report.figures import bounds_of, number
 from gate.report.live.view import CheckView, Mark
 
 _CONCLUDED: Final = {

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from gate.core.attempt import Attempt
-from gate.core.machine import Leg, State
-from gate.core.objects import NO_DEADLINE_SECONDS
-from gate.core.rollout import Rollout
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.objects import NO_DEADLINE_SECONDS
+from gate.core.plan.leg import Leg
+from gate.core.rollout.judge import Rollout
 from gate.report.live.view import ClockView
 
 NO_PROGRESS = "no progress"

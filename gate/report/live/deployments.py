@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gate.core.causes import Cause
-from gate.core.fact import Absent
-from gate.core.objects import ReplicaSet
-from gate.core.outcome import Reason
-from gate.core.rollout import Rollout, Verdict, VerdictKind
-from gate.core.snapshot import Snapshot
-from gate.core.tracks import PodTrack
+from gate.core.model.fact import Absent
+from gate.core.model.objects import ReplicaSet
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
+from gate.core.rollout.pod_history import PodTrack
+from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.pods import PodRank, alike
 from gate.report.live.view import DeploymentView, Mark, PodGroup, PodView, ReplicaSetView
-from gate.report.pods import PodRank, alike
 
 MARKS: Final = {
     VerdictKind.COMPLETE: Mark.GOOD,

@@ -22,7 +22,7 @@ from gate.duration import format_seconds
 from gate.report.live.canvas import Painted
 from gate.report.live.outline import Branch, fitted
 from gate.report.live.view import ClockView, Mark, View
-from gate.report.style import Style, Symbol
+from gate.report.style.style import Style, Symbol
 
 _SIGNS: Final = {
     Mark.BAD: (Symbol.BAD, "bold red"),

@@ -16,7 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 import yaml
 
-from gate.app.played import Played, User
+from gate.app.rehearsal.virtual_world import Played, User
 from gate.sandbox.api.asked import Writer
 from gate.sandbox.cluster import Cluster, ClusterOptions
 from gate.sandbox.kubelet.pace import Pace

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.report.html import html
-from gate.report.result import Result
+from gate.report.schema.result import Result
 from tests.browser.browser import Look, Seen, see
 from tests.unit.report.results import HOSTILE, spoilt, told, with_checks
 

@@ -16,8 +16,8 @@ import responses
 import yaml
 
 from gate import log
-from gate.app import commands
-from gate.app.world import outside
+from gate.app import entry
+from gate.app.runtime.world import outside
 from gate.config import load
 from tests.unit.app.metrics import Metrics
 from tests.unit.app.server import JSON, ApiServer
@@ -92,7 +92,7 @@ def gate(kubeconfig: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         settings = load(command, given, environ={}, folder=tmp_path)
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
         capsys.readouterr()
-        code = getattr(commands, command)(outside(), settings, *names)
+        code = getattr(entry, command)(outside(), settings, *names)
         out, err = capsys.readouterr()
         return Ended(code, out, err)
 

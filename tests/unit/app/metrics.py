@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 import requests
 import responses
 
-from gate.core.objects import CleanText
-from gate.core.questions import Answers, Errored, Questions, Trouble
-from gate.report.figures import number
+from gate.core.checks.questions import Answers, Errored, Questions, Trouble
+from gate.core.model.objects import CleanText
+from gate.report.check_report.figures import number
 from gate.sources.source import Sources
 
 BASE = "https://prom.example"

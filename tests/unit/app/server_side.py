@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate.core import fields
-from gate.core.fields import Fields
+from gate.core.ssa import field_set
+from gate.core.ssa.field_set import Fields
 from gate.sandbox.json import copied
 
 JSON = dict[str, Any]
@@ -74,12 +74,12 @@ def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON
             [Conflict(o["manager"], f".{path}", o.get("subresource", "")) for o, path in lost]
         )
     kept = [left for owner in others if (left := _less(owner, [p for o, p in lost if o is owner]))]
-    gone = fields.subtract(own["fieldsV1"], claimed) if own else None
+    gone = field_set.subtract(own["fieldsV1"], claimed) if own else None
     for other in kept:
-        gone = fields.subtract(gone, other["fieldsV1"])
+        gone = field_set.subtract(gone, other["fieldsV1"])
     # An item of a list is found by its name, which therefore goes last.
-    for path in sorted(fields.paths(gone), key=lambda path: path.endswith(".name")):
-        before = fields.removed(before, path)
+    for path in sorted(field_set.paths(gone), key=lambda path: path.endswith(".name")):
+        before = field_set.removed(before, path)
     after: JSON = _merged(before, _without_identity(body))
     mine = [entry(manager, "Apply", claimed, body["apiVersion"])] if claimed else []
     after["metadata"]["managedFields"] = [*mine, *kept]
@@ -94,7 +94,7 @@ def merge_patched(live: JSON, patch: JSON, manager: str) -> JSON:
     patch = _without_identity(patch)
     claimed = _tree(patch)
     kept = [left for owner in others if (left := _without_fields(owner, claimed))]
-    set_fields = fields.union(own["fieldsV1"] if own else None, _tree(_without_nulls(patch)))
+    set_fields = field_set.union(own["fieldsV1"] if own else None, _tree(_without_nulls(patch)))
     after = dict(_merge_patch(after, patch))
     mine = [entry(manager, "Update", set_fields, live["apiVersion"])] if set_fields else []
     after["metadata"]["managedFields"] = [*mine, *kept]
@@ -104,8 +104,8 @@ def merge_patched(live: JSON, patch: JSON, manager: str) -> JSON:
 def _lost(body: JSON, live: JSON, claimed: Fields, others: list[JSON]) -> list[tuple[JSON, str]]:
     found = []
     for owner in others:
-        common = fields.intersect(owner["fieldsV1"], claimed)
-        found += [(owner, path) for path in fields.differing(body, common, live)]
+        common = field_set.intersect(owner["fieldsV1"], claimed)
+        found += [(owner, path) for path in field_set.differing(body, common, live)]
     return found
 
 
@@ -118,7 +118,7 @@ def _less(owner: JSON, lost: list[str]) -> JSON | None:
 def _pruned(tree: Fields, lost: list[str], above: tuple[str, ...] = ()) -> Fields | None:
     if not tree:
         only: Fields = functools.reduce(lambda inner, key: {key: inner}, reversed(above), {})
-        return None if fields.paths(only)[0] in lost else tree
+        return None if field_set.paths(only)[0] in lost else tree
     kept = {
         key: inner if key == "." else _pruned(inner, lost, (*above, key))
         for key, inner in tree.items()
@@ -127,7 +127,7 @@ def _pruned(tree: Fields, lost: list[str], above: tuple[str, ...] = ()) -> Field
 
 
 def _without_fields(owner: JSON, claimed: Fields) -> JSON | None:
-    left = fields.subtract(owner["fieldsV1"], claimed)
+    left = field_set.subtract(owner["fieldsV1"], claimed)
     return {**owner, "fieldsV1": left} if left else None
 
 

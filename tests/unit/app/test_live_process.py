@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.report.style import Style
-from gate.report.text import verdict_text
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Manifest, write_kubeconfig
 from tests.unit.app.controllers import by_image

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import pytest
 import yaml
 
-from gate.app import commands
-from gate.app.played import Played
+from gate.app import entry
 from gate.app.rehearsal.stage import Stage, actors_of
 from gate.app.rehearsal.trouble import Before
-from gate.app.world import outside
+from gate.app.rehearsal.virtual_world import Played
+from gate.app.runtime.world import outside
 from gate.config import load
 from gate.manifests.load import load as load_manifest
 from gate.sandbox.cluster import Cluster
@@ -110,7 +110,7 @@ def again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Again:
 
     def run(command: str, trace: object, **told: Any) -> Ended:
         settings = load(command, {"output": "json", **told}, environ={}, folder=tmp_path / "none")
-        code = getattr(commands, command)(outside(), settings, trace)
+        code = getattr(entry, command)(outside(), settings, trace)
         return Ended(code, *capsys.readouterr())
 
     return run

@@ -8,22 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.asked_alike import alike
-from gate.app.recorded_answers import RecordedAnswers
-from gate.app.replay import Judged, Recording, Stands, judge
-from gate.core import events
-from gate.core.body import FrozenMap
-from gate.core.check_run import Tick
-from gate.core.checks import Bounds, Check, Command, Http, Metric, MinSamples, Schedule, Tolerances
-from gate.core.comparing import Ratio
-from gate.core.effects import Ask
-from gate.core.fact import Absent
-from gate.core.objects import CleanText
-from gate.core.outcome import Reason
-from gate.core.policy import Policy
-from gate.core.query import Query
-from gate.core.query_values import BUILT_IN
-from gate.core.questions import (
+from gate.app.replay.judgement import Judged, Recording, Stands, judge
+from gate.app.replay.recorded_answers import RecordedAnswers
+from gate.app.replay.same_question import alike
+from gate.core.checks.baseline_comparison import Ratio
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.questions import (
     Answer,
     Answers,
     Errored,
@@ -37,6 +28,24 @@ from gate.core.questions import (
     Series,
     Trouble,
 )
+from gate.core.checks.run import Tick
+from gate.core.checks.spec import (
+    Bounds,
+    Check,
+    Command,
+    Http,
+    Metric,
+    MinSamples,
+    Schedule,
+    Tolerances,
+)
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.protocol import events
+from gate.core.protocol.effects import Ask
+from gate.core.rollout.policy import Policy
 from gate.wire import trace
 from gate.wire.measurements import Measured
 

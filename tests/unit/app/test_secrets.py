@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gate.app.applying import prepare
-from gate.core.body import Body
-from gate.core.events import LiveObject
-from gate.core.fact import Absent, Known
-from gate.core.objects import Ref
-from gate.core.ownership import restoration
+from gate.app.preflight.server_dry_run import prepare
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.ssa.managed_fields import restoration
 
 SECRET = Ref("v1", "Secret", "shop", "db")
 

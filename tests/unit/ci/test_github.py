@@ -13,8 +13,8 @@ from gate.ci.annotations import MOST_OF_A_LEVEL
 from gate.ci.github import GitHub
 from gate.ci.publishing import publish
 from gate.ci.sink import Written
-from gate.report.markdown import BUDGET_BYTES
-from gate.report.result import Result
+from gate.report.formats.markdown import BUDGET_BYTES
+from gate.report.schema.result import Result
 from tests.unit.ci import runner
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told, with_checks
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from gate.ci.host import Host, PipelineRun, detect, pipeline_run
-from gate.core.origin import MOST_ACTOR_CHARACTERS, Origin
+from gate.core.model.origin import MOST_ACTOR_CHARACTERS, Origin
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 

@@ -15,7 +15,7 @@ from gate.ci.github import GitHub
 from gate.ci.gitlab import GitLab
 from gate.ci.publishing import publish, sink_of
 from gate.ci.sink import Addition, Plain, Sink, Written
-from gate.report.outputs import dotenv
+from gate.report.formats.outputs import dotenv
 from gate.wire.untrusted import clean
 from tests.unit.report.results import HOSTILE, spoilt, told, with_checks
 

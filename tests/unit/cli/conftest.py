@@ -26,7 +26,7 @@ def app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[App]:
     listener = App()
     functions = {name: listener.function(name) for name in COMMANDS}
     commands = types.SimpleNamespace(**functions)
-    monkeypatch.setitem(sys.modules, "gate.app.commands", commands)
-    monkeypatch.setattr(gate.app, "commands", commands, raising=False)
+    monkeypatch.setitem(sys.modules, "gate.app.entry", commands)
+    monkeypatch.setattr(gate.app, "entry", commands, raising=False)
     yield listener
     log.configure("console", "info")

@@ -1,4 +1,4 @@
-"""What stands in for `gate.app.commands`: it hears what the command line calls."""
+"""What stands in for `gate.app.entry`: it hears what the command line calls."""
 
 from __future__ import annotations
 

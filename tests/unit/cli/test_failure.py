@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import run
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from tests.unit.cli.listener import App
 

@@ -9,7 +9,7 @@ import pytest
 from gate.cli.exit_codes import MEANINGS, table
 from gate.cli.reference import reference
 from gate.config.fail_fast import DEFAULTS
-from gate.core.outcome import Outcome
+from gate.core.model.outcome import Outcome
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "cli.md"
 

@@ -11,7 +11,7 @@ import pytest
 
 from gate.config import Settings, SettingsError, load
 from gate.config.files import read
-from gate.core.checks import Check
+from gate.core.checks.spec import Check
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gate.config import Settings, schema
-from gate.core.body import FrozenMap
-from gate.core.checks import (
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
@@ -21,10 +24,7 @@ from gate.core.checks import (
     Schedule,
     Tolerances,
 )
-from gate.core.comparing import MannWhitney, Ratio
-from gate.core.query import Query
-from gate.core.query_values import BUILT_IN
-from gate.core.questions import HttpQuestion
+from gate.core.model.body import FrozenMap
 from gate.sources.ready_made import READY_MADE, ReadyMade
 from tests.table import each
 from tests.unit.config.folder import Folder, listed

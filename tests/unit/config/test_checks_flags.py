@@ -8,8 +8,9 @@ import pytest
 
 from gate.config import Settings, SettingsError, all_checks, policy
 from gate.config.checks.one_line import by_command
-from gate.core.bake_window import least_bake_seconds
-from gate.core.checks import (
+from gate.core.checks.bake_window import least_bake_seconds
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
@@ -19,8 +20,7 @@ from gate.core.checks import (
     OnInconclusive,
     Schedule,
 )
-from gate.core.policy import Policy
-from gate.core.questions import HttpQuestion
+from gate.core.rollout.policy import Policy
 from gate.errors import UsageError
 from tests.unit.config.folder import Folder, listed
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate.core.asking import Unaskable, ask
-from gate.core.check_run import CheckRun, Tick
-from gate.core.checks import Bounds, Check, During, Metric, MinSamples, Schedule, Tolerances
-from gate.core.objects import CleanText
-from gate.core.query import Query
-from gate.core.query_values import BUILT_IN, Subject, Version
-from gate.core.questions import Answers, Errored, Form, Questions, Samples, Series, Trouble
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import BUILT_IN, Subject, Version
+from gate.core.checks.questions import Answers, Errored, Form, Questions, Samples, Series, Trouble
+from gate.core.checks.run import CheckRun, Tick
+from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples, Schedule, Tolerances
+from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.model.objects import CleanText
 
 SUBJECT = Subject(
     "shop",

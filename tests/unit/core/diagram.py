@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core.machine import TRANSITIONS, Leg, Place, State
+from gate.core.attempt.transitions import TRANSITIONS, Place, State
+from gate.core.plan.leg import Leg
 
 
 def mermaid() -> str:

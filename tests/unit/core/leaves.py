@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gate.core.objects import Ref
+from gate.core.model.objects import Ref
 from tests.unit.core import world
 
 Leaves = dict[str, Any]

@@ -11,11 +11,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gate.core import questions
-from gate.core.attempt import Attempt
-from gate.core.baseline import baseline_of
-from gate.core.body import Body
-from gate.core.effects import (
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.checks import questions
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.protocol.effects import (
     Announce,
     Ask,
     Asking,
@@ -24,30 +31,24 @@ from gate.core.effects import (
     Read,
     Release,
     SaveRecord,
-    Verb,
     Write,
 )
-from gate.core.events import (
+from gate.core.protocol.events import (
     Answered,
     AttemptEvent,
     Collected,
     Errored,
     Evidence,
-    LiveObject,
-    Observed,
     ReadBack,
     Recorded,
     Released,
     Woke,
 )
-from gate.core.fact import Absent, Fact, Known
-from gate.core.machine import Leg, State
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Outcome, Reason
-from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
-from gate.core.policy import Policy
-from gate.core.snapshot import Snapshot
-from gate.core.step import begin, step, wake_at
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core import world
 from tests.unit.core.leaves import ref_of
 from tests.unit.core.server import Server

@@ -11,21 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gate.core.body import Body
-from gate.core.effects import Verb, Write
-from gate.core.events import (
-    Answer,
-    Kind,
-    Listed,
-    LiveObject,
-    Observed,
-    Vanished,
-    WriteConflicted,
-    WriteRejected,
-    Written,
-)
-from gate.core.objects import CleanText, Deployment, Pod, Ref, ReplicaSet, Watched
-from gate.core.outcome import Reason
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Deployment, Pod, Ref, ReplicaSet, Watched
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import Answer, WriteConflicted, WriteRejected, Written
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from tests.unit.core import world
 from tests.unit.core.leaves import Leaves, leaves_of, nested, ref_of, spec_of, tree_of
 

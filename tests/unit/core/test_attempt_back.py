@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 
-from gate.core.effects import Read, SaveRecord, Verb, Write
-from gate.core.events import AttemptEvent, ContactLost, ReadBack, WriteRejected
-from gate.core.fact import Unknown
-from gate.core.machine import Leg, State
-from gate.core.objects import CleanText
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Unknown
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read, SaveRecord, Write
+from gate.core.protocol.events import AttemptEvent, ContactLost, ReadBack, WriteRejected
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
 from tests.unit.core.server import NOBODY, Server
-from tests.unit.core.test_resuming import plan_of
+from tests.unit.core.steps.test_resumption import plan_of
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from gate.core.check_run import ConclusionKind
-from gate.core.checking import conclusions
-from gate.core.checks import Check, Command, During, OnInconclusive, Schedule
-from gate.core.comparing import Ratio
-from gate.core.effects import Ask, Collect, Read
-from gate.core.events import Interrupted
-from gate.core.machine import Leg, State
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure, Policy
-from gate.core.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
+from gate.core.attempt.health_checks import conclusions
+from gate.core.attempt.transitions import State
+from gate.core.checks.baseline_comparison import Ratio
+from gate.core.checks.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
+from gate.core.checks.run import ConclusionKind
+from gate.core.checks.spec import Check, Command, During, OnInconclusive, Schedule
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Ask, Collect, Read
+from gate.core.protocol.events import Interrupted
+from gate.core.rollout.policy import OnFailure, Policy
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched

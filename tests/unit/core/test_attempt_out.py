@@ -9,27 +9,27 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt import Attempt
-from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.events import (
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Absent, Unknown
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.events import (
     AccessGranted,
     Collected,
     ContactLost,
     ContactRestored,
-    Kind,
     LeaseLost,
     ReadBack,
     Recorded,
-    Vanished,
     WriteRejected,
 )
-from gate.core.fact import Absent, Unknown
-from gate.core.folding import UnexpectedAnswer
-from gate.core.machine import Leg, State
-from gate.core.objects import CleanText
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure, OnFirstFailure, Policy
-from gate.core.step import begin, step, wake_at
+from gate.core.rollout.observations import Kind, Vanished
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.steps.fold import UnexpectedAnswer
+from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server

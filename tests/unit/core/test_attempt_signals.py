@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.attempt import Attempt
-from gate.core.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.events import Interrupted, WriteConflicted, WriteUncertain
-from gate.core.machine import Leg, State
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure, OnInterrupt, Policy
-from gate.report.remarks import uncertain_writes
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
+from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.report.document.remarks import uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server

@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt import OVERTIME_SECONDS
-from gate.core.body import Body
-from gate.core.effects import FIELD_MANAGER, Asking, Read, Verb, Write
-from gate.core.events import (
+from gate.core.attempt.state import OVERTIME_SECONDS
+from gate.core.attempt.transitions import State
+from gate.core.model.body import Body
+from gate.core.model.fact import Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
+from gate.core.protocol.effects import Asking, Read, Write
+from gate.core.protocol.events import (
     AttemptEvent,
     ReadBack,
     Woke,
@@ -19,12 +26,7 @@ from gate.core.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.fact import Known, Unknown
-from gate.core.machine import Leg, State
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Outcome, Reason
-from gate.core.plan import PlannedWrite
-from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest, nested, ref_of
 from tests.unit.core.player import STARTED_AT, Player, ends, planned

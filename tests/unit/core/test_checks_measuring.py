@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.checks import Bounds, Check, Command, During, Http, Reduce
-from gate.core.comparing import MannWhitney, Pairs, Ratio
-from gate.core.json_path import number_at, parse
-from gate.core.measurement import Kind, errored
-from gate.core.measuring import measure
-from gate.core.objects import CleanText
-from gate.core.questions import (
+from gate.core.checks.baseline_comparison import MannWhitney, Pairs, Ratio
+from gate.core.checks.json_path import number_at, parse
+from gate.core.checks.measurement import Kind, errored
+from gate.core.checks.questions import (
     Answers,
     CommandQuestion,
     Errored,
@@ -27,6 +24,9 @@ from gate.core.questions import (
     Series,
     Trouble,
 )
+from gate.core.checks.spec import Bounds, Check, Command, During, Http, Reduce
+from gate.core.checks.tick_measurement import measure
+from gate.core.model.objects import CleanText
 from tests.table import each
 from tests.unit.core.checks_world import (
     a_check,

@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.check_run import ConclusionKind
-from gate.core.checking import conclusions, judged
-from gate.core.effects import Ask, Read, Write
-from gate.core.events import AttemptEvent, Interrupted
-from gate.core.machine import Leg, State
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import Policy
-from gate.core.questions import MetricQuestion
-from gate.core.verdict import Verdict, VerdictKind
+from gate.core.attempt.health_checks import conclusions, judged
+from gate.core.attempt.transitions import State
+from gate.core.checks.questions import MetricQuestion
+from gate.core.checks.run import ConclusionKind
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Ask, Read, Write
+from gate.core.protocol.events import AttemptEvent, Interrupted
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, query
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core.query import MOST_CHARACTERS, Query, QueryError
-from gate.core.query_values import (
+from gate.core.checks.query_template import MOST_CHARACTERS, Query, QueryError
+from gate.core.checks.query_variables import (
     BUILT_IN,
     OF_VERSIONS,
     Subject,

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.core.asking import Unaskable, ask
-from gate.core.bake_window import least_bake_seconds
-from gate.core.check_run import CheckRun, Conclusion, ConclusionKind, Tick
-from gate.core.checks import Command, During, Http, Schedule
-from gate.core.comparing import MannWhitney, Ratio
-from gate.core.outcome import Reason
-from gate.core.query_values import Subject, Version
-from gate.core.questions import HttpQuestion
+from gate.core.checks.bake_window import least_bake_seconds
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.query_variables import Subject, Version
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
+from gate.core.checks.spec import Command, During, Http, Schedule
+from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.model.outcome import Reason
 from tests.long import longer
 from tests.unit.core.checks_world import (
     SUBJECT,

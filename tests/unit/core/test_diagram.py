@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.core.machine import TRANSITIONS, IllegalTransition, Leg, State, Trigger, after
+from gate.core.attempt.transitions import TRANSITIONS, IllegalTransition, State, Trigger, after
+from gate.core.plan.leg import Leg
 from tests.unit.core.diagram import mermaid
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from gate.core.events import Kind, Listed, Observed, Vanished
-from gate.core.objects import CleanText, ContainerStatus, Pod, Template
-from gate.core.outcome import Reason
-from gate.core.policy import FailFast, Policy
-from gate.core.rollout import Rollout, VerdictKind
-from gate.core.share import Share
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
+from gate.core.model.outcome import Reason
+from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.policy import FailFast, Policy
 from tests.unit.core.world import (
     WEB,
     Scene,

@@ -7,14 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.core.outcome import Outcome
-from gate.core.policy import OnFailure, Policy
-from gate.core.record import Record
+from gate.core.model.outcome import Outcome
+from gate.core.plan.journal_record import Record
+from gate.core.rollout.policy import OnFailure, Policy
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player
 from tests.unit.core.server import Server
-from tests.unit.core.test_resuming import VERSION_2, Dying, images, plan_of, resumed, serving
+from tests.unit.core.steps.test_resumption import (
+    VERSION_2,
+    Dying,
+    images,
+    plan_of,
+    resumed,
+    serving,
+)
 from tests.unit.core.world import config_ref
 
 OLD, NEW = ({"shop/web:v1"}, "a"), ({"shop/web:v2"}, "b")

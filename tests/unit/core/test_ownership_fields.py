@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core.fields import (
+from gate.core.ssa.field_set import (
     Fields,
     changed,
     descend,

@@ -11,15 +11,19 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gate.core.attempt import Attempt, Purpose
-from gate.core.effects import Asking, Read, Write
-from gate.core.events import (
+from gate.core.attempt.state import Attempt, Purpose
+from gate.core.attempt.transitions import TRANSITIONS, State
+from gate.core.model.fact import Unknown
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Asking, Read, Write
+from gate.core.protocol.events import (
     AttemptEvent,
     ContactLost,
     ContactRestored,
     Interrupted,
     LeaseLost,
-    Observed,
     ReadBack,
     Recorded,
     Woke,
@@ -27,14 +31,11 @@ from gate.core.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.fact import Unknown
-from gate.core.folding import UnexpectedAnswer
-from gate.core.machine import TRANSITIONS, Leg, State
-from gate.core.objects import CleanText
-from gate.core.outcome import Outcome, Reason
-from gate.core.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
-from gate.core.rollout import Rollout
-from gate.core.step import step, wake_at
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.steps.fold import UnexpectedAnswer
+from gate.core.steps.step import step, wake_at
 from tests.unit.core.leaves import config, leaves_of, manifest, spec_of
 from tests.unit.core.player import Player, planned, watched
 from tests.unit.core.server import Server

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt import Attempt
-from gate.core.effects import Release
-from gate.core.events import LiveObject
-from gate.core.fact import Absent, Fact, Known, Unknown
-from gate.core.objects import Ref
-from gate.core.outcome import Outcome
-from gate.core.plan import Plan
-from gate.core.policy import OnFailure, Policy
-from gate.core.set_candidates import Candidates
-from gate.core.set_selection import select, unnamed_members
-from gate.core.version_history import History
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import Release
+from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import History
+from gate.core.versions.selection import select, unnamed_members
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player
 from tests.unit.core.server import Server
-from tests.unit.core.test_resuming import Dying, plan_of, resumed
+from tests.unit.core.steps.test_resumption import Dying, plan_of, resumed
 
 ROLLBACK, KEEP = OnFailure.ROLLBACK, OnFailure.KEEP
 CHOICES = list(itertools.product(("good", "crash"), (ROLLBACK, KEEP)))

@@ -10,11 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gate.core.applied import Applied
-from gate.core.body import Body
-from gate.core.contact import REFUSED_SECONDS
-from gate.core.events import AccessRefused, Observed
-from gate.core.objects import (
+from gate.core.attempt.contact import REFUSED_SECONDS
+from gate.core.model.body import Body
+from gate.core.model.objects import (
     CleanText,
     ClusterEvent,
     Condition,
@@ -29,10 +27,13 @@ from gate.core.objects import (
     Watched,
     deployment_ref,
 )
-from gate.core.outcome import Reason
-from gate.core.policy import Policy
-from gate.core.rollout import Rollout, Verdict
-from gate.core.snapshot import Snapshot
+from gate.core.model.outcome import Reason
+from gate.core.protocol.events import AccessRefused
+from gate.core.rollout.applied import Applied
+from gate.core.rollout.judge import Rollout, Verdict
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
 
 NAMESPACE = "shop"
 WEB = deployment_ref(NAMESPACE, "web")

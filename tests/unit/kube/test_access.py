@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gate.core.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref, deployment_ref
 from gate.kube.access import Access, Permission, following, needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer

@@ -9,7 +9,7 @@ from collections.abc import Sized
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.events import ContactEvent, ContactFailed, ContactLost, ContactRestored
+from gate.core.protocol.events import ContactEvent, ContactFailed, ContactLost, ContactRestored
 from gate.kube.client import APPLY_PATCH, DRY_RUN, Client
 from gate.kube.contact import Contact
 from gate.kube.failures import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.fact import Absent, Known, Unknown
+from gate.core.model.fact import Absent, Known, Unknown
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
 from gate.kube.failures import NotFound, ServerFailure

@@ -13,7 +13,7 @@ import pytest
 
 from gate import __version__
 from gate.clock import SystemClock
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube import tls
 from gate.kube.client import Client

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.events import (
+from gate.core.model.outcome import Reason
+from gate.core.protocol.events import (
     AccessGranted,
     AccessRefused,
     ContactEvent,
@@ -12,7 +13,6 @@ from gate.core.events import (
     ContactLost,
     ContactRestored,
 )
-from gate.core.outcome import Reason
 from gate.kube.contact import SLOW_SECONDS, Contact
 from gate.virtual_time import VirtualClock
 

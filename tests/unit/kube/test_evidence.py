@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.effects import Collect
-from gate.core.objects import deployment_ref
+from gate.core.model.objects import deployment_ref
+from gate.core.protocol.effects import Collect
 from gate.kube.evidence import Collector
 from gate.wire.secret_values import SecretValues
 from tests.unit.kube.conftest import MakeClient

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.holder import Holder, Process
-from gate.core.lock import lock_of
+from gate.core.model.lock import lock_of
+from gate.core.model.lock_holder import Holder, Process
 from gate.kube.client import Client
 from gate.kube.failures import AlreadyExists, BadAnswer, ResourceVersionConflict, UidMismatch
 from gate.kube.kept_secrets import KeptSecrets

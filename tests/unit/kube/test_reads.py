@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gate.core.effects import Read
-from gate.core.events import AccessGranted, AccessRefused
-from gate.core.fact import Absent, Known, Unknown
-from gate.core.objects import Ref, deployment_ref
-from gate.core.outcome import Reason
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import AccessGranted, AccessRefused
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.failures import Forbidden

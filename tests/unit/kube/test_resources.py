@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref, deployment_ref
 from gate.kube.failures import BadAnswer, NotFound, Rejected
 from gate.kube.resources import DEPLOYMENTS, NAMESPACES, PODS, Resources
 from tests.unit.kube.scripted import ScriptedServer, as_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.events import Kind
-from gate.core.objects import deployment_ref
+from gate.core.model.objects import deployment_ref
+from gate.core.rollout.observations import Kind
 from gate.kube.scope import Scope, query_of, scopes_of
 
 WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from gate.core.outcome import Reason
+from gate.core.model.outcome import Reason
 from gate.kube import translation
 from gate.kube.failures import (
     AlreadyExists,

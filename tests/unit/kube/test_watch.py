@@ -11,18 +11,10 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.events import (
-    AccessGranted,
-    ContactFailed,
-    ContactLost,
-    ContactRestored,
-    Kind,
-    Listed,
-    Observed,
-    Vanished,
-)
-from gate.core.objects import ClusterEvent, Deployment, Pod, deployment_ref
-from gate.core.outcome import Reason
+from gate.core.model.objects import ClusterEvent, Deployment, Pod, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost, ContactRestored
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.scope import Scope

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from gate.core.body import Body
-from gate.core.effects import Verb, Write
-from gate.core.events import WriteConflicted, WriteRejected, WriteUncertain, Written
-from gate.core.objects import Ref, deployment_ref
-from gate.core.outcome import Reason
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written
 from gate.kube.client import Client
 from gate.kube.failures import FieldManagerConflict, Invalid
 from gate.kube.resources import Resources

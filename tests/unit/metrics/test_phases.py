@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt import Attempt, Purpose
-from gate.core.machine import Leg, State
-from gate.core.plan import Plan
-from gate.core.policy import Policy
-from gate.core.step import begin
+from gate.core.attempt.state import Attempt, Purpose
+from gate.core.attempt.transitions import State
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan
+from gate.core.rollout.policy import Policy
+from gate.core.steps.step import begin
 from gate.metrics.phases import Phases
 
 BEGUN, _ = begin(Plan("apply", (), (), (), Policy()), 10.0)

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.body import FrozenMap
-from gate.core.check_run import CheckRun, Tally
-from gate.core.checks import Bounds, Check, Command, Http, Metric
-from gate.core.objects import deployment_ref
-from gate.core.outcome import Outcome, Reason
-from gate.core.query import Query
-from gate.core.questions import HttpQuestion
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import HttpQuestion
+from gate.core.checks.run import CheckRun, Tally
+from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import deployment_ref
+from gate.core.model.outcome import Outcome, Reason
 from gate.metrics.families import FAMILIES, LAST_OUTCOME, PREFIX, VERBS, Type
 from gate.metrics.run import About, RunMetrics
 from gate.metrics.samples import samples_of
-from gate.report.document import document
+from gate.report.document.document import document
 from gate.virtual_time import VirtualClock
 from tests.unit.metrics.runs import read, run_of, values
 from tests.unit.report.endings import ENDINGS

@@ -8,33 +8,32 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core import (
-    answering,
-    entering,
-    folding,
-    remedy,
-    resuming,
-    set_selection,
+from gate.core.attempt.state import Attempt, Purpose, Rejection, Step
+from gate.core.attempt.transitions import State, Trigger
+from gate.core.model import lock_holder as holders
+from gate.core.model.live_object import LiveObject
+from gate.core.model.lock_holder import HasEnded, Holder
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan import rollback_plan
+from gate.core.plan.journal_record import Followed
+from gate.core.plan.plan import PlannedWrite, Target
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.protocol.effects import Read, Write
+from gate.core.rollout.blind_time import Blindness
+from gate.core.rollout.judge import Applied, Rollout
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.steps import (
+    answers,
+    entry,
+    fold,
+    resumption,
     triggers,
-    write_request,
-    writing,
 )
-from gate.core import holder as holders
-from gate.core.attempt import Attempt, Purpose, Rejection, Step
-from gate.core.blindness import Blindness
-from gate.core.effects import Read, Write
-from gate.core.events import LiveObject
-from gate.core.holder import HasEnded, Holder
-from gate.core.machine import State, Trigger
-from gate.core.objects import CleanText, Ref
-from gate.core.outcome import Reason
-from gate.core.plan import PlannedWrite, Target
-from gate.core.record import Followed
-from gate.core.remedy import WrittenObject
-from gate.core.rollout import Applied, Rollout
-from gate.core.snapshot import Snapshot
-from gate.core.standing import Standing
-from gate.core.triggers import Rulings
+from gate.core.steps.object_state import Standing
+from gate.core.steps.triggers import Rulings
+from gate.core.versions import selection
+from gate.core.writes import queue, request
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -46,20 +45,20 @@ def live_template_unchecked(patch: pytest.MonkeyPatch) -> None:
 
 def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
     """What is live is not looked at before it is written over."""
-    patch.setattr(writing, "_mine", lambda _attempt, _ref: True)
+    patch.setattr(queue, "_mine", lambda _attempt, _ref: True)
 
 
 def journal_after_the_write(patch: pytest.MonkeyPatch) -> None:
     """The record is saved once the writes of the leg are done."""
-    recording, following = entering._ENTER[State.RECORDING], entering._ENTER[State.FOLLOWING]
+    recording, following = entry._ENTER[State.RECORDING], entry._ENTER[State.FOLLOWING]
 
     def late(attempt: Attempt, ruled: Rulings) -> Step:
         attempt, first = following(attempt, ruled)
         attempt, second = recording(attempt, ruled)
         return attempt, (*first, *second)
 
-    patch.setitem(entering._ENTER, State.RECORDING, lambda attempt, _ruled: (attempt, ()))
-    patch.setitem(entering._ENTER, State.FOLLOWING, late)
+    patch.setitem(entry._ENTER, State.RECORDING, lambda attempt, _ruled: (attempt, ()))
+    patch.setitem(entry._ENTER, State.FOLLOWING, late)
 
 
 def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
@@ -69,7 +68,7 @@ def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
 
 def no_preconditions(patch: pytest.MonkeyPatch) -> None:
     """Writes name neither the uid nor the version that they were decided on."""
-    send = write_request.send
+    send = request.send
 
     def bare(attempt: Attempt, head: PlannedWrite) -> Step:
         attempt, effects = send(attempt, head)
@@ -79,7 +78,7 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
             if isinstance(one, Write)
         )
 
-    patch.setattr(writing, "send", bare)
+    patch.setattr(queue, "send", bare)
 
 
 def no_confirming_read(patch: pytest.MonkeyPatch) -> None:
@@ -95,17 +94,17 @@ def no_confirming_read(patch: pytest.MonkeyPatch) -> None:
 
 def rollback_to_what_failed(patch: pytest.MonkeyPatch) -> None:
     """The way back applies what is live now instead of what was before."""
-    restoration = remedy._restoration
+    restoration = rollback_plan._restoration
 
     def mistaken(ref: Ref, written: WrittenObject, _before: LiveObject) -> PlannedWrite:
         return restoration(ref, written, written.after)
 
-    patch.setattr(remedy, "_restoration", mistaken)
+    patch.setattr(rollback_plan, "_restoration", mistaken)
 
 
 def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:
     """That somebody else holds the lock changes nothing."""
-    patch.setattr(folding, "_lease_lost", lambda attempt, _holder: attempt)
+    patch.setattr(fold, "_lease_lost", lambda attempt, _holder: attempt)
 
 
 def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
@@ -116,12 +115,12 @@ def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
         rejection = Rejection(head.ref, Reason.UNREACHABLE, CleanText("reset"))
         return replace(attempt, rejection=rejection)
 
-    patch.setattr(answering, "_kept_off", refused)
+    patch.setattr(answers, "_kept_off", refused)
 
 
 def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
     """After a lost answer, the gate's own rollback is taken for somebody else's change."""
-    patch.setattr(writing, "_came_back", lambda _attempt, _head: False)
+    patch.setattr(queue, "_came_back", lambda _attempt, _head: False)
 
 
 def signal_ignored(patch: pytest.MonkeyPatch) -> None:
@@ -155,12 +154,12 @@ def forgotten_alarm(patch: pytest.MonkeyPatch) -> None:
 
 def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:
     """What served before is not in the record."""
-    target = resuming._target
+    target = resumption._target
 
     def forgetful(followed: Followed, snapshot: Snapshot) -> Target:
         return target(replace(followed, baseline=None), snapshot)
 
-    patch.setattr(resuming, "_target", forgetful)
+    patch.setattr(resumption, "_target", forgetful)
 
 
 def blind_time_counts(patch: pytest.MonkeyPatch) -> None:
@@ -175,17 +174,17 @@ def condition_believed_after_blindness(patch: pytest.MonkeyPatch) -> None:
 
 def foreign_key_keeps_the_whole_object(patch: pytest.MonkeyPatch) -> None:
     """One field of somebody else's keeps all the others from returning."""
-    patch.setattr(writing, "without_foreign", lambda _write, _foreign, _live: None)
+    patch.setattr(queue, "without_foreign", lambda _write, _foreign, _live: None)
 
 
 def foreign_key_not_looked_for(patch: pytest.MonkeyPatch) -> None:
     """What others changed is told from the server's conflicts alone."""
-    patch.setattr(writing, "foreign_fields", lambda _write, _written, _live: None)
+    patch.setattr(queue, "foreign_fields", lambda _write, _written, _live: None)
 
 
 def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:
     """What is found after a kill is taken for what the killed gate wrote."""
-    patch.setattr(resuming, "standing", lambda _kept, _fact: Standing.WRITTEN)
+    patch.setattr(resumption, "standing", lambda _kept, _fact: Standing.WRITTEN)
 
 
 def same_job_proves_death(patch: pytest.MonkeyPatch) -> None:
@@ -205,9 +204,9 @@ def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
 
 def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
     """The Deployment returns to what was verified, its configuration to what was before."""
-    patch.setattr(set_selection, "_configuration", lambda _candidates, _returns: iter(()))
+    patch.setattr(selection, "_configuration", lambda _candidates, _returns: iter(()))
 
 
 def what_was_verified_is_not_looked_for(patch: pytest.MonkeyPatch) -> None:
     """What stands right before is all that a failure may return to."""
-    patch.setattr(set_selection, "_needs_verified", lambda _candidates: False)
+    patch.setattr(selection, "_needs_verified", lambda _candidates: False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.fact import Known
-from gate.core.objects import Deployment
-from gate.core.step import begin
+from gate.core.model.fact import Known
+from gate.core.model.objects import Deployment
+from gate.core.steps.step import begin
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster
 from tests.model.moves import moves

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.core.machine import Leg
-from gate.core.outcome import Outcome
+from gate.core.model.outcome import Outcome
+from gate.core.plan.leg import Leg
 from tests.model.course import usual
 from tests.model.invariants import wrong, wrong_at_rest
 from tests.model.moves import moves

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.core.fact import Unknown
-from gate.core.machine import Leg, State
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Unknown
+from gate.core.plan.leg import Leg
 from tests.model.moves import moves
 from tests.model.scenes import scene
 from tests.model.stepping import alive, running

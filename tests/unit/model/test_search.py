@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from gate.core.outcome import Outcome
+from gate.core.model.outcome import Outcome
 from tests.model.cluster import READY
 from tests.model.scenes import SCENES, scene
 from tests.model.search import Bounds, Visited, replayed, search

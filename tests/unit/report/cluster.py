@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.core.events import LiveObject
-from gate.core.objects import ClusterEvent, Pod, Ref, ReplicaSet, deployment_ref
-from gate.core.objects import Deployment as CoreDeployment
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import ClusterEvent, Pod, Ref, ReplicaSet, deployment_ref
+from gate.core.model.objects import Deployment as CoreDeployment
 from gate.wire import decode
 
 CREATED = "2026-11-21T11:00:00Z"

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gate.core.effects import Write
-from gate.core.events import (
-    AttemptEvent,
-    ContactLost,
-    Interrupted,
-    Kind,
-    Vanished,
-    WriteRejected,
-)
-from gate.core.objects import CleanText
-from gate.core.outcome import Reason
-from gate.core.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import AttemptEvent, ContactLost, Interrupted, WriteRejected
+from gate.core.rollout.observations import Kind, Vanished
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.report.cluster import (
     NOT_READY,
     WAITING_CRASH,

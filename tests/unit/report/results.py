@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.report.document import document
-from gate.report.result import CheckHistory, CheckResult, Result
+from gate.report.document.document import document
+from gate.report.schema.result import CheckHistory, CheckResult, Result
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 

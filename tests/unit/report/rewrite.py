@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gate.report.style import Style
-from gate.report.text import verdict_text
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import told
 

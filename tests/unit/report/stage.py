@@ -6,31 +6,30 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gate.core.baseline import baseline_of
-from gate.core.body import Body
-from gate.core.effects import Announce, Collect, Effect, Read, Release, SaveRecord, Verb, Write
-from gate.core.events import (
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref, Watched
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.protocol.effects import Announce, Collect, Effect, Read, Release, SaveRecord, Write
+from gate.core.protocol.events import (
     AttemptEvent,
     Collected,
     Evidence,
-    Kind,
-    LiveObject,
-    Observed,
     ReadBack,
     Recorded,
     Released,
-    Vanished,
     Woke,
     Written,
 )
-from gate.core.fact import Absent, Known, Unknown
-from gate.core.objects import CleanText, Ref, Watched
-from gate.core.plan import Plan, PlannedObject, PlannedWrite, Target
-from gate.core.policy import Policy
-from gate.core.snapshot import Snapshot
-from gate.core.step import begin, step, wake_at
-from gate.report.course import Course
-from gate.report.run import Run
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.steps.step import begin, step, wake_at
+from gate.report.document.course import Course
+from gate.report.document.run import Run
 from tests.unit.report.cluster import Workload, managed_by, stored
 
 ATTEMPT_ID = "5f0c2d9a41be"

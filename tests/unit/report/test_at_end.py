@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.events import LiveObject
-from gate.core.objects import Ref
-from gate.report.document import document
-from gate.report.facts import stands
-from gate.report.headline import headline
-from gate.report.result import AtEnd, Result
-from gate.report.sinks import Format, rendered
-from gate.report.style import Style
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.report.document.document import document
+from gate.report.formats.files import Format, rendered
+from gate.report.schema.result import AtEnd, Result
+from gate.report.style.style import Style
+from gate.report.words.facts import stands
+from gate.report.words.headline import headline
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
 from tests.unit.report.endings import apply_rejected, crashed, paused, serving, superseded
 from tests.unit.report.stage import Stage, run_of

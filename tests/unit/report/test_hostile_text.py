@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from gate.report.formats.junit import junit
+from gate.report.formats.markdown import markdown
+from gate.report.formats.outputs import dotenv, one_line, outputs
 from gate.report.html import html
-from gate.report.junit import junit
-from gate.report.markdown import markdown
-from gate.report.outputs import dotenv, one_line, outputs
-from gate.report.result import Result
+from gate.report.schema.result import Result
 from tests.table import each
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told, with_checks
 

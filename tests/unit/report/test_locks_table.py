@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.report.locks import LockRow, locks_table
-from gate.report.style import Style, columns
+from gate.report.style.style import Style, columns
+from gate.report.views.locks import LockRow, locks_table
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ROW = LockRow(

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gate.report.result import Result
-from gate.report.sinks import Format, rendered
+from gate.report.formats.files import Format, rendered
+from gate.report.schema.result import Result
 from tests.unit.report.results import NAMES, spoilt, told, with_checks
 
 Said = tuple[str, str, str, str]

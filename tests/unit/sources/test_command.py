@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.questions import Answered, CommandQuestion, Errored, Exit, Trouble
+from gate.core.checks.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
 from tests.long import longer
 

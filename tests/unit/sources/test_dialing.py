@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.questions import Answered, Errored, HttpQuestion, MetricQuestion, Trouble
+from gate.core.checks.questions import Answered, Errored, HttpQuestion, MetricQuestion, Trouble
 from gate.sources import dialing
 from gate.sources.access import Access, SecretVariable
 from gate.sources.exchange import Limits

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.questions import Trouble
+from gate.core.checks.questions import Trouble
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.exchange import Exchanges, Sent

@@ -9,8 +9,8 @@ import pytest
 import requests
 import responses
 
-from gate.core.objects import CleanText
-from gate.core.questions import Answered, Errored, HttpQuestion, HttpReply, NoReply, Trouble
+from gate.core.checks.questions import Answered, Errored, HttpQuestion, HttpReply, NoReply, Trouble
+from gate.core.model.objects import CleanText
 from gate.sources.access import Access, SecretFile
 from gate.sources.http import HttpCheck
 from gate.virtual_time import VirtualClock

@@ -18,8 +18,16 @@ import responses
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from gate.core.objects import CleanText
-from gate.core.questions import Answered, Errored, Form, MetricQuestion, Samples, Series, Trouble
+from gate.core.checks.questions import (
+    Answered,
+    Errored,
+    Form,
+    MetricQuestion,
+    Samples,
+    Series,
+    Trouble,
+)
+from gate.core.model.objects import CleanText
 from gate.errors import UsageError
 from gate.sources.access import Access, SecretFile, SecretVariable
 from gate.sources.prometheus import Prometheus

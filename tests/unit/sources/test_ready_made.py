@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from gate.core.asking import ask
-from gate.core.body import FrozenMap
-from gate.core.check_faults import faults
-from gate.core.checks import Bounds, Check, During, Metric, MinSamples
-from gate.core.query import Query
-from gate.core.query_values import BUILT_IN, Subject, Version
-from gate.core.questions import MetricQuestion, Questions
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import BUILT_IN, Subject, Version
+from gate.core.checks.questions import MetricQuestion, Questions
+from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples
+from gate.core.checks.tick_questions import ask
+from gate.core.checks.validation import faults
+from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
 from gate.sources.ready_made import READY_MADE, ReadyMade, find, names
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.objects import CleanText
-from gate.core.questions import (
+from gate.core.checks.questions import (
     Answered,
     Answers,
     CommandQuestion,
@@ -16,6 +15,7 @@ from gate.core.questions import (
     Samples,
     Trouble,
 )
+from gate.core.model.objects import CleanText
 from gate.sources.source import Sources
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core.events import Kind
-from gate.core.objects import (
+from gate.core.model.objects import (
     ClusterEvent,
     Condition,
     Container,
@@ -22,6 +21,7 @@ from gate.core.objects import (
     Termination,
     deployment_ref,
 )
+from gate.core.rollout.observations import Kind
 from gate.wire import decode
 from gate.wire.decode import DecodeError
 from gate.wire.frames import WatchType

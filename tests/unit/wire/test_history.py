@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from gate.core.body import Body, FrozenMap
-from gate.core.causes import Cause
-from gate.core.judged_version import JudgedVersion, LeftVersion
-from gate.core.objects import CleanText, Ref
-from gate.core.origin import MOST_ACTOR_CHARACTERS, Origin
-from gate.core.outcome import Reason
-from gate.core.version_history import Closing, History
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.origin import MOST_ACTOR_CHARACTERS, Origin
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+from gate.core.versions.history import Closing, History
+from gate.core.versions.judged_version import JudgedVersion, LeftVersion
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
 from gate.wire.packed import packed, unpacked

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core import ownership
+from gate.core.ssa import managed_fields
 from gate.wire.masking import Masker
 
 CANARY = "s3cr3t-canary"
@@ -178,16 +178,19 @@ def test_what_our_apply_owned_is_kept_and_fits_the_masked_values() -> None:
     found = {**of_kind("Deployment", spec=spec), "metadata": {**META, "managedFields": [entry]}}
     masked = Masker().masked(found)
     assert CANARY not in json.dumps(masked)
-    owned = ownership.owned_fields(masked["metadata"]["managedFields"])
+    owned = managed_fields.owned_fields(masked["metadata"]["managedFields"])
     assert owned is not None
-    assert len(ownership.extract(masked, owned)["spec"]["template"]["spec"]["hostAliases"]) == 1
     assert (
-        ownership.extract(masked, owned)["spec"]["finalizers"] == masked["spec"]["finalizers"][:1]
+        len(managed_fields.extract(masked, owned)["spec"]["template"]["spec"]["hostAliases"]) == 1
+    )
+    assert (
+        managed_fields.extract(masked, owned)["spec"]["finalizers"]
+        == masked["spec"]["finalizers"][:1]
     )
     changed = json.loads(json.dumps(masked))
     changed["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "masked:else"
-    assert ownership.still_holds(masked, owned, masked)
-    assert not ownership.still_holds(masked, owned, changed)
+    assert managed_fields.still_holds(masked, owned, masked)
+    assert not managed_fields.still_holds(masked, owned, changed)
 
 
 def test_other_managers_are_left_out_and_what_they_own_in_our_maps_is_known() -> None:

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core.check_run import Tick
-from gate.core.objects import CleanText
-from gate.core.questions import (
+from gate.core.checks.questions import (
     Answer,
     Answers,
     Errored,
@@ -25,6 +23,8 @@ from gate.core.questions import (
     Series,
     Trouble,
 )
+from gate.core.checks.run import Tick
+from gate.core.model.objects import CleanText
 from gate.wire import measurements
 from gate.wire.measurements import Measured
 from gate.wire.untrusted import clean, clean_line

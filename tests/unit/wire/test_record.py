@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from gate.core.baseline import Baseline
-from gate.core.body import Body, FrozenMap
-from gate.core.causes import Cause
-from gate.core.events import LiveObject
-from gate.core.fact import Absent, Known, Unknown
-from gate.core.machine import Leg
-from gate.core.objects import CleanText, Ref, deployment_ref
-from gate.core.origin import Origin
-from gate.core.outcome import Reason
-from gate.core.policy import FailFast, OnFailure, Policy
-from gate.core.record import Followed, Kept, Record
-from gate.core.share import Share
-from gate.core.target_set import TargetSet
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.int_or_percent import Share
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.origin import Origin
+from gate.core.model.outcome import Reason
+from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.leg import Leg
+from gate.core.plan.target_set import TargetSet
+from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import FailFast, OnFailure, Policy
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history

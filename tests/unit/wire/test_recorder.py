@@ -12,10 +12,19 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.check_run import Tick
-from gate.core.events import Kind, Listed, Observed
-from gate.core.objects import CleanText, Deployment, ReplicaSet, Template
-from gate.core.questions import Answers, Errored, Exit, Form, HttpReply, Samples, Series, Trouble
+from gate.core.checks.questions import (
+    Answers,
+    Errored,
+    Exit,
+    Form,
+    HttpReply,
+    Samples,
+    Series,
+    Trouble,
+)
+from gate.core.checks.run import Tick
+from gate.core.model.objects import CleanText, Deployment, ReplicaSet, Template
+from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.errors import UsageError
 from gate.wire import trace as traces
 from gate.wire.masking import Masker

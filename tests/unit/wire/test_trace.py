@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.events import Kind, Listed, Observed, Vanished
-from gate.core.objects import Deployment, Pod, deployment_ref
+from gate.core.model.objects import Deployment, Pod, deployment_ref
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
 from gate.wire import trace as traces

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.world import World, outside
+from gate.app.runtime.world import World, outside
 from gate.virtual_time import VirtualClock
 
 

@@ -20,7 +20,7 @@ from gate.app.rehearsal.trouble import TROUBLES
 from gate.cli.main import rollout_gate
 from gate.config import load
 from gate.errors import UsageError
-from gate.report.rehearsals import RehearsalResult
+from gate.report.views.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
 from tests.long import longer
 from tests.unit.app.rehearsal.conftest import Played, Signals

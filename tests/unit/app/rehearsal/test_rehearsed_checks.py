@@ -15,13 +15,11 @@ from gate.app.rehearsal.measured import Scripted, bad, good, out_of_bounds, unre
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
-from gate.core import query_values
-from gate.core.checks import Bounds, Check, Command, Http, Metric, MinSamples, Reduce
-from gate.core.comparing import MannWhitney, Pairs, Ratio
-from gate.core.measurement import Kind
-from gate.core.measuring import measure
-from gate.core.query import Query
-from gate.core.questions import (
+from gate.core.checks import query_variables
+from gate.core.checks.baseline_comparison import MannWhitney, Pairs, Ratio
+from gate.core.checks.measurement import Kind
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import (
     Answers,
     CommandQuestion,
     Errored,
@@ -29,7 +27,9 @@ from gate.core.questions import (
     MetricQuestion,
     Questions,
 )
-from gate.report.rehearsals import RehearsalResult
+from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, MinSamples, Reduce
+from gate.core.checks.tick_measurement import measure
+from gate.report.views.rehearsals import RehearsalResult
 from gate.sandbox.scenario.scenario import Measurement, NoAnswer
 from tests.unit.app.rehearsal.conftest import Played
 
@@ -188,7 +188,7 @@ def test_a_scenario_says_what_the_version_before_measures(
 
 def metric(**more: Any) -> Check:
     """Make a check of a query."""
-    return Check("c", Metric(Query.parse('a{b="${replicaset}"}', query_values.BUILT_IN), **more))
+    return Check("c", Metric(Query.parse('a{b="${replicaset}"}', query_variables.BUILT_IN), **more))
 
 
 def request(**more: Any) -> Check:

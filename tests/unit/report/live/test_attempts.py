@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.body import FrozenMap
-from gate.core.check_run import CheckRun, Tick
-from gate.core.checks import Bounds, Check, Command, Metric, Schedule
-from gate.core.machine import Leg, State
-from gate.core.measurement import failed, passed
-from gate.core.policy import Policy
-from gate.core.query import Query
+from gate.core.attempt.transitions import State
+from gate.core.checks.measurement import failed, passed
+from gate.core.checks.query_template import Query
+from gate.core.checks.run import CheckRun, Tick
+from gate.core.checks.spec import Bounds, Check, Command, Metric, Schedule
+from gate.core.model.body import FrozenMap
+from gate.core.plan.leg import Leg
+from gate.core.rollout.policy import Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
 from tests.unit.report.cluster import NOT_READY, RUNNING, WAITING_CRASH, manifest

@@ -1,0 +1,65 @@
+"""`apply` from its settings to its exit code: prepared, recorded where asked for, carried out."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+
+from gate.app.commands.apply_plan import arrived, prepare_attempt, read_manifest
+from gate.app.execution.recovery import Carry, Recovery, under_lock
+from gate.app.execution.run import Ready, run
+from gate.app.locks.lock_lane import locked, looked
+from gate.app.locks.memory import Claim
+from gate.app.preflight.check_subjects import require_answerable
+from gate.app.replay.recording import Tape, taped
+from gate.app.runtime.command_end import Passed, Run, concluded
+from gate.app.runtime.console import Console
+from gate.app.runtime.session import opened
+from gate.app.runtime.world import World
+from gate.config import Settings
+from gate.config.limits import all_checks
+from gate.core.attempt.state import Attempt
+from gate.core.model.lock import locks_of
+from gate.signals import Delivery
+
+
+def apply(world: World, settings: Settings) -> int:
+    """Apply a manifest, follow it, judge it, roll back where it fails."""
+
+    def prepare(console: Console, stack: ExitStack) -> Run | Passed:
+        manifest = read_manifest(settings, world.stdin)
+        require_answerable(settings, all_checks(settings))
+        count = len(manifest.deployments)
+        tape = stack.enter_context(
+            taped(settings, console.clock, count, console.warn, world.secrets)
+        )
+        heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
+        session = opened(world, settings, stack, console, heard)
+        manifest = arrived(session, settings, manifest, console)
+        attempt = partial(prepare_attempt, session, settings, manifest, console, line)
+        refs = [item.ref for item in manifest.objects]
+        if settings.dry_run:
+            attempt(Claim(looked(session, settings, console, refs)))
+            return Passed("a dry run: nothing was written")
+        locks = locks_of(refs, session.namespace)
+        keeper = locked(session, settings, console, world, locks)
+        carry: Carry = run
+        if tape is not None:
+            carry = partial(_recorded, tape)
+        return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
+
+    return concluded(world, "apply", settings, prepare)
+
+
+def _recorded(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
+    """Run an attempt, and record it with its end."""
+    attempt = run(
+        ready,
+        console,
+        delivered,
+        measured=tape.measured,
+        writing=tape.writing,
+        moved=tape.moved,
+    )
+    tape.ended(attempt, console.run())
+    return attempt

@@ -1,0 +1,164 @@
+"""`checks`: every check asked now against what runs now, for whoever writes or debugs them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import BinaryIO
+
+from gate.app.commands.apply_plan import read_manifest
+from gate.app.preflight.check_subjects import (
+    named_by,
+    namespace_of,
+    ref_of,
+    require_answerable,
+    require_askable,
+)
+from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all, job
+from gate.app.runtime import check_sources
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_state import Live, read_live
+from gate.app.runtime.session import Session, opened
+from gate.app.runtime.world import World
+from gate.config import Settings
+from gate.config.limits import all_checks
+from gate.core.checks.query_variables import Subject, Version
+from gate.core.checks.spec import Check
+from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
+from gate.errors import UsageError
+from gate.report.check_report.asked_check import AskedCheck
+from gate.report.check_report.document import checks_document
+from gate.report.check_report.text import checks_explained, checks_table
+from gate.report.schema.check_result import ChecksResult
+
+
+def checks(
+    world: World, settings: Settings, names: tuple[str, ...], console: Console, stack: ExitStack
+) -> int:
+    """Ask every check once and print what it says; return the exit code of the worst.
+
+    A cluster is asked only where a check is about a Deployment or its namespace.
+    """
+    wanted = _chosen(settings, names)
+    if not wanted:
+        hint = "--check 'errors: QUERY <= 0.5', or checks: in rollout-gate.yaml"
+        about = f" of {', '.join(names)}" if names else ""
+        raise UsageError(f"there are no checks{about} to ask", hint=hint)
+    require_answerable(settings, wanted)
+    refs = _refs(settings, names, wanted, world.stdin)
+    require_askable(wanted, refs)
+    if not refs and not _names_a_namespace(settings, wanted):
+        sources = check_sources.opened(world.answering, settings, world.clock, stack)
+        at, namespace = world.clock.now(), settings.namespace or ""
+        jobs = [job(check, "", _nobody(namespace, at), at) for check in wanted]
+        return _printed(world, settings, ask_all(sources, world.clock, jobs, math.inf), console)
+    session = opened(world, settings, stack, console)
+    jobs = _jobs_about(session, wanted, _placed(refs, session.namespace))
+    asked = ask_all(session.sources, world.clock, jobs, math.inf)
+    return _printed(world, settings, asked, console)
+
+
+def _chosen(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
+    """Return the checks; where Deployments are named, without those of other ones."""
+    everything = all_checks(settings)
+    if not names or settings.file:
+        return everything
+    return tuple(one for one in everything if one.deployment in ("", *names))
+
+
+def _refs(
+    settings: Settings, names: Sequence[str], wanted: Sequence[Check], stdin: BinaryIO
+) -> list[Ref]:
+    """Return the Deployments that were named, the manifest's, or else those that checks name.
+
+    Their namespace is "" where nobody has said it yet.
+    """
+    listed = read_manifest(settings, stdin).deployments if settings.file else ()
+    refs = [deployment_ref(item.namespace or "", item.name) for item in listed]
+    there = {ref.name for ref in refs}
+    refs += [deployment_ref("", name) for name in names if name not in there]
+    if not refs:
+        refs = [deployment_ref("", one.deployment) for one in wanted if one.deployment]
+    return list(dict.fromkeys(refs))
+
+
+def _names_a_namespace(settings: Settings, wanted: Sequence[Check]) -> bool:
+    """Tell whether the cluster's configuration has to say which namespace it is."""
+    return settings.namespace is None and any("namespace" in named_by(one) for one in wanted)
+
+
+def _placed(refs: Sequence[Ref], namespace: str) -> list[Ref]:
+    placed = (replace(ref, namespace=ref.namespace or namespace) for ref in refs)
+    return list(dict.fromkeys(placed))
+
+
+def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) -> list[Job]:
+    """Return the checks with their questions; each Deployment is read once, where one needs it."""
+    subjects: dict[Ref, Subject] = {}
+    jobs = []
+    at = session.clock.now()
+    for check in wanted:
+        ref = ref_of(check, refs)
+        if ref is None:
+            namespace = namespace_of(check, refs, session.namespace)
+            jobs.append(job(check, "", _nobody(namespace, at), at))
+            continue
+        if ref not in subjects:
+            live = read_live(replace(session, namespace=ref.namespace), ref.name)
+            subjects[ref] = _subject(live, at)
+        jobs.append(job(check, str(ref), subjects[ref], at))
+    return jobs
+
+
+def _nobody(namespace: str, at: float) -> Subject:
+    """Return what is known where a check is about no Deployment."""
+    return Subject(namespace, "", Version(), at - BEGUN_SECONDS_AGO, first_available_at=-math.inf)
+
+
+def _subject(live: Live, at: float) -> Subject:
+    """Return the live version as the new one; the other that still has pods as the baseline.
+
+    The window is the whole one: how long the pods are there is not looked at.
+    """
+    current, other = live.snapshot.current(), _other(live)
+    return Subject(
+        namespace=live.object.ref.namespace,
+        deployment=live.object.ref.name,
+        new=_version(current) or Version(),
+        started_at=at - BEGUN_SECONDS_AGO,
+        baseline=_version(other),
+        revision=live.deployment.revision,
+        first_available_at=-math.inf,
+    )
+
+
+def _version(replica_set: ReplicaSet | None) -> Version | None:
+    if replica_set is None:
+        return None
+    return Version(replica_set.name, replica_set.pod_template_hash)
+
+
+def _other(live: Live) -> ReplicaSet | None:
+    current = live.snapshot.current()
+    serving = [
+        one
+        for one in live.snapshot.owned()
+        if one.available_replicas and (current is None or one.uid != current.uid)
+    ]
+    return max(serving, key=lambda one: one.revision or 0, default=None)
+
+
+def _printed(
+    world: World, settings: Settings, asked: Sequence[AskedCheck], console: Console
+) -> int:
+    result: ChecksResult = world.secrets.masked(checks_document(asked, console.clock.wall()))
+    if settings.output == "json":
+        console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    else:
+        style = console.style(settings)
+        render = checks_explained if settings.explain else checks_table
+        console.write(render(result, style))
+    return result["exit_code"]

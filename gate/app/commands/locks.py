@@ -1,0 +1,172 @@
+"""`locks`: who holds which lock, since when, from which run; and giving one back for somebody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from gate.app.locks.acquisition import record_places
+from gate.app.locks.keeper import RENEWAL_SECONDS
+from gate.app.locks.lock_lane import lock_client
+from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_known_of
+from gate.app.preflight import first_questions
+from gate.app.preflight.first_questions import require_namespace
+from gate.app.runtime.console import Console, write_safely
+from gate.app.runtime.session import Session
+from gate.app.runtime.world import World
+from gate.cluster_name import ClusterName
+from gate.config import Settings
+from gate.core.model.lock import PREFIX, Lock, lock_of
+from gate.core.model.outcome import Reason
+from gate.duration import format_seconds
+from gate.errors import RefusedError, UsageError
+from gate.kube.failures import Forbidden
+from gate.kube.lease import Held, Leases
+from gate.processes import Processes
+from gate.report.views.locks import LockRow, locks_table
+
+_YES = (b"y", b"yes")
+_DEPLOYMENT = "deployment/"
+_RENEWAL = format_seconds(RENEWAL_SECONDS)
+
+
+def locks(session: Session, settings: Settings, world: World, console: Console) -> int:
+    """Print the locks of the namespace, or of all of them (`--all-namespaces`)."""
+    now = session.clock.wall()
+    found = read_locks(session, settings, "locks")
+    rows = [_row(held, now, world.processes) for held in sorted(found, key=lambda held: held.lock)]
+    if settings.output == "json":
+        text = json.dumps([row.document() for row in rows], indent=2) + "\n"
+    else:
+        text = locks_table(
+            rows, now, console.uncut(settings), with_namespace=settings.all_namespaces
+        )
+        text += "".join(f"{line}\n" for line in _steps(session, rows))
+    console.write(text)
+    return 0
+
+
+def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
+    """Yield how to finish what attempts left open that are no longer at it."""
+    for row in rows:
+        if row.unfinished and row.state != "held" and row.locks.startswith(_DEPLOYMENT):
+            command = _recovery(session.connection.cluster, row.locks, row.namespace)
+            if row.state == LockState.RELEASED:
+                yield (
+                    f"{row.locks} was released from {row.holder}, which may still be at work;"
+                    f" once it has ended, to finish it: {command}"
+                )
+            else:
+                yield f"{row.locks} is unfinished; to finish it: {command}"
+
+
+def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
+    """Return the command that finishes what stands in a lock, by what the lock is of."""
+    names = [locks.removeprefix(_DEPLOYMENT)] if locks.startswith(_DEPLOYMENT) else []
+    return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
+
+
+def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
+    """Return the locks of the namespace, or of all of them.
+
+    Raises RefusedError where there is no such namespace, and where not all may be listed, which
+    says how `command` does with one.
+    """
+    leases = Leases(lock_client(session))
+    if not settings.all_namespaces:
+        found = leases.all(session.namespace)
+        if not found:
+            require_namespace(session, session.namespace)
+        return found
+    try:
+        return leases.all("")
+    except Forbidden as error:
+        one = leases.cluster.command("rollout-gate", command, namespace="NAMESPACE")
+        raise RefusedError(
+            error.message,
+            reason=error.reason,
+            hint="to see all namespaces takes a ClusterRole that may list"
+            f" leases.coordination.k8s.io; of one: {one}",
+        ) from error
+
+
+def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
+    state = state_of(held, now, processes)
+    is_released = state is LockState.RELEASED
+    return LockRow(
+        namespace=held.lock.namespace,
+        name=held.lock.name,
+        locks=str(held.lock),
+        state=state,
+        holder=held.holder.held_last_by if is_released else held.holder.identity,
+        run_url=held.holder.url,
+        acquired_at=held.acquired,
+        renewed_at=held.renewed,
+        unfinished=bool(held.record),
+    )
+
+
+def release(session: Session, settings: Settings, world: World, console: Console) -> int:
+    """Give a lock back for whoever holds it, after asking; what it remembers stays."""
+    if settings.all_namespaces:
+        raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
+    first_questions.announce(session, console)
+    leases = Leases(lock_client(session))
+    lock = _named(session.namespace, settings.release or "")
+    held = leases.read(lock)
+    if held is None:
+        listing = leases.cluster.command("rollout-gate", "locks", namespace=lock.namespace)
+        raise RefusedError(
+            f"there is no lock of {lock} in namespace {lock.namespace}",
+            reason=Reason.NOT_FOUND,
+            hint=f"see which there are: {listing}",
+        )
+    if held.is_free:
+        console.note("lock", f"nobody holds {lock}")
+        return 0
+    if not settings.yes and not agreed(world, held):
+        console.note("lock", f"{lock} is still held by {held.holder}")
+        return 0
+    is_unfinished = bool(record_places(leases.read, held))
+    leases.release_for(held, session.clock.wall())
+    for said in _released(held, leases.cluster, world.processes, is_unfinished=is_unfinished):
+        console.note("lock", said)
+    return 0
+
+
+def _released(
+    held: Held, cluster: ClusterName, processes: Processes, *, is_unfinished: bool
+) -> Iterator[str]:
+    """Say whose lock was given back, what that holder does now if it lives, and what is left."""
+    lock, known = held.lock, what_is_known_of(held.holder, processes)
+    yield f"{lock} was held by {held.holder}, {known}; it is free"
+    has_ended = is_dead(held, processes)
+    if not has_ended:
+        yield (
+            f"while that run lives it goes on, and takes the lock again within {_RENEWAL}; where"
+            " another run has it by then, it stops and writes nothing more (exit 8)"
+        )
+    if is_unfinished:
+        recovery = _recovery(cluster, str(lock), lock.namespace)
+        when = "to finish that" if has_ended else "once that run has ended, to finish it"
+        yield f"its attempt is unfinished; {when}: {recovery}"
+
+
+def _named(namespace: str, name: str) -> Lock:
+    name = name.rpartition("/")[2]
+    return Lock(namespace, name) if name.startswith(PREFIX) else lock_of(namespace, name)
+
+
+def agreed(world: World, held: Held) -> bool:
+    """Ask whoever sits before the terminal."""
+    if not world.stdin.isatty():
+        raise UsageError(
+            "giving back somebody's lock has to be agreed to",
+            hint="on a terminal, or with --yes",
+        )
+    was = "was" if is_dead(held, world.processes) else "is"
+    known = what_is_known_of(held.holder, world.processes)
+    question = f"{held.lock} {was} held by {held.holder}, {known}. Give it back? [y/N] "
+    write_safely(world.stderr, question)
+    return world.stdin.readline().strip().lower() in _YES

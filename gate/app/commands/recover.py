@@ -1,0 +1,235 @@
+"""The command `recover`: finds what dead gates left in a namespace, and finishes it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from gate import signals
+from gate.app.commands.locks import read_locks
+from gate.app.execution.recovery import ENDS_ALL, Recovery, Unfinished
+from gate.app.locks.acquisition import Locked, record_places
+from gate.app.locks.keeper import Keeper
+from gate.app.locks.lock_lane import lock_client, locked
+from gate.app.preflight import first_questions
+from gate.app.preflight.guards import refuse_protected
+from gate.app.runtime.command_end import Passed, Run
+from gate.app.runtime.live_state import read_object
+from gate.app.runtime.session import Session, guarded
+from gate.app.runtime.world import World
+from gate.core.attempt.state import Attempt
+from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock_holder import Holder, is_proven_dead
+from gate.core.model.objects import deployment_ref
+from gate.core.model.outcome import worst
+from gate.errors import GateError, RefusedError, UsageError
+from gate.kube.failures import Forbidden
+from gate.kube.lease import Held, Leases
+from gate.report.words.headline import RECOVERED
+from gate.signals import Delivery
+from gate.sources.source import Sources
+
+NOTHING_LEFT: Final = Passed("nothing is left to be finished")
+NO_RECORD: Final = Passed("no record is left of anything that is to be finished")
+
+
+def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
+    """Prepare to finish attempts: on some Deployments, of the namespace, or of all of them.
+
+    RefusedError for a name that neither a lock nor a Deployment has.
+    """
+    settings, console = recovery.settings, recovery.console
+    if settings.all_namespaces and names:
+        raise UsageError("a NAME and --all-namespaces: a Deployment is named in its namespace")
+    first_questions.announce(session, console, everywhere=settings.all_namespaces)
+    here = [] if settings.all_namespaces else [session.namespace]
+    first_questions.check_cluster(session, settings, console, here)
+    leases = Leases(lock_client(session))
+    if names:
+        seen = _named(session, leases, names)
+    else:
+        seen = list(read_locks(session, settings, "recover"))
+    left = _left(recovery.world, leases, seen)
+    if not (left.places or left.abandoned or left.errors):
+        return NOTHING_LEFT
+    refuse_protected(sorted(left.namespaces), settings.protected_namespace)
+    return partial(_finish_all, recovery, left)
+
+
+# -- what is left ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """Where open records stand, and which locks gates hold that died and left none.
+
+    `errors` are of locks of which neither is known: a record may stand where we may not read.
+    """
+
+    places: Mapping[Lock, Held]
+    abandoned: tuple[Lock, ...]
+    errors: tuple[RefusedError, ...]
+
+    @property
+    def namespaces(self) -> set[str]:
+        """Return the namespaces of all locks that are to be taken."""
+        siblings = (lock for place in self.places.values() for lock in place.holder.locks)
+        return {lock.namespace for lock in (*self.places, *siblings, *self.abandoned)}
+
+
+def _named(session: Session, leases: Leases, names: Iterable[str]) -> list[Held]:
+    """Read the locks of some Deployments; one that was never locked has at least to exist."""
+    found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
+    for name in (name for name, held in found.items() if held is None):
+        read_object(session, deployment_ref(session.namespace, name))
+    return [held for held in found.values() if held is not None]
+
+
+def _left(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
+    """Return what is left under locks that were seen; a record may stand in one that was not."""
+    by_lock = {held.lock: held for held in seen}
+    read = functools.cache(lambda lock: by_lock.get(lock) or leases.read(lock))
+    places: dict[Lock, Held] = {}
+    errors: dict[Lock, RefusedError] = {}
+    for held in by_lock.values():
+        try:
+            places |= {place.lock: place for place in record_places(read, held)}
+        except Forbidden as error:
+            errors[held.lock] = error
+    recorded = {lock for place in places.values() for lock in (place.lock, *place.holder.locks)}
+    me = Holder("", process=world.processes.this())
+    abandoned = tuple(
+        held.lock
+        for held in by_lock.values()
+        if not (held.is_free or held.lock in recorded or held.lock in errors)
+        and is_proven_dead(held.holder, me, world.processes.has_ended)
+    )
+    return _Left(places, abandoned, tuple(errors.values()))
+
+
+# -- finishing -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Ends:
+    """How attempts ended that were finished, why others could not be, and which were met.
+
+    `are_many` is whether there is more than one thing to do.
+    """
+
+    are_many: bool
+    attempts: list[Attempt] = field(default_factory=list)
+    errors: list[GateError] = field(default_factory=list)
+    records: set[Lock] = field(default_factory=set)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nothing else is begun after the last end."""
+        return bool(self.attempts) and self.attempts[-1].outcome in ENDS_ALL
+
+    def worst(self) -> Attempt | GateError | None:
+        """Return the end that counts, None where there was nothing to finish."""
+        if self.is_cut_off:
+            return self.attempts[-1]
+        ends: list[Attempt | GateError] = [*self.errors, *self.attempts]
+        outcome = worst(end.outcome for end in ends)
+        return next((end for end in ends if end.outcome is outcome), None)
+
+
+def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt | Passed:
+    """Finish one after another, whatever others meet; the worst end counts."""
+    ends = _Ends(len(left.places) + len(left.abandoned) + len(left.errors) > 1)
+    for error in left.errors:
+        _tell_error(recovery, ends, error)
+    try:
+        for lock in left.abandoned:
+            _give_back(recovery, lock, ends, delivered)
+        for place in left.places:
+            if place not in ends.records and not ends.is_cut_off:
+                _finish(recovery, place, ends, delivered)
+    except signals.Signalled as signalled:
+        signalled.after_recovery = bool(ends.attempts)
+        raise
+    if ends.errors or len(ends.attempts) > 1:
+        _tell_ends(recovery, ends.attempts)
+    counts = ends.worst()
+    if isinstance(counts, GateError):
+        counts.after_recovery = bool(ends.attempts)
+        raise counts
+    return counts or (NO_RECORD if left.abandoned else NOTHING_LEFT)
+
+
+def _finish(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+    """Take the locks of an attempt, as soon as its gate is gone, and finish what is open there."""
+    try:
+        with ExitStack() as stack:
+            _finish_under(recovery, _taken(recovery, stack, [lock], delivered), ends, delivered)
+    except RefusedError as error:
+        _tell_error(recovery, ends, error)
+
+
+def _finish_under(
+    recovery: Recovery, keeper: Keeper | None, ends: _Ends, delivered: Delivery
+) -> None:
+    """Finish the attempts whose records stand in locks of ours, each whatever others meet."""
+    if keeper is None:
+        return
+    for place in keeper.open_records:
+        if ends.is_cut_off:
+            return
+        ends.records.add(place)
+        try:
+            ended = recovery.finish(keeper, place, delivered)
+        except (RefusedError, Unfinished) as error:
+            _tell_error(recovery, ends, error)
+        else:
+            ends.attempts += [ended] if ended is not None else []
+
+
+def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+    """Give back what a dead gate holds that left no record; what somebody has by now is theirs.
+
+    Whether that gate wrote is not known: somebody may have deleted its record since. One that
+    came in between is finished.
+    """
+    settings = recovery.settings.model_copy(update={"lock_wait": 0.0})
+    try:
+        with suppress(Locked), ExitStack() as stack:
+            keeper = _taken(replace(recovery, settings=settings), stack, [lock], delivered)
+            if keeper is None or not keeper.open_records:
+                note = f"{lock}: its gate died and left no record; its lock is given back"
+                recovery.console.note("recover", note)
+            _finish_under(recovery, keeper, ends, delivered)
+    except RefusedError as error:
+        _tell_error(recovery, ends, error)
+
+
+def _tell_error(recovery: Recovery, ends: _Ends, error: GateError) -> None:
+    """Say at once what cannot be finished: the others may take minutes."""
+    if ends.are_many:
+        recovery.console.warn(error.message)
+    ends.errors.append(error)
+
+
+def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
+    everywhere = recovery.settings.all_namespaces
+    for attempt in ended:
+        targets = ", ".join(
+            f"{target.ref} in {target.ref.namespace}" if everywhere else str(target.ref)
+            for target in attempt.plan.targets
+        )
+        recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
+
+
+def _taken(
+    recovery: Recovery, stack: ExitStack, locks: list[Lock], delivered: Delivery
+) -> Keeper | None:
+    """Take locks in a session of their own, until the stack is closed."""
+    world, settings = recovery.world, recovery.settings
+    session = stack.enter_context(guarded(world, settings, Sources({})))
+    with signals.raised(delivered):
+        return locked(session, settings, recovery.console, world, locks, recovers=True)

@@ -1,0 +1,308 @@
+"""`restart`, `pause`, `resume`: plans with one write to one Deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from gate.app.commands.undo import locks_of_sets, undo
+from gate.app.execution.run import Ready
+from gate.app.locks.lock_lane import looked
+from gate.app.locks.memory import Claim
+from gate.app.preflight import first_questions, return_target
+from gate.app.preflight.guards import (
+    refuse_deleting,
+    refuse_managed,
+    refuse_paused,
+    refuse_protected_plan,
+)
+from gate.app.preflight.plan import NO_DRY_RUN, Warn, resumption
+from gate.app.preflight.target_age import within_age
+from gate.app.preflight.way_back_dry_run import with_way_back
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
+from gate.app.runtime.session import Session
+from gate.app.runtime.watches import Watching
+from gate.config import Settings, policy
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock, lock_of
+from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.outcome import Outcome
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.protocol.effects import Write
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import RESTARTED_AT
+from gate.core.versions.obstacles import obstacle
+from gate.errors import RefusedError
+from gate.kube.access import Permission, needed, one_change
+from gate.kube.failures import FieldManagerConflict, Forbidden
+from gate.kube.writes import Writer
+
+_Read = TypeVar("_Read")
+
+RESTART_MANAGER = "rollout-gate-restart"
+"""Another manager than the applies': the next apply would remove the annotation and roll again."""
+
+Command = Callable[[Session, Settings, str, Console, Claim], Ready]
+
+
+def restart(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+) -> Ready:
+    """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
+    live = _found(session, settings, name)
+    ref = live.object.ref
+    hint = f"when whoever paused it agrees, resume it: {_command(session, 'resume', ref)}"
+    refuse_paused([live.object], hint=hint)
+    at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
+    annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}
+    body = {
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "spec": {"template": annotated},
+    }
+    force, trial = _tried(session, live.object, Body.of(body), console.warn)
+    write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
+    planned = PlannedObject(ref, Known(live.object))
+    draft = Plan("restart", (), (planned,), (write,), policy(settings))
+    return _followed(session, settings, _Draft(live, draft, trial), claim, console)
+
+
+def resume(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+) -> Ready:
+    """Prepare to let a paused Deployment go on, and to follow what that starts."""
+    live = _found(session, settings, name)
+    if not live.deployment.paused:
+        console.note("resume", f"{live.object.ref} is not paused")
+    planned = PlannedObject(live.object.ref, Known(live.object))
+    writes = (resumption(live.object.ref),)
+    draft = Plan("resume", (), (planned,), writes, policy(settings))
+    return _followed(session, settings, _Draft(live, draft), claim, console)
+
+
+def pause(
+    session: Session,
+    settings: Settings,
+    name: str,
+    _console: Console,
+    _claim: Claim,
+) -> Ready:
+    """Prepare to pause a Deployment; there is nothing to follow then.
+
+    It takes no lock: it has to be possible while a run has it (`execution.concurrent_run`).
+    """
+    live = _alone(session, settings, name)
+    body = Body.of({"spec": {"paused": True}})
+    write = PlannedWrite(live.ref, Verb.MERGE, body, over_any_change=True)
+    planned = PlannedObject(live.ref, Known(live))
+    plan = Plan("pause", (), (planned,), (write,), policy(settings))
+    return Ready(session, plan)
+
+
+def arrive(session: Session, settings: Settings, name: str, console: Console, command: str) -> None:
+    """Say where we are, refuse the wrong place and what is not there."""
+    first_questions.announce(session, console)
+    first_questions.check_cluster(session, settings, console, [session.namespace])
+    if command == "pause":
+        _alone(session, settings, name)
+    else:
+        _found(session, settings, name)
+
+
+def _found(session: Session, settings: Settings, name: str) -> Live:
+    """Make sure that we may, read what is there."""
+    needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    live = _read_with_rights(session, name, needs, lambda: read_live(session, name))
+    _refuse_guarded(session, settings, live.object)
+    return live
+
+
+def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
+    """Make sure that we may change it, read the Deployment and nothing that belongs to it."""
+    ref = deployment_ref(session.namespace, name)
+    needs = one_change(session.resources, ref)
+    live = _read_with_rights(session, name, needs, lambda: read_object(session, ref))
+    _refuse_guarded(session, settings, live)
+    return live
+
+
+def _read_with_rights(
+    session: Session, name: str, needs: Iterable[Permission], read: Callable[[], _Read]
+) -> _Read:
+    """Read, and refuse where a right is missing: all that are missing are named at once."""
+    try:
+        found = read()
+    except Forbidden:
+        first_questions.check_access(session, name, needs)
+        raise
+    first_questions.check_access(session, name, needs)
+    return found
+
+
+def _refuse_guarded(session: Session, settings: Settings, live: LiveObject) -> None:
+    refuse_deleting([live], session.connection.cluster)
+    if not settings.allow_managed:
+        refuse_managed([live], session.connection.cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A plan without a target, the Deployment, and what the server would make of it if asked."""
+
+    live: Live
+    plan: Plan
+    trial: LiveObject | None = None
+
+
+def _followed(
+    session: Session, settings: Settings, draft: _Draft, claim: Claim, console: Console
+) -> Ready:
+    """Watch the Deployment, and put it as the target into the plan."""
+    live = draft.live
+    ref = live.object.ref
+    watching = Watching(session, {ref: selector_of(live.object)})
+    watching.start()
+    watching.settle(settings.connect_timeout)
+    target = watching.target(ref)
+    history = claim.memory.history(ref)
+    beside = return_target.read_beside(session, [history], [ref])
+    members = _members(live, target, history, beside)
+    objects = (*members, *draft.plan.objects)
+    plan = replace(draft.plan, targets=(target,), objects=objects)
+    plan = return_target.with_target_set(session, plan, claim.memory, beside)
+    refuse_protected_plan(plan, settings.protected_namespace)
+    restored = [one for one in plan.target_set.bodies if one != ref]
+    first_questions.check_access(
+        session, ref.name, needed(session.resources, [ref, *restored], creates=())
+    )
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
+    trials = {ref: draft.trial} if draft.trial is not None else {}
+    allowed = settings.allow_irreversible
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
+    return_target.describe(plan, console.note, console.caution)
+    return Ready(session, plan, watching, claim.lease)
+
+
+def _members(
+    live: Live, target: Target, history: History, beside: return_target.Facts
+) -> list[PlannedObject]:
+    """Return what may have to go back with a Deployment that returns to a verified set.
+
+    Nothing has to where it returns to what runs.
+    """
+    digests = {**digests_of(beside), target.ref: applied_digest(live.object)}
+    if obstacle(target, history, digests) is None:
+        return []
+    return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]
+
+
+def _tried(
+    session: Session, live: LiveObject, body: Body, warn: Warn
+) -> tuple[bool, LiveObject | None]:
+    """Try a restart on the server; return whether it takes force, and what it would come to.
+
+    It does where `kubectl rollout restart` left its annotation. None where nobody could tell.
+    """
+    writer = Writer(session.client, session.resources, session.clock)
+    trial = Write(0, live.ref, Verb.APPLY, body, live.uid, None, RESTART_MANAGER)
+    try:
+        return False, writer.dry_run(trial)
+    except FieldManagerConflict:
+        return True, writer.dry_run(replace(trial, force=True))
+    except RefusedError as error:
+        if NO_DRY_RUN not in error.message:
+            raise
+        warn(f"{live.ref} was not tried: {error.message}")
+    return False, None
+
+
+def _command(session: Session, verb: str, ref: Ref) -> str:
+    """Return a command about a Deployment, ready to be pasted."""
+    words = ("rollout-gate", verb, ref.name)
+    return session.connection.cluster.command(*words, namespace=ref.namespace)
+
+
+COMMANDS: dict[str, Command] = {
+    "undo": undo,
+    "restart": restart,
+    "resume": resume,
+    "pause": pause,
+}
+"""By the name that a person calls them."""
+
+
+def undone_commands(settings: Settings, command: str) -> tuple[str, ...]:
+    """Return the commands of which a recovery takes back what a dead gate left, complete or not.
+
+    Whoever undoes an interrupted restart wants what ran before it, of the same version.
+    """
+    return ("restart",) if command == "undo" and settings.to_revision is None else ()
+
+
+def is_done(
+    session: Session, settings: Settings, console: Console, command: str, name: str
+) -> Callable[[Attempt], bool] | None:
+    """Return what tells whether a recovery has done what a command was for; None: it never has.
+
+    An undo is of what a dead gate left, where that had rolled out or restarted a version: to go on
+    from what came back would return to the version before that. A return and a resumption are
+    none of these: what they come back to is what is to be undone.
+    """
+    if command != "undo" or settings.to_revision is not None:
+        return None
+    ref = deployment_ref(session.namespace, name)
+
+    def is_undone(ended: Attempt) -> bool:
+        resumed = ended.plan.resumed
+        if resumed is None or resumed.record.command not in ("apply", "restart"):
+            return False
+        if ended.outcome is not Outcome.ROLLED_BACK or not _is_back(ended, ref):
+            return False
+        note = f"{ref}: what an earlier attempt had left is undone; it goes back no further"
+        console.note("undo", note)
+        return True
+
+    return is_undone
+
+
+def _is_back(ended: Attempt, ref: Ref) -> bool:
+    """Tell whether a recovery has returned a Deployment, or the configuration alone beside it."""
+    ending, restored = ended.endings.get(ref), ended.restored
+    if ref in restored:
+        return ending is not None and ending.outcome is Outcome.ROLLED_BACK
+    return ending is not None and bool(restored) and not any(map(_is_deployment, restored))
+
+
+def _is_deployment(ref: Ref) -> bool:
+    return ref.kind == "Deployment"
+
+
+def locks(
+    session: Session, settings: Settings, console: Console, command: str, name: str
+) -> list[Lock]:
+    """Return the locks that a command takes.
+
+    A pause takes none (`pause`). An undo takes those of all Deployments that it may restore.
+    """
+    if command == "pause":
+        return []
+    if command != "undo":
+        return [lock_of(session.namespace, name)]
+    memory = looked(session, settings, console, [deployment_ref(session.namespace, name)])
+    return locks_of_sets(name, memory, session.namespace)

@@ -1,0 +1,96 @@
+"""Why an undo is refused for what it would return to, and what works instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.app.commands.undo_subject import UndoSubject
+from gate.core.model.body import NOTHING
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.ssa.managed_fields import has_other_owners
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.undo_choice import Choice, choice_name, older_revision, revision_name
+from gate.core.versions.undo_set import Lacking
+from gate.errors import RefusedError
+
+
+def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
+    """Refuse where there is nothing to return to; name what was passed over."""
+    if not choice.skipped:
+        return RefusedError(
+            f"{found.ref} has no earlier revision",
+            reason=Reason.NO_BASELINE,
+            hint=f"see what there is: {found.command('history')}",
+        )
+    to_one = f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}"
+    is_alone = len(found.live.snapshot.owned()) == 1
+    return RefusedError(
+        f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
+        reason=Reason.NO_BASELINE,
+        hint="apply the manifest of that version" if is_alone else to_one,
+    )
+
+
+def not_whole(
+    found: UndoSubject, choice: Choice, version: JudgedVersion, missing: Lacking
+) -> RefusedError:
+    """Refuse a mixture; say of each object why it cannot be restored, and what works."""
+    hint = _hint(found, version)
+    if any(ref.kind == "Secret" for ref in missing.not_kept):
+        hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
+    whys, shown = (
+        "; ".join(_whys(found, version, missing)),
+        choice_name(choice, found.live.snapshot),
+    )
+    return RefusedError(
+        f"{found.ref} cannot be restored whole to {shown}: {whys}",
+        reason=Reason.SET_INCOMPLETE,
+        hint=hint,
+    )
+
+
+def _hint(found: UndoSubject, version: JudgedVersion) -> str:
+    """Return what works: not the pod template of what runs, which would change nothing."""
+    apply = "apply the manifest of that version"
+    number = found.settings.to_revision
+    if version.template != template_digest(found.live.deployment.template):
+        alone = () if number is None else ("--to-revision", str(number))
+        undo = found.command("undo", "--deployment-only", *alone)
+        return f"the pod template alone: {undo}; or {apply}"
+    older = older_revision(found.live.snapshot, found.history)
+    if older is None:
+        return apply
+    undo = found.command("undo", "--deployment-only", "--to-revision", str(older.revision))
+    return f"{apply}; or the pod template alone of {revision_name(older)}: {undo}"
+
+
+def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:
+    """Yield why objects cannot be restored, those of one reason together."""
+    theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
+    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
+    lost = [ref for ref in missing.not_kept if ref not in (*theirs, *secrets)]
+    for refs, why in (
+        (theirs, "was not as a gate had written it when that version was verified"),
+        (secrets, "has changed since, and what it was then is not kept"),
+        (lost, "has changed since, and what it was then is not remembered"),
+    ):
+        if refs:
+            yield f"{', '.join(map(str, refs))} {why}"
+    for ref in missing.of_others:
+        yield f"{ref} {_whose(found, ref)}"
+
+
+def _whose(found: UndoSubject, ref: Ref) -> str:
+    """Say whose an object is that no attempt on the Deployment wrote as it stands."""
+    digest, fact = found.digests().get(ref), found.lives.get(ref)
+    deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
+    for one in sorted(deployments):
+        if one.kind == "Deployment" and found.memory.history(one).has_written(ref, digest):
+            return f"is as a run on {one} left it, which this undo does not return"
+    live = fact.value if isinstance(fact, Known) else None
+    if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):
+        return "was changed since by somebody else"
+    return f"was changed since by a run of the gate that the lock of {found.ref} does not remember"

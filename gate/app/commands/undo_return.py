@@ -1,0 +1,57 @@
+"""Whether an undo brings its version back, by the server's dry run before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gate.app.preflight.plan import managers_taken_over
+from gate.app.preflight.server_dry_run import Prepared
+from gate.core.model.live_object import LiveObject
+from gate.core.model.outcome import Reason
+from gate.core.ssa.template_owners import fields_that_stay
+from gate.core.versions.judged_version import template_digest
+from gate.core.versions.undo_choice import Choice
+from gate.errors import RefusedError
+
+
+def check_return(
+    item: Prepared,
+    trial: LiveObject | None,
+    choice: Choice,
+    shown: str,
+    warn: Callable[[str], None],
+    command: Callable[..., str],
+) -> None:
+    """Compare the pod template that an undo would leave with the one that it is to return to.
+
+    Raises RefusedError where the undo would change nothing of it. Warns of others' fields that
+    would stay beside the version, which is called `shown`.
+    """
+    live = item.live.deployment if item.live is not None else None
+    if trial is None or trial.deployment is None or live is None:
+        return
+    result = template_digest(trial.deployment.template)
+    if result == _wanted_digest(choice):
+        return
+    wanted = choice.replica_set.template if choice.replica_set is not None else None
+    taken_over = managers_taken_over(item)
+    stay = fields_that_stay(trial, wanted, taken_over) if wanted is not None else {}
+    if taken_over and not stay:
+        return
+    named = ", ".join(f"{path} ({manager})" for manager, paths in stay.items() for path in paths)
+    if result != template_digest(live.template):
+        warn(f"{item.ref} will differ from {shown}" + (f": {named} stays" if named else ""))
+        return
+    flags = [word for manager in stay for word in ("--take-over", manager)]
+    raise RefusedError(
+        f"{item.ref} would not change: it differs from {shown}"
+        + (f" in fields that others own: {named}" if named else ""),
+        reason=Reason.CONFLICT,
+        hint=f"to remove them: {command('undo', *flags)}" if flags else "",
+    )
+
+
+def _wanted_digest(choice: Choice) -> str:
+    if choice.replica_set is not None:
+        return template_digest(choice.replica_set.template)
+    return choice.version.template if choice.version is not None else ""

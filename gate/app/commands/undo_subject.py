@@ -1,0 +1,103 @@
+"""What an undo is about: the Deployment that runs, what is remembered, and what is live of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from gate.app.locks.memory import Memory
+from gate.app.preflight import first_questions, return_target
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_state import Live, read_live
+from gate.app.runtime.session import Session
+from gate.config import Settings
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.ssa.applied_fields import applied_digest
+from gate.core.versions.history import History
+from gate.errors import RefusedError
+from gate.kube.access import needed
+from gate.kube.failures import Forbidden
+from gate.kube.reads import Reader
+from gate.side_by_side import each
+
+Lives = Mapping[Ref, Fact[LiveObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoSubject:
+    """One undo before its plan: what runs, what is remembered, and what is live of the sets."""
+
+    session: Session
+    settings: Settings
+    console: Console
+    live: Live
+    memory: Memory
+    lives: Lives
+
+    @property
+    def ref(self) -> Ref:
+        """Return the Deployment that was named."""
+        return self.live.object.ref
+
+    @property
+    def history(self) -> History:
+        """Return what is remembered of the Deployment."""
+        return self.memory.history(self.ref)
+
+    def digests(self) -> dict[Ref, str]:
+        """Return what identifies what our manager has applied by now of each object."""
+        return {
+            ref: applied_digest(fact.value if isinstance(fact, Known) else None)
+            for ref, fact in self.lives.items()
+        }
+
+    def command(self, verb: str, *flags: str) -> str:
+        """Return a command about the Deployment, ready to be pasted."""
+        words = ("rollout-gate", verb, self.ref.name, *flags)
+        return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
+
+
+def read_subject(
+    session: Session, settings: Settings, name: str, console: Console, memory: Memory
+) -> UndoSubject:
+    """Read what runs, and what is live of every object of the verified versions."""
+    ref = deployment_ref(session.namespace, name)
+    needs = needed(session.resources, [ref], creates=())
+    try:
+        live = read_live(session, name)
+    except Forbidden:
+        first_questions.check_access(session, name, needs)
+        raise
+    history = memory.history(ref)
+    members = {member for one in history.once_verified for member in one.members} - {ref}
+    if settings.deployment_only:
+        members = set()
+    wanted = sorted(members)
+    read = partial(
+        return_target.read_fact, Reader(session.client, session.resources, session.clock)
+    )
+    facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
+    lives = {ref: Known(live.object), **facts}
+    found = UndoSubject(session, settings, console, live, memory, lives)
+    _refuse_unread(found)
+    return found
+
+
+def _refuse_unread(found: UndoSubject) -> None:
+    """Refuse where an object of a verified set could not be read: what it is decides the choice."""
+    unread = {ref: fact.why for ref, fact in found.lives.items() if isinstance(fact, Unknown)}
+    if not unread:
+        return
+    session = found.session
+    needs = needed(session.resources, [found.ref, *unread], creates=())
+    first_questions.check_access(session, found.ref.name, needs)
+    ref, why = next(iter(unread.items()))
+    raise RefusedError(
+        f"{ref} could not be read: {why}",
+        reason=Reason.UNREACHABLE,
+        hint=f"the pod template alone: {found.command('undo', '--deployment-only')}",
+    )

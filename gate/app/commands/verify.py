@@ -1,0 +1,142 @@
+"""`verify`: the judge and the reports beside whoever else rolled out; writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from gate.app.execution.run import Ready
+from gate.app.locks.lock_lane import permissions, remembered
+from gate.app.locks.tasks import Lease
+from gate.app.preflight import first_questions
+from gate.app.preflight.check_trial import try_checks
+from gate.app.preflight.return_target import read_beside
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_state import read_object, selector_of
+from gate.app.runtime.session import Session
+from gate.app.runtime.watches import Watching
+from gate.config import Settings, policy
+from gate.core.model.objects import Deployment, Ref, deployment_ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.plan import Plan, Target
+from gate.core.plan.target_set import TargetSet
+from gate.core.rollout.observations import Kind
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.steps.timeline import standing
+from gate.core.versions.history import History
+from gate.core.versions.undo_choice import version_before
+from gate.core.versions.undo_set import lacking_after
+from gate.errors import GateError, RefusedError, UsageError
+from gate.kube.access import following
+from gate.kube.lists import list_all
+
+_ABOUT: Final = "verify"
+"""What its Role is named after: it is the same for every Deployment of a namespace."""
+
+
+class UnexpectedImage(GateError):
+    """What runs is not what was to be verified. Exit 6."""
+
+    outcome = Outcome.FAILED
+
+
+def arrived(
+    session: Session, settings: Settings, names: tuple[str, ...], console: Console
+) -> tuple[Ref, ...]:
+    """Say where we are, refuse the wrong place; return what is to be verified."""
+    first_questions.announce(session, console)
+    first_questions.check_cluster(session, settings, console, [session.namespace])
+    first_questions.check_access(session, _ABOUT, following(session.namespace))
+    return _refs(session, settings, names)
+
+
+def role(session: Session, settings: Settings) -> str:
+    """Return the Role that `verify` needs in a namespace: to read, and to hold its lock if any."""
+    namespace = session.namespace
+    wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
+    return first_questions.printed_role(session, settings, _ABOUT, wanted)
+
+
+def verify(
+    session: Session,
+    settings: Settings,
+    refs: tuple[Ref, ...],
+    console: Console,
+    lease: Lease | None = None,
+) -> Ready:
+    """Prepare to follow Deployments as they are to their verdict."""
+    lives = [read_object(session, ref) for ref in refs]
+    watching = Watching(session, {live.ref: selector_of(live) for live in lives})
+    watching.start()
+    watching.settle(settings.connect_timeout)
+    _expect_images(watching, refs, settings.expect_image)
+    histories = {live.ref: remembered(session, live.ref) for live in lives}
+    digests = digests_of(read_beside(session, histories.values(), refs))
+    digests.update((live.ref, applied_digest(live)) for live in lives)
+    targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)
+    beside = "" if lease is None else " but the lock"
+    console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
+    for target in targets:
+        for event, line in standing(target.ref, target.snapshot):
+            console.note(event, line)
+    lacks = lacking_after(targets, histories, digests, {})
+    plan = Plan(
+        "verify",
+        targets,
+        (),
+        (),
+        policy(settings),
+        may_retreat=False,
+        target_set=TargetSet(undo_lacks=lacks),
+    )
+    try_checks(session, settings, targets, console, is_under_way=True)
+    return Ready(session, plan, watching, lease)
+
+
+def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
+    """Return what is followed, with what a person would return to: `verify` itself never does."""
+    return replace(target, baseline=version_before(target, history, digests))
+
+
+def require_selector(selector: str | None) -> None:
+    """Refuse labels that no server can read, before one is asked; UsageError."""
+    if selector is None:
+        return
+    from gate.sandbox.failure import ApiError
+    from gate.sandbox.storage.label_selectors import parse_labels
+
+    try:
+        parse_labels(selector)
+    except ApiError as error:
+        hint = "as in -l app=web, or -l 'app in (web, api),tier!=test'"
+        raise UsageError(f"-l: no label selector: {error.message}", hint=hint) from error
+
+
+def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:
+    found = set(names)
+    if settings.selector:
+        selection = (("labelSelector", settings.selector),)
+        listing = list_all(session.client, Kind.DEPLOYMENT, session.namespace, selection)
+        found |= {one.ref.name for one in listing.objects if isinstance(one, Deployment)}
+    if not found:
+        raise RefusedError(
+            f"no Deployment in namespace {session.namespace} has the labels {settings.selector}",
+            reason=Reason.NOT_FOUND,
+            hint="is the namespace right? -n NAMESPACE",
+        )
+    return tuple(deployment_ref(session.namespace, name) for name in sorted(found))
+
+
+def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:
+    """Refuse to call verified what does not run every expected image somewhere."""
+    lives = [watching.snapshot(ref).live for ref in refs]
+    running = {image for live in lives if live is not None for image in live.template.images()}
+    missing = [image for image in expected if image not in running]
+    if missing:
+        raise UnexpectedImage(
+            f"{', '.join(map(str, refs))} runs {', '.join(sorted(running))}, "
+            f"not {', '.join(missing)}",
+            reason=Reason.SUPERSEDED,
+            hint="did the rollout that should be verified start at all?",
+        )

@@ -1,0 +1,52 @@
+"""The run beside which somebody pauses a Deployment: it goes on, or died and left its record."""
+
+from __future__ import annotations
+
+from gate.app.locks.acquisition import record_places
+from gate.app.locks.lock_lane import lock_client
+from gate.app.locks.lock_state import LockState, state_of
+from gate.app.preflight.plan import Warn
+from gate.app.runtime.session import Session
+from gate.core.model.lock import lock_of
+from gate.kube.failures import ApiError
+from gate.kube.lease import Held, Leases
+from gate.processes import Processes
+
+
+def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -> None:
+    """Say what a pause does to the run that has the lock, or to what a dead one left.
+
+    Nothing is said of a lock that cannot be read, nor of one that nobody uses.
+    """
+    leases = Leases(lock_client(session))
+    try:
+        held = leases.read(lock_of(session.namespace, name))
+        if held is None:
+            return
+        state = state_of(held, session.clock.wall(), processes)
+        is_open = state is not LockState.HELD and bool(record_places(leases.read, held))
+    except ApiError:
+        return
+    if state is LockState.HELD:
+        warn(
+            f"{held.lock} is locked by {held.holder}: that run may have to wait for the pause to"
+            " end, and fails (Paused) where its time is over first"
+        )
+    elif is_open:
+        warn(
+            f"{_left(held, state)}: its record is unfinished; recover waits for no pause, and"
+            " leaves as it is what is half-way"
+        )
+
+
+def _left(held: Held, state: LockState) -> str:
+    """Return who left a record unfinished."""
+    match state:
+        case LockState.DEAD:
+            return f"{held.lock} is locked by {held.holder}, whose process has ended"
+        case LockState.EXPIRED:
+            return f"{held.lock} is locked by {held.holder}, which does not renew its lock"
+        case LockState.RELEASED:
+            return f"{held.lock} was released from {held.holder.held_last_by}, which may still run"
+        case _:
+            return f"{held.lock} was left by an attempt that ended half-way"

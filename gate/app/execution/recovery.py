@@ -1,0 +1,288 @@
+"""`recover`, and the same before any other attempt: finishes what a gate left that was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+from gate import signals
+from gate.app.execution.run import Ready, run
+from gate.app.locks.keeper import Keeper
+from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
+from gate.app.locks.memory import Claim
+from gate.app.preflight import first_questions
+from gate.app.preflight.guards import refuse_protected_objects
+from gate.app.runtime.command_end import Run
+from gate.app.runtime.console import Console
+from gate.app.runtime.live_state import selector_of
+from gate.app.runtime.session import Session, guarded
+from gate.app.runtime.watches import Watching
+from gate.app.runtime.world import World
+from gate.config import Settings
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Absent, Known
+from gate.core.model.lock import Lock
+from gate.core.model.lock_holder import Holder
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.journal_record import Record
+from gate.core.plan.plan import Plan
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.steps.resumption import Found, resume
+from gate.errors import GateError
+from gate.kube.access import needed
+from gate.kube.reads import Reader
+from gate.manifests.allowed import require_allowed
+from gate.manifests.manifest import Manifest, ManifestObject
+from gate.manifests.source import ManifestError, Source
+from gate.report.words.headline import RECOVERED
+from gate.side_by_side import each
+from gate.signals import Delivery
+from gate.sources.source import Sources
+from gate.wire.decode import DecodeError
+
+ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+"""After these ends of a recovery nothing else is begun."""
+
+
+class Unfinished(GateError):
+    """A record that is not gone on from: it needs a person. Exit 5."""
+
+    outcome = Outcome.ROLLBACK_FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What finishes attempts.
+
+    `budgets` is whether the settings' own count, not the record's. Of the commands in `undone`
+    what was left is taken back, complete or not.
+    """
+
+    world: World
+    settings: Settings
+    console: Console
+    budgets: bool = False
+    undone: tuple[str, ...] = ()
+
+    def finish(self, keeper: Keeper, lock: Lock, delivered: Delivery) -> Attempt | None:
+        """Finish the attempt whose record stands in a lock of ours; None where there is nothing.
+
+        The locks are held on. It has a session of its own: answers to it are nobody else's.
+        """
+        world, settings = self.world, self.settings
+        nothing_to_ask = Sources({})
+        with ExitStack() as stack:
+            session = stack.enter_context(guarded(world, settings, nothing_to_ask))
+            with signals.raised(delivered):
+                ready = self._prepared(session, keeper, lock)
+            if ready is None:
+                keeper.forget(lock)
+                return None
+            return run(ready, self.console, delivered)
+
+    def _prepared(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
+        """Read how far it had come, and plan the rest; nothing is written."""
+        record = self._record(keeper, lock)
+        refs = [one.ref for one in record.objects]
+        refuse_protected_objects(_named(record), self.settings.protected_namespace)
+        first_questions.check_access(
+            session, "recover", needed(session.resources, refs, creates=())
+        )
+        reader = Reader(session.client, session.resources, session.clock)
+        found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
+        watching = _watching(session, record, found)
+        watching.settle(self.settings.connect_timeout)
+        snapshots = _snapshots(record, watching)
+        undoes = record.command in self.undone
+        plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
+        if plan is None:
+            self.console.note("recover", f"{lock}: it had changed nothing")
+            return None
+        plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
+        way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
+        page = record.origin.run_url
+        run, _, number = record.attempt_id.rpartition(" ")
+        by = f"attempt {number} of {run}" if run else f"attempt {number}"
+        by = f"{by} ({page})" if page else by
+        self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
+        lane = keeper.lane(session.inbox, lock, stays=True)
+        return Ready(session, plan, watching, lane)
+
+    def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:
+        """Note in a plan whether the attempt's own gate may still run, its lock released."""
+        processes = self.world.processes
+        if holder is None or plan.resumed is None or not may_run_without_lock(holder, processes):
+            return plan
+        known = what_is_known_of(holder, processes)
+        self.console.warn(
+            f"the lock of {lock} was released from {holder.held_last_by}, {known}: if it"
+            " lives, it stops once it sees that this run took it"
+        )
+        return replace(plan, resumed=replace(plan.resumed, may_still_run=True))
+
+    def _record(self, keeper: Keeper, lock: Lock) -> Record:
+        record = self._admitted(keeper, lock)
+        if not self.budgets:
+            return record
+        given = self.settings
+        policy = replace(
+            record.policy,
+            timeout_seconds=given.timeout or record.policy.timeout_seconds,
+            rollback_timeout_seconds=(
+                given.rollback_timeout or record.policy.rollback_timeout_seconds
+            ),
+        )
+        return replace(record, policy=policy)
+
+    def _learn(self, record: Record) -> None:
+        """Take the values of the Secrets that are kept beside a record."""
+        for one in record.objects:
+            if one.ref.kind == "Secret" and isinstance(one.before, Known):
+                self.world.secrets.add_secret(one.before.value.body.thaw())
+
+    def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
+        """Return a record that can be read, and that names no more than it may.
+
+        That is kinds that a manifest may hold, in the namespaces where its attempt had locks:
+        whoever may write a Lease in one namespace must not write to another by it.
+        """
+        try:
+            record = keeper.record(lock)
+            self._learn(record)
+            refs = _named(record)
+            require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
+        except DecodeError as error:
+            raise Unfinished(
+                f"the record of {lock} cannot be read: {error}",
+                reason=Reason.NO_BASELINE,
+                hint="was it written by another version of rollout-gate? recover with that one",
+            ) from error
+        except ManifestError as error:
+            raise Unfinished(error.message, reason=Reason.USAGE, hint=error.hint) from error
+        _require_locked(lock, refs, keeper.namespaces_of(lock))
+        return record
+
+
+def _named(record: Record) -> list[Ref]:
+    """Return every object that may be written for a record, in whichever part it is named."""
+    objects = {one.ref for one in record.objects} | {one.ref for one in record.followed}
+    return sorted(objects | set(record.target_set.bodies))
+
+
+def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]) -> None:
+    """Raise Unfinished for objects in other namespaces; of no namespace are `--allow-kind`'s."""
+    outside = sorted(ref for ref in refs if ref.namespace and ref.namespace not in namespaces)
+    if outside:
+        named = ", ".join(f"{ref} in {ref.namespace}" for ref in outside)
+        raise Unfinished(
+            f"the record of {lock} names objects in namespaces where its attempt had no lock:"
+            f" {named}",
+            reason=Reason.NO_BASELINE,
+            hint="did a gate write it? if so, apply the version that you want of all of them",
+        )
+
+
+def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
+    """Return what is to be written as a manifest's kinds are looked at."""
+    source = Source(f"the record of {lock}")
+    return Manifest(
+        tuple(
+            ManifestObject(ref.api_version, ref.kind, ref.namespace, ref.name, {}, source)
+            for ref in refs
+        )
+    )
+
+
+def _watching(session: Session, record: Record, found: Found) -> Watching:
+    """Watch the Deployments of a record that exist."""
+    lives = {one.ref: found[one.ref] for one in record.followed}
+    selectors = {
+        ref: selector_of(fact.value) for ref, fact in lives.items() if isinstance(fact, Known)
+    }
+    watching = Watching(session, selectors)
+    watching.start()
+    return watching
+
+
+def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+    gone = Absent()
+    return {
+        one.ref: watching.snapshot(one.ref)
+        if one.ref in watching.selectors
+        else Snapshot(one.ref, deployment=gone)
+        for one in record.followed
+    }
+
+
+# -- before another attempt ------------------------------------------------------------------------
+
+PrepareAttempt = Callable[[Claim], Ready]
+Carry = Callable[[Ready, Console, Delivery], Attempt]
+IsDone = Callable[[Attempt], bool]
+"""Whether the end of a recovery is what its command was for."""
+
+
+def under_lock(
+    recovery: Recovery,
+    session: Session,
+    keeper: Keeper | None,
+    prepare: PrepareAttempt,
+    carry: Carry = run,
+    is_done: IsDone | None = None,
+) -> Run:
+    """Return what carries an attempt out whose locks are taken.
+
+    What another gate left is finished first; how that ends is told, and decides nothing, unless
+    a signal came, contact was lost, or it `is_done` with that.
+    """
+    if keeper is None:
+        return partial(carry, prepare(Claim()), recovery.console)
+    attempt = partial(_prepared, session, keeper, prepare)
+    if not keeper.open_records:
+        return partial(carry, attempt(), recovery.console)
+    return partial(_after_recovery, recovery, keeper, attempt, carry, is_done)
+
+
+def _prepared(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
+    return prepare(Claim(keeper, keeper.lane(session.inbox)))
+
+
+def _after_recovery(
+    recovery: Recovery,
+    keeper: Keeper,
+    prepare: Callable[[], Ready],
+    carry: Carry,
+    is_done: IsDone | None,
+    delivered: Delivery,
+) -> Attempt:
+    recovered, done = False, None
+    for lock in keeper.open_records:
+        try:
+            ended = recovery.finish(keeper, lock, delivered)
+        except Unfinished as error:
+            recovery.console.warn(error.message)
+            continue
+        if ended is not None and ended.outcome in ENDS_ALL:
+            return ended
+        if ended is not None:
+            recovered = True
+            recovery.console.note(RECOVERED, _told(lock, ended))
+            done = ended if is_done is not None and is_done(ended) else done
+    if done is not None:
+        return done
+    try:
+        with signals.raised(delivered):
+            ready = prepare()
+    except (GateError, signals.Signalled) as error:
+        error.after_recovery = recovered
+        raise
+    return carry(ready, recovery.console, delivered)
+
+
+def _told(lock: Lock, ended: Attempt) -> str:
+    ending = ended.ending
+    message = f": {ending.reason}: {ending.message}" if ending is not None else ""
+    return f"{lock}: {ended.outcome.value}{message}"

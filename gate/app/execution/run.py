@@ -1,0 +1,189 @@
+"""Runs a plan to its end: lanes for the effects, watches for the facts, signals as events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gate.app.execution.unfinished import unfinished
+from gate.app.locks.held_locks import LookAtLocks
+from gate.app.locks.tasks import Lease
+from gate.app.runtime.check_sources import Measured, performer
+from gate.app.runtime.console import Console
+from gate.app.runtime.controller_manager import ControllerManagerWatch
+from gate.app.runtime.session import Session
+from gate.app.runtime.watches import Watching
+from gate.app.runtime.worker_lanes import Lanes
+from gate.clock import Clock
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent, Known
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import Announce, Asking, Release, SaveRecord, Write
+from gate.core.protocol.events import Answer, Interrupted
+from gate.engine import Engine, Listener
+from gate.kube.client import Client
+from gate.kube.cluster import Cluster
+from gate.kube.evidence import Collector
+from gate.kube.failures import ApiError
+from gate.kube.reads import Reader
+from gate.kube.writes import Writer
+from gate.last_word import last_word
+from gate.signals import Delivery
+
+LOOK_SECONDS = 5.0
+"""How long a look at the locks is waited for; a request about them takes no longer."""
+LAST_LOOK_SECONDS = 2.0
+"""How long the end waits for a look at namespaces that may go, as for the last look at objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An attempt that nothing has refused.
+
+    `watching`, which has begun, is on the Deployments that it follows, `lease` has its locks; each
+    is None where there are none.
+    """
+
+    session: Session
+    plan: Plan
+    watching: Watching | None = None
+    lease: Lease | None = None
+
+    @property
+    def selectors(self) -> Mapping[Ref, Mapping[str, Any]]:
+        """The selectors of the Deployments that it follows."""
+        return self.watching.selectors if self.watching is not None else FrozenMap()
+
+
+def run(
+    ready: Ready,
+    console: Console,
+    delivered: Delivery,
+    *,
+    measured: Measured | None = None,
+    writing: Callable[[Write], None] | None = None,
+    moved: Callable[[Attempt], None] | None = None,
+) -> Attempt:
+    """Return the attempt in its end state.
+
+    `measured` is told what each check was answered, `writing` of each write before it is sent,
+    `moved` of each step. A bug of ours is raised, after a warning that names what was written.
+    """
+    clock, inbox = ready.session.clock, ready.session.inbox
+    client, resources = ready.session.client, ready.session.resources
+    lanes = Lanes(
+        clock,
+        inbox,
+        write=_told(writing, Writer(client, resources, clock).perform),
+        read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
+        collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
+        ask=performer(ready.session.sources, clock, measured),
+    )
+
+    def dispatch(effect: Asking) -> None:
+        if ready.lease is not None and isinstance(effect, SaveRecord | Release):
+            ready.lease(effect)
+        else:
+            lanes.dispatch(effect)
+        if isinstance(effect, Release) and ready.watching is not None:
+            ready.watching.stop()  # it is decided, and what is seen from now on delays the end
+
+    stopping = threading.Event()
+    watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
+    heard = (watch.moved,) if moved is None else (watch.moved, moved)
+    console.is_locked = ready.lease is not None
+    listener = _Steps(console, heard)
+    engine = Engine(clock, inbox, dispatch, listener, partial(_look_at_locks, clock, ready.lease))
+    with suppress(RuntimeError):  # no thread can be made: they only save time
+        clock.start(client.keep_ready, "connections")
+        clock.start(watch.run, "controllers")
+    try:
+        word = partial(_unfinished, ready, console, lanes)
+        with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
+            attempt = engine.run(replace(ready.plan, origin=console.origin))
+            return _looked_around(clock, client, console, attempt)
+    except Exception:
+        if lanes.sent:
+            sent = ", ".join(map(str, lanes.sent))
+            console.warn(f"broken off after writes to {sent}: they stand as they are")
+        raise
+    finally:
+        stopping.set()
+        lanes.stop()
+
+
+def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
+    """Tell the report which namespaces of deleted Deployments go too, as far as they are read.
+
+    Nobody waits for it after a signal, nor for long.
+    """
+    ends = attempt.endings.items()
+    names = {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}
+    if not names or attempt.signal_number is not None:
+        return attempt
+    going: list[str] = []
+
+    def look() -> None:
+        with suppress(ApiError):
+            is_going = Cluster(client).terminating
+            going.extend(
+                name for name in sorted(names) if is_going(name) in (Absent(), Known(value=True))
+            )
+
+    with suppress(RuntimeError):  # no thread can be made
+        clock.wait(LAST_LOOK_SECONDS, clock.start(look, "namespaces"))
+    console.going_namespaces |= frozenset(going)
+    return attempt
+
+
+def _unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
+    is_locked = ready.lease is not None
+    return unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
+
+
+def _look_at_locks(clock: Clock, lease: Lease | None) -> None:
+    """Have the locks looked at, if there are any, and wait for that."""
+    if lease is not None:
+        done = threading.Event()
+        lease(LookAtLocks(done))
+        clock.wait(LOOK_SECONDS, done)
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """A listener that tells others of each step, too."""
+
+    listener: Listener
+    others: tuple[Callable[[Attempt], None], ...]
+
+    def said(self, announce: Announce) -> None:
+        self.listener.said(announce)
+
+    def moved(self, attempt: Attempt) -> None:
+        for tell in self.others:
+            tell(attempt)
+        self.listener.moved(attempt)
+
+    def beat(self, attempt: Attempt) -> None:
+        self.listener.beat(attempt)
+
+
+def _told(
+    writing: Callable[[Write], None] | None, perform: Callable[[Write], Answer]
+) -> Callable[[Write], Answer]:
+    """Return what tells of a write and performs it."""
+    if writing is None:
+        return perform
+
+    def told(effect: Write) -> Answer:
+        writing(effect)
+        return perform(effect)
+
+    return told

@@ -1,0 +1,50 @@
+"""What stands of an attempt that a second signal ends, and what to run next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.cluster_name import ClusterName
+from gate.core.model.objects import Ref
+from gate.core.model.signal_names import signal_name
+from gate.core.plan.plan import Plan
+
+_MOST_NAMED = 3
+
+
+def unfinished(
+    plan: Plan, sent: Sequence[Ref], cluster: ClusterName, number: int, *, is_locked: bool
+) -> str:
+    """Say in one line what a gate leaves that ends at once.
+
+    `sent` are the objects that a write was begun for, on the way back too; `is_locked` is whether
+    a lock of the attempt holds a record, which `recover` goes on from.
+    """
+    ended = f"{signal_name(number)} ended it at once"
+    resumed = plan.resumed
+    if not sent and resumed is None:
+        return f"{ended}: nothing was written" if plan.writes else ended
+    found = [*sent, *(resumed.written if resumed is not None else ())]
+    names = list(dict.fromkeys(map(str, found)))
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    written = ", ".join(names[:_MOST_NAMED]) + more
+    follow = _next(plan, cluster, is_locked=is_locked)
+    return f"{ended}: unfinished, after writes to {written}; next: {follow}"
+
+
+def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
+    """Return what goes on from it; one name leads `recover` to every lock of the attempt."""
+    followed = [target.ref for target in plan.targets]
+    if is_locked:
+        namespace = next((ref.namespace for ref in (*followed, *_objects(plan))), "")
+        names = [ref.name for ref in followed[:1]]
+        return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
+    if not followed:
+        return "apply again"
+    first = followed[0]
+    names = [ref.name for ref in followed if ref.namespace == first.namespace]
+    return cluster.command("rollout-gate", "verify", *names, namespace=first.namespace)
+
+
+def _objects(plan: Plan) -> list[Ref]:
+    return [planned.ref for planned in plan.objects if planned.ref.namespace]

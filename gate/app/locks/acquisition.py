@@ -1,0 +1,241 @@
+"""Taking the locks of an attempt: all or none, waiting for who holds them.
+
+A lock is taken from nobody who may live: its Lease has stayed the same for as long as it says, on
+our own clock, or its holder was a process of this machine that has ended.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from gate.app.runtime.console import Console
+from gate.clock import Clock
+from gate.cluster_name import ClusterName
+from gate.core.model import lock_holder as holders
+from gate.core.model.lock import Lock
+from gate.core.model.lock_holder import Holder, Sighting
+from gate.core.model.outcome import Reason
+from gate.duration import format_seconds
+from gate.engine import HEARTBEAT_SECONDS
+from gate.errors import RefusedError
+from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict
+from gate.kube.lease import Held, Leases
+from gate.processes import Processes
+
+POLL_SECONDS: Final = 5.0
+LEAVE_SECONDS: Final = 2.0
+"""How long a run that ends early waits for its locks to be given back."""
+_SHORTEST_WAIT_SECONDS: Final = 0.2
+
+
+class Locked(RefusedError):
+    """Somebody else works on it. Exit 3."""
+
+    def __init__(
+        self, lock: Lock, holder: str, waited_seconds: float, cluster: ClusterName
+    ) -> None:
+        words = ("rollout-gate", "locks", "--release", str(lock))
+        release = cluster.command(*words, namespace=lock.namespace)
+        super().__init__(
+            f"{lock} is locked by {holder}; waited for {format_seconds(waited_seconds)}",
+            reason=Reason.LOCKED,
+            hint=f"wait for that run, or longer: --lock-wait 30m; of one that hangs: {release}",
+        )
+
+
+ReadLock = Callable[[Lock], Held | None]
+
+
+def record_places(read: ReadLock, held: Held) -> tuple[Held, ...]:
+    """Return the Leases with open records of the attempt that took this lock last.
+
+    Beside its own there are those that it found open and did not come to finish. Each stays in the
+    Lease where it was begun, whichever locks its finder took. A later attempt that did not take
+    this lock may have used one of those Leases since: its record is none of this lock.
+    """
+    holder = held.holder
+    places = (read(lock) for lock in holder.records_in or holder.locks if lock != held.lock)
+    others = tuple(
+        place
+        for place in places
+        if place is not None and place.record and held.lock in place.holder.locks
+    )
+    return (held, *others) if held.record else others
+
+
+@dataclass(slots=True)
+class LockTaking:
+    """Takes a set of locks; remembers since when their holders are silent.
+
+    `holders_before` are who held, or held last, the locks that were taken, as their Leases said.
+    """
+
+    clock: Clock
+    leases: Leases
+    me: Holder
+    processes: Processes
+    from_the_dead: set[Lock] = field(default_factory=set)
+    holders_before: dict[Lock, Holder] = field(default_factory=dict)
+    _sightings: dict[Lock, Sighting] = field(default_factory=dict)
+    _attempted: dict[Lock, None] = field(default_factory=dict)
+
+    def look(self, locks: Iterable[Lock]) -> dict[Lock, Held | None]:
+        """Read locks, and all those of the attempts that left a record open for one of them.
+
+        A lock that only the Lease with the record names is left out: its own Lease has to name
+        that one too. Taking it would make the claim true.
+        """
+        read = functools.cache(self.leases.read)
+        found: dict[Lock, Held | None] = {}
+        named_by: dict[Lock, Lock] = {}
+        wanted = sorted(locks)
+        while wanted:
+            lock = wanted.pop(0)
+            held, named = read(lock), named_by.get(lock)
+            if named is not None and (held is None or named not in held.holder.locks):
+                continue
+            found[lock] = held
+            for place in record_places(read, held) if held is not None else ():
+                for one in dict.fromkeys((place.lock, *place.holder.locks)):
+                    if one not in (*found, *wanted, *named_by):
+                        named_by[one] = place.lock
+                        wanted.append(one)
+        return dict(sorted(found.items()))
+
+    def free_at(self, held: Held | None) -> float:
+        """Return when a lock may be taken, by all that is known now."""
+        now = self.clock.now()
+        if held is None:
+            return now
+        said = (held.holder.identity, held.renewed, held.seconds)
+        seen = self._sightings.get(held.lock, Sighting(*said, now)).again(*said, now)
+        self._sightings[held.lock] = seen
+        return holders.free_at(held.holder, seen, self.me, self.processes.has_ended, now)
+
+    def take(self, found: Mapping[Lock, Held | None]) -> tuple[Held, ...] | None:
+        """Take locks as they were read; None, and none taken, where somebody was faster.
+
+        Whatever else ends it early, a signal too, `leave` gives back what was taken by then.
+        """
+        recorded = [lock for lock, held in found.items() if held is not None and held.record]
+        records_in = tuple(dict.fromkeys([*list(found)[:1], *recorded]))
+        me = replace(self.me, locks=tuple(found), records_in=records_in)
+        now = self.clock.wall()
+        taken: list[Held] = []
+        try:
+            for lock, held in found.items():
+                self._attempted[lock] = None
+                made = self._taken(lock, held, me, now)
+                if made is None:
+                    break
+                taken.append(made)
+        except ResourceVersionConflict:
+            pass
+        if len(taken) == len(found):
+            self.from_the_dead = {k for k, held in found.items() if held and not held.is_free}
+            self.holders_before = {k: held.holder for k, held in found.items() if held}
+            return tuple(taken)
+        self._give_back()
+        return None
+
+    def _taken(self, lock: Lock, held: Held | None, me: Holder, now: datetime) -> Held | None:
+        """Take one lock, None where somebody was faster; where the answer is lost, read it back."""
+        try:
+            if held is not None:
+                return self._claimed(held, me, now)
+            return self.leases.create(lock, me, now)
+        except ApiError as error:
+            if error.untouched or not error.transient:
+                raise
+            seen = self.leases.read(lock)
+            return seen if seen is not None and seen.holder.identity == me.identity else None
+
+    def _claimed(self, held: Held, me: Holder, now: datetime) -> Held | None:
+        """Take over a Lease, None where its holder has deleted it just now."""
+        try:
+            return self.leases.claim(held, me, now)
+        except NotFound:
+            return None
+
+    # -- giving back -------------------------------------------------------------------------------
+
+    def hand_over(self) -> None:
+        """Leave the locks to somebody who gives them back."""
+        self._attempted.clear()
+
+    def leave(self) -> None:
+        """Give back what was taken and not handed over; waits no longer than `LEAVE_SECONDS`."""
+        if self._attempted:
+            ended = self.clock.start(self._give_back, "lease")
+            self.clock.wait(LEAVE_SECONDS, ended)
+
+    def _give_back(self) -> None:
+        """Give back each lock that is ours, also one of whose taking no answer came."""
+        for lock in tuple(self._attempted):
+            try:
+                held = self.leases.read(lock)
+                if held is not None and held.holder.identity == self.me.identity:
+                    self._released(held)
+            except ApiError:
+                pass  # it expires
+            self._attempted.pop(lock, None)
+
+    def _released(self, held: Held) -> None:
+        """Delete a lock that we made and that remembers nothing, release any other."""
+        if held.is_blank:
+            try:
+                self.leases.delete(held)
+            except ApiError:
+                pass  # without the right to delete it is released
+            else:
+                return
+        self.leases.release(held, {}, self.clock.wall())
+
+
+# -- waiting ---------------------------------------------------------------------------------------
+
+
+def take_within(
+    taking: LockTaking, seconds: float, console: Console, locks: Iterable[Lock]
+) -> tuple[Held, ...]:
+    """Take locks as soon as all are free; raises Locked where that takes longer than `seconds`."""
+    clock, wanted = taking.clock, tuple(locks)
+    started_at = clock.now()
+    last_said, said_at = "", started_at
+    while True:
+        found = taking.look(wanted)
+        free_at = {lock: taking.free_at(held) for lock, held in found.items()}
+        busy = [lock for lock in found if free_at[lock] > clock.now()]
+        if not busy:
+            taken = taking.take(found)
+            if taken is not None:
+                return taken
+        lock = busy[0] if busy else next(iter(found))
+        held, now = found[lock], clock.now()
+        words = _held_by(held if busy else None, clock, free_at[lock])
+        if now - started_at >= seconds:
+            raise Locked(lock, words, now - started_at, taking.leases.cluster)
+        identity = held.holder.identity if held is not None and busy else ""
+        if identity != last_said or now >= said_at + HEARTBEAT_SECONDS:
+            last_said, said_at = identity, now
+            until = _time_of_day(clock, started_at + seconds)
+            console.note("lock", f"{lock} is locked by {words}; waiting until {until} at most")
+        until_at = min(free_at[lock], now + POLL_SECONDS, started_at + seconds)
+        clock.wait(max(until_at - now, _SHORTEST_WAIT_SECONDS))
+
+
+def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
+    """Say who holds a lock, and when its Lease runs out; None is that it was taken just now."""
+    if held is None:
+        return "somebody else, who was faster"
+    return f"{held.holder}, whose Lease runs out at {_time_of_day(clock, free_at)} unless renewed"
+
+
+def _time_of_day(clock: Clock, at: float) -> str:
+    """Return the time of day of a moment on the clock."""
+    wall = clock.wall() + timedelta(seconds=at - clock.now())
+    return f"{wall:%H:%M:%S} UTC"

@@ -1,0 +1,81 @@
+"""What the locks of a run shall remember of an attempt, as texts that cost its end little time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gate.clock import Clock
+from gate.core.model.body import FrozenMap
+from gate.core.model.confidential_bodies import ConfidentialBody
+from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock_holder import Holder
+from gate.core.model.objects import CleanText
+from gate.core.rollout.causes import Cause
+from gate.core.versions.history import Closed, Closing, History
+from gate.core.versions.judged_version import JudgedVersion
+from gate.wire.history import history_text
+
+MOST_SECONDS: Final = 0.5
+"""Of all texts of a run: its locks are given back within two seconds of the verdict."""
+
+Mask = Callable[[str], str]
+Warn = Callable[[str], None]
+Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
+"""Keeps bodies for a history that was and one that is to be, and returns what the latter knows."""
+
+
+class Histories:
+    """Histories after an attempt; each fault is a warning, since the verdict stands."""
+
+    def __init__(self, clock: Clock, holder: Holder, closed: Closed, mask: Mask) -> None:
+        """Take how the attempt ended; `mask` takes secrets out of what is written for people."""
+        self._clock = clock
+        self._holder = holder
+        self._mask = mask
+        self._at = clock.wall().isoformat(timespec="seconds")
+        self._by_lock = {
+            lock_of(one.ref.namespace, one.ref.name): one for one in closed.deployments
+        }
+        self._left_seconds = MOST_SECONDS
+
+    def text(self, lock: Lock, before: Callable[[], History], keep: Keep, warn: Warn) -> str | None:
+        """Return the text for a lock, None where nothing is to be written.
+
+        What a Lease may not hold is given to `keep` first. Once the texts before it took too
+        long, no body is in it.
+        """
+        closing = self._by_lock.get(lock)
+        if closing is None:
+            return None
+        began_at = self._clock.now()
+        try:
+            earlier = before()
+            after = self._after(earlier, closing, warn)
+            kept_at = self._clock.now()
+            after = keep(earlier, after, closing.confidential)
+            began_at += self._clock.now() - kept_at
+            return history_text(after)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the lock is to be given back
+            warn(f"what became of {closing.ref} is not remembered: {type(error).__name__}: {error}")
+            return None
+        finally:
+            self._left_seconds -= self._clock.now() - began_at
+
+    def _after(self, before: History, closing: Closing, warn: Warn) -> History:
+        shown = replace(closing, versions=tuple(map(self._shown, closing.versions)))
+        after = before.after(shown, self._holder.identity, self._holder.url, self._at)
+        if self._left_seconds > 0 or not after.bodies:
+            return after
+        warn(f"what was applied with {closing.ref} is not remembered: there was no time to pack it")
+        return replace(after, bodies=FrozenMap())
+
+    def _shown(self, version: JudgedVersion) -> JudgedVersion:
+        """Return a version as it may be read by others: what failed may quote a secret."""
+        return replace(version, why=masked(version.why, self._mask)) if version.why else version
+
+
+def masked(cause: Cause, mask: Mask) -> Cause:
+    """Return a cause without secrets."""
+    return replace(cause, message=CleanText(mask(cause.message)))

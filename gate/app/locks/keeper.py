@@ -1,0 +1,399 @@
+"""The lane of the locks: renews them while an attempt lasts, writes its record, gives them back.
+
+One thread takes what is asked for, one thing after the other; where it gives the locks back, each
+Lease is written by one thread of several. So no two writes of ours ever meet in one Lease.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Final
+
+from gate.app.locks.acquisition import LEAVE_SECONDS
+from gate.app.locks.closing_texts import Histories, masked
+from gate.app.locks.held_locks import HeldLocks, LookAtLocks, Lost
+from gate.app.locks.secret_backup import SecretsBeside
+from gate.app.locks.tasks import Asked, Effect, Leave, Task, TaskQueue
+from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.clock import Clock
+from gate.core.model.body import Body
+from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock_holder import Holder
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Record
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Release, SaveRecord
+from gate.core.protocol.events import LeaseLost, Recorded, Released
+from gate.core.rollout.causes import Cause
+from gate.core.versions.history import Closed, History
+from gate.engine import Broken, Inbox
+from gate.errors import RefusedError
+from gate.kube.failures import ApiError
+from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
+from gate.side_by_side import each
+from gate.wire.record import fitting, read_record, without_secrets
+
+RENEWAL_SECONDS: Final = 15.0
+RETRY_SECONDS: Final = 5.0
+"""How soon a renewal that failed is tried again."""
+DOUBTFUL_SECONDS: Final = DURATION_SECONDS / 2
+"""After how long without a renewal no write begins: others take a lock after the whole."""
+_NAP_SECONDS: Final = 1.0
+
+Warn = Callable[[str], None]
+Annotations = Mapping[str, str | None]
+
+
+class Keeper:
+    """Holds the locks of a run, from their taking to their giving back."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        leases: Leases,
+        secrets: SecretsBeside,
+        verified: VerifiedBodies,
+        held: tuple[Held, ...],
+        warn: Warn,
+    ) -> None:
+        """Take what was taken, at least one, all by the same holder; `start` begins to renew.
+
+        `mask` takes secrets out of what is written for people; bodies stay, since they are written
+        back. `record_stays` hears of a record that cannot be struck out. `holders_before` are who
+        had the locks before, as each Lease itself said.
+        """
+        self._clock = clock
+        self._leases = leases
+        self._secrets = secrets
+        self._verified = verified
+        self._held = HeldLocks(clock, leases, held, warn)
+        self._holder = held[0].holder
+        self._found = held
+        self._warn = warn
+        self.mask: Callable[[str], str] = str
+        self.record_stays: Callable[[], None] = lambda: None
+        self.holders_before: Mapping[Lock, Holder] = {}
+        self._queue = TaskQueue()
+        self._inbox: Inbox | None = None
+        self._left = False
+        self._is_closing = False
+        self._recorded: set[Lock] = set()
+        self._unrenewable: set[Lock] = set()
+        self._renew_at = clock.now() + RENEWAL_SECONDS
+
+    @property
+    def locks(self) -> tuple[Lock, ...]:
+        """Return the locks, in the order of taking."""
+        return self._held.locks
+
+    def start(self) -> None:
+        """Begin to renew."""
+        self._clock.start(self._work, "lease")
+
+    # -- what was found ----------------------------------------------------------------------------
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a Deployment."""
+        return self._held.history(lock_of(ref.namespace, ref.name), self._warn)
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read what is kept beside a Deployment's lock."""
+        return self._verified.read(lock_of(ref.namespace, ref.name), digests)
+
+    @property
+    def open_records(self) -> tuple[Lock, ...]:
+        """Return where records stand that other attempts left open."""
+        return tuple(one.lock for one in self._found if one.record)
+
+    def record(self, lock: Lock) -> Record:
+        """Read a record with the Secrets that were kept beside it; DecodeError for what is none."""
+        text = next(one.record for one in self._found if one.lock == lock)
+        return self._secrets.put_into(read_record(text), lock)
+
+    def namespaces_of(self, lock: Lock) -> frozenset[str]:
+        """Return where the attempt whose record stands in a lock had locks.
+
+        Beside that lock's own namespace those of locks whose own Leases name it.
+        """
+        others = (one for one, holder in self.holders_before.items() if lock in holder.locks)
+        return frozenset((lock.namespace, *(one.namespace for one in others)))
+
+    # -- what the attempt asks ---------------------------------------------------------------------
+
+    def lane(
+        self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False
+    ) -> Callable[[Effect | LookAtLocks], None]:
+        """Return what takes the effects of an attempt, and answers them into its inbox.
+
+        Its record stands in the first lock unless told; with `stays` the locks are held on after
+        its end.
+        """
+        self._inbox = inbox
+        place = record_in or self.locks[0]
+
+        def ask(effect: Effect | LookAtLocks) -> None:
+            if isinstance(effect, LookAtLocks):
+                self._queue.put(effect)
+                return
+            self._is_closing |= isinstance(effect, Release) and not stays
+            self._queue.put(Task(effect, inbox, place, stays))
+
+        return ask
+
+    def forget(self, lock: Lock) -> None:
+        """Strike a record out of which nothing was done."""
+        self._recorded.add(lock)
+        end = Release(0, Closed(left_open=False))
+        self._queue.put(Task(end, SimpleQueue(), lock, stays=True))
+
+    def leave(self) -> None:
+        """Give the locks back where no attempt has begun or one broke off.
+
+        One that ended has asked for that already, and waited for as long as it may.
+        """
+        if not self._left and not self._is_closing:
+            done = threading.Event()
+            self._queue.put(Leave(done))
+            self._clock.wait(LEAVE_SECONDS, done)
+
+    # -- the lane ----------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        self._secrets.look()
+        while not self._left:
+            seconds = max(0.0, self._renew_at - self._clock.now())
+            task = self._queue.receive(self._clock, seconds)
+            try:
+                self._perform(task)
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+                if self._inbox is not None:
+                    self._inbox.put(Broken(error))
+
+    def _perform(self, task: Asked | None) -> None:
+        match task:
+            case None:
+                self._renew()
+            case LookAtLocks(done):
+                self._renew()
+                done.set()
+            case Leave(done):
+                self._give_back()
+                done.set()
+            case Task(SaveRecord() as effect):
+                self._save(task, effect)
+            case Task(Release() as effect):
+                self._close(task, effect.closed)
+                task.inbox.put(Released(self._clock.now(), effect.effect_id))
+
+    def _renew(self) -> None:
+        """Renew each lock, the longest unrenewed first, whatever the others meet.
+
+        Where one fails and something is asked for, the others wait until that is done.
+        """
+        self._renew_at = self._clock.now() + RENEWAL_SECONDS
+        pauses_seconds: list[float] = []
+        for lock in self._held.unwritten(0.0):
+            if pauses_seconds and not self._queue.is_empty():
+                break
+            try:
+                self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
+                self._unrenewable.discard(lock)
+            except Lost:
+                self._tell_lost()
+            except ApiError as error:
+                wanted = min(error.retry_after_seconds or 0.0, RENEWAL_SECONDS)
+                pauses_seconds.append(max(RETRY_SECONDS, wanted))
+                if not error.transient:
+                    self._unrenewable.add(lock)
+                    self._warn(f"the lock of {lock} is not renewed: {error.message}")
+        if pauses_seconds:
+            self._renew_at = self._clock.now() + max(pauses_seconds)
+
+    def _tell_lost(self) -> None:
+        if self._inbox is not None:
+            self._inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
+
+    # -- records -----------------------------------------------------------------------------------
+
+    def _save(self, task: Task, effect: SaveRecord) -> None:
+        """Write the record of a leg; without it nothing is written on the way out.
+
+        What the server refuses for good ends the run there. On the way back the record of the way
+        out says what is needed: what serves comes first.
+        What follows is written under every lock of the run, so all are renewed before the answer.
+        Where the run asks for its end meanwhile there is no answer.
+        """
+        record, number = effect.record, effect.effect_id
+        while record.objects and (error := self._not_saved(task, record)) is not None:
+            if record.leg is Leg.FORWARD and not error.transient:
+                task.inbox.put(Broken(_without_record(task.record_in, error)))
+                return
+            self._warn(f"the record could not be written: {error.message}")
+            if record.leg is Leg.BACK:
+                break
+            if not self._may_wait(max(_NAP_SECONDS, error.retry_after_seconds or 0.0)):
+                return
+        if self._are_doubtful():
+            self._renew()
+        while record.leg is Leg.FORWARD and self._are_doubtful():
+            if not self._may_wait(max(0.0, self._renew_at - self._clock.now())):
+                return
+        if self._held.lost:
+            task.inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
+        else:
+            task.inbox.put(Recorded(self._clock.now(), number))
+
+    def _are_doubtful(self) -> bool:
+        """Tell whether somebody may soon take a lock that only trouble has kept from renewal."""
+        late = self._held.unwritten(DOUBTFUL_SECONDS)
+        return not self._held.lost and any(lock not in self._unrenewable for lock in late)
+
+    def _may_wait(self, seconds: float) -> bool:
+        """Wait that long, and renew what is due; False as soon as the run asks for its end.
+
+        A look at the locks is taken at once, and is no reason to wait no longer.
+        """
+        until = self._clock.now() + seconds
+        while not self._held.lost:
+            task = self._queue.take()
+            if isinstance(task, LookAtLocks):
+                self._perform(task)
+                continue
+            if task is not None:
+                self._queue.put_back(task)
+                return False
+            if self._clock.now() >= self._renew_at:
+                self._renew()
+            if (left_seconds := until - self._clock.now()) <= 0:
+                break
+            self._clock.wait(min(_NAP_SECONDS, left_seconds))
+        return True
+
+    def _not_saved(self, task: Task, record: Record) -> ApiError | None:
+        """Write the record unless the lock is lost; return what has kept it from being written."""
+        if self._held.lost:
+            return None
+        if not record.attempt_id:
+            record = replace(record, attempt_id=self._holder.identity)
+        try:
+            text = self._text(task.record_in, record)
+            wall = self._clock.wall()
+            self._held.write(task.record_in, lambda held: self._leases.save(held, text, wall))
+            self._recorded.add(task.record_in)
+        except Lost:
+            return None
+        except ApiError as error:
+            return error
+        return None
+
+    def _text(self, lock: Lock, record: Record) -> str:
+        """Return a record's text, after what Secrets were is kept beside it."""
+        if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
+            self._secrets.keep(record, self._held.get(lock))
+        followed = tuple(replace(one, why=self._masked(one.why)) for one in record.followed)
+        bare = replace(without_secrets(record), why=self._masked(record.why), followed=followed)
+        return fitting(bare)[0]
+
+    def _masked(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+        return tuple(masked(cause, self.mask) for cause in causes)
+
+    def _close(self, task: Task, closed: Closed) -> None:
+        """Write down what is to be remembered, strike out the record, and give the locks back.
+
+        The record goes last, with its own lock: a gate that is killed in between is finished by
+        who finds it, and no Deployment is without its history.
+        """
+        histories = Histories(self._clock, self._holder, closed, self.mask)
+        others = [lock for lock in self._held.locks if lock != task.record_in]
+        end = functools.partial(self._end_of, task, closed, histories)
+        each(self._clock, end, others)
+        if task.record_in in self._held.locks:
+            end(task.record_in)
+        for lock, holder in self._held.lost.items():
+            self._warn(f"the lock of {lock} was taken by {holder} while this run held it")
+        self._left = not task.stays
+
+    def _end_of(self, task: Task, closed: Closed, histories: Histories, lock: Lock) -> None:
+        """Write down what one lock is to remember, and give it back; one that is lost is theirs."""
+        if lock in self._held.lost:
+            return
+        annotations: dict[str, str | None] = {}
+        before = functools.partial(self._held.history, lock, self._warn)
+        keep = functools.partial(self._verified.keep, self._held.get(lock))
+        if (text := histories.text(lock, before, keep, self._warn)) is not None:
+            annotations[HISTORY] = text
+        if lock == task.record_in and lock in self._recorded and not closed.left_open:
+            annotations[RECORD] = None
+        self._end(lock, annotations, stays=task.stays)
+
+    def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
+        """Write down what is to be remembered, and give the lock back unless it `stays`.
+
+        What the server does not take of the history costs neither the record's end nor the lock.
+        """
+        try:
+            self._finish(lock, annotations, stays=stays)
+        except Lost:
+            return
+        except ApiError as error:
+            if RECORD in annotations and self._held.get(lock).record:
+                self.record_stays()
+            history = annotations.get(HISTORY)
+            if history is None or error.transient or self._held.get(lock).history == history:
+                self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+                return
+            self._warn(f"what became of {lock} is not remembered: {error.message}")
+            bare = {name: text for name, text in annotations.items() if name != HISTORY}
+            self._end(lock, bare, stays=stays)
+
+    def _finish(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
+        """Do so; what Secrets were goes while the lock is ours, after the record that needed it."""
+        is_open = RECORD not in annotations and self._held.get(lock).record
+        keeps_secrets = not is_open and self._secrets.are_beside(lock)
+        if stays or (keeps_secrets and annotations):
+            self._write_down(lock, annotations)
+            annotations = {}
+        if keeps_secrets:
+            self._secrets.forget(lock)
+        if not stays:
+            self._release(lock, annotations)
+
+    def _write_down(self, lock: Lock, annotations: Annotations) -> None:
+        wall = self._clock.wall()
+        self._held.insist(lock, lambda held: self._leases.remember(held, annotations, wall))
+
+    def _release(self, lock: Lock, annotations: Annotations) -> None:
+        wall = self._clock.wall()
+        self._held.insist(
+            lock, lambda held: self._leases.release(held, annotations, wall), frees=True
+        )
+
+    def _give_back(self) -> None:
+        """Give the locks back as they are, an open record with them."""
+        for lock in self._held.ours:
+            if not self._deleted(lock):
+                self._end(lock, {}, stays=False)
+        self._left = True
+
+    def _deleted(self, lock: Lock) -> bool:
+        """Delete a lock that this run made and that remembers nothing, False for all others."""
+        if not self._held.get(lock).is_blank:
+            return False
+        try:
+            self._held.delete(lock)
+        except ApiError:
+            return False
+        return True
+
+
+def _without_record(lock: Lock, error: ApiError) -> RefusedError:
+    """Return the refusal of an attempt that nobody could finish, were it killed."""
+    return RefusedError(
+        f"{lock}: the record of what is to be written cannot be kept: {error.message}",
+        reason=error.reason,
+        hint="without one a gate that dies cannot be finished; to go on all the same: --no-lock",
+    )

@@ -1,0 +1,61 @@
+"""What the locks remember of Deployments, as a run has it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gate.app.locks.tasks import Lease
+from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.core.model.body import Body
+from gate.core.model.lock import lock_of
+from gate.core.model.objects import Ref
+from gate.core.versions.history import History
+from gate.kube.access import Permission
+from gate.kube.resources import SECRETS
+
+
+class Memory(Protocol):
+    """What is remembered of Deployments."""
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of one, nothing where there is nothing."""
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read from the Secret beside its lock what is kept there, by digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """A memory that was read; of a run without locks it is empty."""
+
+    found: Mapping[Ref, History] = field(default_factory=dict)
+    verified: VerifiedBodies | None = None
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a Deployment."""
+        return self.found.get(ref, History())
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read what is kept beside the lock of a Deployment."""
+        lock = lock_of(ref.namespace, ref.name)
+        return self.verified.read(lock, digests) if self.verified is not None else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a run has of its locks: what they remember, and their lane (None: there are none)."""
+
+    memory: Memory = field(default_factory=Histories)
+    lease: Lease | None = None
+
+
+def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:
+    """Return what it takes to keep what Secrets were."""
+    verbs = ("get", "create", "delete")
+    return [
+        Permission(namespace, SECRETS.group, SECRETS.plural, verb)
+        for namespace in sorted(set(namespaces))
+        for verb in verbs
+    ]

@@ -1,0 +1,157 @@
+"""Bodies of verified versions that no Lease may hold: kept in a Secret beside each lock.
+
+They are written with `--keep-verified-secrets`, and used whether or not the later run has it. No
+fault here ends anything: what cannot be kept or read is warned of, and cannot be returned then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.confidential_bodies import ConfidentialBody
+from gate.core.model.lock import Lock
+from gate.core.model.objects import Ref
+from gate.core.versions.history import History, beyond_limit
+from gate.kube.access import Permission
+from gate.kube.failures import ApiError
+from gate.kube.lease import Held
+from gate.kube.resources import SECRETS
+from gate.kube.verified_secrets import VerifiedSecrets, secret_name
+from gate.wire.confidential import confidential_text, read_confidential
+from gate.wire.decode import DecodeError
+
+MOST_CHARACTERS: Final = 900 * 1024
+"""Of all bodies beside one lock: a Secret holds 1 MiB (core/v1 MaxSecretSize)."""
+
+Warn = Callable[[str], None]
+Write = Callable[[Mapping[str, str | None]], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedBodies:
+    """Keeps and finds the bodies beside the locks of a run.
+
+    `learn` takes each Secret that was read, so that its values are masked in every output.
+    `keeps` is whether new ones are kept; those that nobody needs any more go in any case.
+    """
+
+    secrets: VerifiedSecrets
+    learn: Callable[[Mapping[str, Any]], None]
+    warn: Warn
+    keeps: bool = False
+    most_characters: int = MOST_CHARACTERS
+
+    def read(self, lock: Lock, digests: Collection[str]) -> dict[str, Body]:
+        """Return the bodies by digest; what is missing, or is not what was verified, is not."""
+        try:
+            texts = self.secrets.read(lock)
+        except ApiError as error:
+            self.warn(f"secret/{secret_name(lock)} cannot be read: {error.message}")
+            return {}
+        found: dict[str, Body] = {}
+        for digest in sorted(set(digests) & set(texts)):
+            one = _verified(texts[digest], digest)
+            if one is None:
+                name = secret_name(lock)
+                self.warn(f"secret/{name} was changed: {digest} is not what was verified, not used")
+                continue
+            if one.kind == "Secret":
+                self.learn(one.body.thaw())
+            found[digest] = one.body
+        return found
+
+    def keep(
+        self,
+        held: Held,
+        before: History,
+        after: History,
+        bodies: Mapping[str, ConfidentialBody],
+    ) -> History:
+        """Keep what the history needs from now on, take away the rest; return what it then knows.
+
+        One request, and none where nothing changes.
+        """
+        needed = {digest for one in after.once_verified for digest in one.members.values()}
+        new = {
+            digest: confidential_text(one)
+            for digest, one in (bodies.items() if self.keeps else ())
+            if digest in needed
+        }
+        sizes = {**after.kept, **{digest: len(text) for digest, text in new.items()}}
+        left_out = set(beyond_limit(after, sizes, self.most_characters))
+        for line in _too_large(after, left_out):
+            self.warn(line)
+        wanted = {digest: size for digest, size in sizes.items() if digest not in left_out}
+        texts: dict[str, str | None] = dict.fromkeys(set(before.kept) - set(wanted))
+        texts.update((digest, text) for digest, text in new.items() if digest in wanted)
+        if not texts:
+            return after
+        write = self.secrets.write if before.kept else self.secrets.create
+        return replace(after, kept=self._written(partial(write, held), after, wanted, texts))
+
+    def _written(
+        self,
+        write: Write,
+        history: History,
+        wanted: Mapping[str, int],
+        texts: Mapping[str, str | None],
+    ) -> FrozenMap[str, int]:
+        """Write, and return which of the `wanted` are there; what a dead gate left goes, too."""
+        try:
+            there = write(texts)
+            left = dict.fromkeys(set(there) - set(wanted))
+            if left:
+                write(left)
+        except ApiError as error:
+            new = {digest for digest, text in texts.items() if text is not None}
+            self.warn(_not_kept(history, new, error) or _not_pruned(error))
+            return FrozenMap((one, size) for one, size in history.kept.items() if one not in new)
+        return FrozenMap((digest, size) for digest, size in wanted.items() if digest in there)
+
+
+def _verified(text: str, digest: str) -> ConfidentialBody | None:
+    """Return a body that was kept; None where it is not the one that the digest names."""
+    try:
+        one = read_confidential(text)
+    except DecodeError:
+        return None
+    return one if one.digest == digest else None
+
+
+def _too_large(history: History, digests: Collection[str]) -> Iterator[str]:
+    for version in history.once_verified:
+        names = _names(version.members.items(), digests)
+        if names:
+            at = f"as verified at {version.judged_at}"
+            yield f"{names}, {at}, is too large to be kept: a return to it could not restore it"
+
+
+def _not_kept(history: History, digests: Collection[str], error: ApiError) -> str:
+    members = (item for version in history.once_verified for item in version.members.items())
+    names = _names(members, digests)
+    text = f"what was verified of {names} is not kept: {error.message}; no later return restores it"
+    return text if names else ""
+
+
+def _not_pruned(error: ApiError) -> str:
+    return f"what was kept of Secrets, and is needed no more, is not deleted: {error.message}"
+
+
+def _names(members: Iterable[tuple[Ref, str]], digests: Collection[str]) -> str:
+    return ", ".join(sorted({str(ref) for ref, digest in members if digest in digests}))
+
+
+# -- rights ----------------------------------------------------------------------------------------
+
+
+def permissions(locks: Iterable[Lock]) -> Iterator[Permission]:
+    """Yield what it takes to keep bodies beside locks: each Secret is named, but for `create`."""
+    for lock in sorted(set(locks)):
+        yield Permission(lock.namespace, SECRETS.group, SECRETS.plural, "create")
+        for verb in ("get", "patch"):
+            name = secret_name(lock)
+            yield Permission(lock.namespace, SECRETS.group, SECRETS.plural, verb, name)

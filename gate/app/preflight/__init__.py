@@ -1,0 +1,17 @@
+"""Everything before the first write: what can refuse an attempt, and the plan that comes of it."""
+
+__all__ = [
+    "check_subjects",
+    "check_trial",
+    "first_questions",
+    "guards",
+    "memory_warnings",
+    "plan",
+    "rejections",
+    "replicas",
+    "return_target",
+    "server_dry_run",
+    "single_questions",
+    "target_age",
+    "way_back_dry_run",
+]

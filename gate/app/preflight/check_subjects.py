@@ -1,0 +1,113 @@
+"""Which Deployment each check is about, and what is wrong with checks before anything is asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from gate.config import Settings
+from gate.core.checks.query_variables import BUILT_IN
+from gate.core.checks.spec import Check, Command, Metric
+from gate.core.model.objects import Ref
+from gate.errors import UsageError, UsageErrors
+
+OF_A_DEPLOYMENT: Final = BUILT_IN - {"namespace", "window", "elapsed"}
+"""The variables that only one Deployment has a value for."""
+_MOST_NAMED: Final = 5
+
+
+class UnfitChecks(UsageErrors):
+    """All that is wrong with the checks of a run; `problems` has a line for each. Exit 2."""
+
+
+def named_by(check: Check) -> frozenset[str]:
+    """Return the variables that the queries of a check name."""
+    if not isinstance(check.probe, Metric):
+        return frozenset()
+    return frozenset(name for query in check.probe.queries() for name in query.names)
+
+
+def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
+    """Return the Deployment of `refs` that a check is about, None where it is about no single one.
+
+    UsageError where it has to be one and cannot be told which.
+    """
+    found = [ref for ref in refs if check.deployment in ("", ref.name)]
+    if check.deployment and not found:
+        there = f"there is {_listed(refs)}" if refs else "there is no Deployment"
+        why = f"check {check.name}: deployment {check.deployment} is not what is judged"
+        raise UsageError(why, hint=there)
+    if len(found) == 1:
+        return found[0]
+    variables = sorted(named_by(check) & OF_A_DEPLOYMENT)
+    if not variables:
+        return None
+    first = f"check {check.name}: ${{{variables[0]}}} is of one Deployment"
+    if not found:
+        raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
+    hint = f"say which by the check's key: deployment: {found[0].name}"
+    raise UsageError(f"{first}, and there are several: {_listed(found)}", hint=hint)
+
+
+def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
+    """Return the namespace that a check is about, `namespace` where there is no Deployment.
+
+    "" where there are several; UsageError where it names it all the same.
+    """
+    found = {ref.namespace for ref in refs if check.deployment in ("", ref.name)} or {namespace}
+    if len(found) == 1:
+        return next(iter(found))
+    if "namespace" in named_by(check):
+        hint = "say of which Deployment by the check's key deployment"
+        raise UsageError(
+            f"check {check.name}: ${{namespace}} is one of several: {', '.join(sorted(found))}",
+            hint=hint,
+        )
+    return ""
+
+
+def require_answerable(settings: Settings, checks: Iterable[Check]) -> None:
+    """Refuse checks that nothing on this machine can answer, before a cluster is asked for.
+
+    UnfitChecks with every problem at once.
+    """
+    _refuse([problem for check in checks for problem in _unanswerable(settings, check)])
+
+
+def require_askable(checks: Iterable[Check], refs: Sequence[Ref]) -> None:
+    """Refuse checks that are about none, or no single one, of `refs`; UnfitChecks as above."""
+    _refuse([problem for check in checks for problem in _subject_problems(check, refs)])
+
+
+def _refuse(found: Sequence[UsageError]) -> None:
+    if found:
+        raise UnfitChecks([(problem.message, problem.hint) for problem in found])
+
+
+def _subject_problems(check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]:
+    try:
+        ref_of(check, refs)
+        namespace_of(check, refs, "")
+    except UsageError as error:
+        yield error
+
+
+def _unanswerable(settings: Settings, check: Check) -> Iterator[UsageError]:
+    if isinstance(check.probe, Metric) and not settings.prometheus_url:
+        hint = "--prometheus-url URL says which, or the configuration's prometheus: url"
+        yield UsageError(f"check {check.name}: there is no Prometheus to ask", hint=hint)
+    if isinstance(check.probe, Command):
+        yield from _missing_program(check, check.probe.arguments[0])
+
+
+def _missing_program(check: Check, program: str) -> Iterator[UsageError]:
+    if shutil.which(program, path=os.environ.get("PATH", os.defpath)) is None:
+        hint = "commands run on this machine, without a shell"
+        yield UsageError(f"check {check.name}: no program {program[:200]!a} is found", hint=hint)
+
+
+def _listed(refs: Sequence[Ref]) -> str:
+    more = f" and {len(refs) - _MOST_NAMED} more" if len(refs) > _MOST_NAMED else ""
+    return ", ".join(str(ref) for ref in refs[:_MOST_NAMED]) + more

@@ -1,0 +1,239 @@
+"""The checks before the first write: each is asked once of the version that serves.
+
+What is wrong with a query refuses the attempt (exit 2), what keeps the server from answering for
+good as well (exit 3); what may be different in a minute is a warning. An HTTP check that fails
+before anything is written is a warning: its URL may be wrong, and would fail any new version. Where
+nothing serves yet its service is connected to, without a request. Command checks are not run: they
+may change what they look at, while GET and HEAD are safe methods (RFC 9110, 9.2.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gate.app.preflight.check_flags import check_flags
+from gate.app.preflight.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
+from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all, job
+from gate.app.runtime.console import Console
+from gate.app.runtime.session import Session
+from gate.config import Settings
+from gate.config.limits import all_checks
+from gate.core.checks.measurement import Kind
+from gate.core.checks.query_variables import Subject, Version
+from gate.core.checks.questions import Questions
+from gate.core.checks.spec import Check, Http, Metric, without_comparison
+from gate.core.model.fact import Known
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Target
+from gate.errors import RefusedError
+from gate.report.check_report.asked_check import AskedCheck, parts
+from gate.report.check_report.query_pointer import pointed, question_text
+from gate.side_by_side import each
+
+TRIAL_SECONDS: Final = 30.0
+"""No check is begun later than that; each ends by the limits of its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A check on its way; `serves` tells whether a version is there to be seen."""
+
+    check: Check
+    job: Job
+    serves: bool
+
+
+def try_checks(
+    session: Session,
+    settings: Settings,
+    targets: Sequence[Target],
+    console: Console,
+    *,
+    is_under_way: bool = False,
+) -> None:
+    """Find every fault of the checks that can be found; say what each will ask. Nothing is written.
+
+    Of a rollout that is under way nobody can tell which version would answer an HTTP check.
+    UnfitChecks for what is wrong with the checks, RefusedError where they cannot be asked.
+    """
+    checks = all_checks(settings)
+    console.check_flags = check_flags(settings)
+    require_askable(checks, [target.ref for target in targets])
+    trials = [_trial(session, check, targets) for check in checks]
+    for trial in trials:
+        _announce(trial, console)
+    asked = [trial for trial in trials if _is_asked(trial, is_under_way=is_under_way)]
+    _warn_of_unreachable(session, [trial.check for trial in trials if trial not in asked], console)
+    jobs = [trial.job for trial in asked]
+    answers = ask_all(session.sources, session.clock, jobs, TRIAL_SECONDS)
+    _judge(list(zip(asked, answers, strict=True)), settings, console)
+
+
+def _is_asked(trial: _Trial, *, is_under_way: bool) -> bool:
+    probe = trial.check.probe
+    return isinstance(probe, Metric) or (
+        isinstance(probe, Http) and trial.serves and not is_under_way
+    )
+
+
+def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
+    refs = [target.ref for target in targets]
+    ref = ref_of(check, refs)
+    namespace = namespace_of(check, refs, session.namespace)
+    target = next((target for target in targets if target.ref == ref), None)
+    at = session.clock.now()
+    about = "" if ref is None else str(ref)
+    # Against itself the version that serves would always pass: what counts is whether it is seen.
+    alone = without_comparison(check)
+    subject = _subject(namespace, target, at)
+    return _Trial(check, job(alone, about, subject, at), _serves(target, targets))
+
+
+def _serves(target: Target | None, targets: Sequence[Target]) -> bool:
+    """Tell whether anything serves that a check of one Deployment, or of no single one, sees."""
+    seen = targets if target is None else (target,)
+    return not seen or any(isinstance(one.baseline, Known) for one in seen)
+
+
+def _subject(namespace: str, target: Target | None, at: float) -> Subject:
+    """Return the version that serves in the new one's place, where it has been for long.
+
+    Where none does, a name that no pods have: the server tells of the query's form all the same.
+    """
+    deployment = "" if target is None else target.ref.name
+    version, revision = Version(), None
+    if target is not None:
+        version, revision = Version(f"{deployment}-0", "0"), 1
+    if target is not None and isinstance(target.baseline, Known):
+        served = target.baseline.value
+        version, revision = Version(served.replica_set, served.pod_template_hash), served.revision
+    return Subject(
+        namespace, deployment, version, at - BEGUN_SECONDS_AGO, version, revision, -math.inf
+    )
+
+
+def _announce(trial: _Trial, console: Console) -> None:
+    """Say what will be asked, with the values of now; of a version to come the names as written."""
+    check, questions = trial.check, trial.job.questions
+    if not isinstance(questions, Questions):
+        return
+    if isinstance(check.probe, Metric) and not trial.serves:
+        _note(console, check.name, check.probe.query.text)
+        return
+    for role, question in parts(questions):
+        name = check.name if role == "value" else f"{check.name}, {role}"
+        _note(console, name, question_text(question))
+
+
+def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Console) -> None:
+    """Connect to the services of HTTP checks, without a request."""
+    services = [check for check in checks if isinstance(check.probe, Http)]
+
+    def reach(check: Check) -> str:
+        probe = check.probe
+        return session.sources.reach(probe.question) if isinstance(probe, Http) else ""
+
+    for check, why in zip(services, each(session.clock, reach, services), strict=True):
+        if why:
+            console.warn(f"check {check.name}: {why}")
+
+
+def _note(console: Console, name: str, text: str) -> None:
+    """Say it in a line, whatever the query's own lines."""
+    console.note("check", f"{name}: {' '.join(text.split())}")
+
+
+# -- what came of it -------------------------------------------------------------------------------
+
+
+def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: Console) -> None:
+    """Warn of what may pass; raise what will not, all of it at once."""
+    for trial, asked in tried:
+        for warning in _warnings(trial, asked, settings):
+            console.warn(warning)
+    deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
+    queries = [asked for trial, asked in deciding if isinstance(trial.check.probe, Metric)]
+    wrong = [asked for asked in queries if is_unfit(asked)]
+    if wrong:
+        raise UnfitChecks([(complaint(asked), "\n".join(_pointer(asked))) for asked in wrong])
+    barred = [asked for asked in queries if asked.measurement.permanent]
+    if barred:
+        raise _refusal(barred)
+    doomed = [_why_it_cannot_pass(trial, asked) for trial, asked in deciding]
+    if any(doomed) and settings.strict_checks:
+        hint = "correct the check, or leave out --strict-checks"
+        message = "; ".join(filter(None, doomed))
+        raise RefusedError(message, reason=Reason.CHECK_INCONCLUSIVE, hint=hint)
+
+
+def is_unfit(asked: AskedCheck) -> bool:
+    """Tell whether it is the check that is wrong, and not the way to its server."""
+    if asked.error is not None:
+        return asked.error.usage
+    return asked.measurement.permanent
+
+
+def complaint(asked: AskedCheck) -> str:
+    """Say what is wrong with a check or its server, in one line."""
+    role = asked.error_role
+    of = f", {role}" if role not in ("", "value") else ""
+    return f"check {asked.check.name}{of}: {asked.measurement.message}"
+
+
+def _pointer(asked: AskedCheck) -> Iterator[str]:
+    """Yield the query that is wrong, with the place of its mistake below it."""
+    position = asked.error.position if asked.error is not None else None
+    for role, question in parts(asked.questions) if asked.questions else ():
+        if role == (asked.error_role or "value"):
+            query = question_text(question)
+            yield f"the query of check {asked.check.name} is"
+            yield from pointed(query, position) if position else query.split("\n")
+
+
+def _refusal(barred: list[AskedCheck]) -> RefusedError:
+    hints = (asked.error.hint for asked in barred if asked.error is not None)
+    message = "; ".join(dict.fromkeys(map(complaint, barred)))
+    return RefusedError(message, reason=Reason.CHECK_ERROR, hint=next(filter(None, hints), ""))
+
+
+def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[str]:
+    name, found = trial.check.name, asked.measurement
+    probe = trial.check.probe
+    doomed = _why_it_cannot_pass(trial, asked)
+    if doomed:
+        if not (settings.strict_checks and trial.check.decides):
+            yield doomed
+        return
+    if isinstance(probe, Metric) and probe.compare is not None and not trial.serves:
+        yield (
+            f"check {name} compares with the version that serves, and there is none: "
+            "it will be inconclusive"
+        )
+    match found.kind:
+        case Kind.ERROR if not found.permanent:
+            yield f"check {name} could not be asked now: {found.message}"
+        case Kind.ERROR if not trial.check.decides:
+            yield complaint(asked)
+        case Kind.FAIL if trial.serves:
+            yield f"check {name}: the running version violates it already: {found.message}"
+        case _:
+            return
+
+
+def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
+    """Return why a check cannot pass as things are, "" where it may.
+
+    Its query sees nothing of what serves, or what serves fails at its URL.
+    """
+    name, found = asked.check.name, asked.measurement
+    if not trial.serves:
+        return ""
+    if isinstance(trial.check.probe, Http) and found.kind in (Kind.FAIL, Kind.ERROR):
+        how = "fails it already" if found.kind is Kind.FAIL else "cannot be asked it"
+        return f"check {name}: what serves now {how}: {found.message}"
+    if found.kind is Kind.NO_DATA:
+        return f"check {name}: this check cannot see the running version: {found.message}"
+    return ""

@@ -1,0 +1,149 @@
+"""Where we are and what we may: the first questions to a cluster, each of which can refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from gate.app.preflight.guards import refuse_protected
+from gate.app.runtime.console import Console
+from gate.app.runtime.session import Session
+from gate.config import Settings
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.outcome import Reason
+from gate.errors import RefusedError
+from gate.kube.access import Access, Permission
+from gate.kube.cluster import Cluster
+from gate.kube.resources import SECRETS
+from gate.kube.role import role_yaml
+from gate.rbac_subject import STAND_IN, subject_of
+from gate.wire.untrusted import clean_line
+
+
+def announce(
+    session: Session,
+    console: Console,
+    namespaces: Collection[str] | None = None,
+    *,
+    everywhere: bool = False,
+) -> None:
+    """Say first of all where the run goes, before anything can go wrong there.
+
+    `namespaces` are those of a manifest's objects; without them it is the context's, or all of
+    them, `everywhere`.
+    """
+    connection = session.connection
+    where = {"server": connection.server, "context": connection.context}
+    console.about({**where, "kubeconfig": connection.kubeconfig})
+    context = f", context {connection.context}" if connection.context else ""
+    named = sorted([session.namespace] if namespaces is None else namespaces)
+    places = f", namespace{'s' if len(named) > 1 else ''} {', '.join(named)}" if named else ""
+    places = ", all namespaces" if everywhere else places
+    console.note("cluster", f"{connection.server}{context}{places}, user {connection.user}")
+    if connection.insecure:
+        console.warn("TLS is off: the server is not verified, and the token may be read on the way")
+
+
+def check_cluster(
+    session: Session,
+    settings: Settings,
+    console: Console,
+    namespaces: Iterable[str],
+    made_here: Collection[str] = (),
+) -> None:
+    """Refuse the wrong cluster, and namespaces that are protected, missing or going away.
+
+    `made_here` are the namespaces that the manifest itself makes.
+    """
+    names = sorted({*namespaces, *made_here} - {""})
+    refuse_protected(names, settings.protected_namespace)
+    cluster = Cluster(session.client)
+    uid = cluster.uid()
+    if isinstance(uid, Known):
+        console.about({"cluster_uid": uid.value})
+    _check_uid(uid, settings.expect_cluster_uid or "")
+    for name in names:
+        making = session.connection.cluster.command("kubectl", "create", "namespace", name)
+        _check_namespace(cluster.terminating(name), name, "" if name in made_here else making)
+
+
+def _check_uid(uid: Fact[str], expected: str) -> None:
+    if not expected or uid == Known(expected):
+        return
+    found = uid.value if isinstance(uid, Known) else "not readable"
+    raise RefusedError(
+        f"this is not the expected cluster: its uid is {found}, expected {expected}",
+        reason=Reason.PROTECTED,
+        hint="the uid is that of the namespace kube-system; is the context right?",
+    )
+
+
+def require_namespace(session: Session, name: str) -> None:
+    """Refuse a namespace that is surely missing: that nothing was found in it says little."""
+    making = session.connection.cluster.command("kubectl", "create", "namespace", name)
+    if isinstance(terminating := Cluster(session.client).terminating(name), Absent):
+        _check_namespace(terminating, name, making)
+
+
+def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
+    """Refuse what is going away, and what is missing; `making` is "" where the run makes it."""
+    if isinstance(terminating, Absent) and making:
+        raise RefusedError(
+            f"namespace {name} does not exist",
+            reason=Reason.NOT_FOUND,
+            hint=f"is the context right? otherwise: {making}",
+        )
+    if terminating == Known(value=True):
+        raise RefusedError(
+            f"namespace {name} is being deleted",
+            reason=Reason.REJECTED,
+            hint="nothing can be created in it any more",
+        )
+
+
+def role_name(about: str) -> str:
+    """Return the name of the Role for what is about an object: each has its own."""
+    return f"rollout-gate-{about}"
+
+
+_WHY_SECRETS_GO: Final = """\
+# delete of secrets: what a Secret was is kept in one of rollout-gate's own, until the run has ended
+"""
+
+
+def printed_role(
+    session: Session, settings: Settings, about: str, wanted: Iterable[Permission]
+) -> str:
+    """Return the Role for `--rbac`, and above it for whom it is and why."""
+    subject, why = settings.rbac_subject, "as --rbac-subject says"
+    if subject is None:
+        subject = subject_of(Access(session.client).username())
+        named = "--rbac-subject names somebody else"
+        why = f"who asked for this; {named}"
+        if subject == STAND_IN:
+            why = f"a placeholder, since the server does not tell who asks; {named}"
+    wanted = tuple(wanted)
+    role = role_yaml(role_name(about), wanted, subject)
+    notes = f"# for {clean_line(str(subject))}, {why}\n"
+    if any((one.resource, one.verb) == (SECRETS.plural, "delete") for one in wanted):
+        notes += _WHY_SECRETS_GO
+    return notes + role
+
+
+def check_access(session: Session, about: str, needs: Iterable[Permission]) -> None:
+    """Refuse where a right is missing that the attempt or its rollback may need, all at once.
+
+    The Role of the hint adds to others: it has a name of its own.
+    """
+    access = Access(session.client)
+    missing = access.missing(needs)
+    if not missing:
+        return
+    subject = subject_of(access.username())
+    role = role_yaml(f"{role_name(about)}-missing", missing, subject)
+    listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
+    raise RefusedError(
+        f"not allowed: {listed}",
+        reason=Reason.FORBIDDEN,
+        hint=f"this Role grants what is missing:\n{role}",
+    )

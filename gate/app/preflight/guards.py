@@ -1,0 +1,174 @@
+"""What refuses an attempt before its first write; each guard raises RefusedError or is silent."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from gate.app.preflight.managers import signs_of_management
+from gate.app.preflight.server_dry_run import Prepared
+from gate.cluster_name import ClusterName
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Plan
+from gate.core.plan.replica_ownership import Decision
+from gate.core.ssa import managed_fields, unions
+from gate.errors import RefusedError
+from gate.kube.failures import FieldConflict
+
+_RESUME = "somebody paused it for a reason; go on with --resume"
+
+
+def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+    """Refuse Deployments that Helm, Argo CD or Flux would put back; they are in `cluster`."""
+    for live in lives:
+        signs = signs_of_management(live)
+        if signs:
+            words = ("rollout-gate", "verify", live.ref.name)
+            verify = cluster.command(*words, namespace=live.ref.namespace)
+            raise RefusedError(
+                f"{live.ref} is managed by something else ({'; '.join(signs)})",
+                reason=Reason.GITOPS_MANAGED,
+                hint="go on all the same with --allow-managed; "
+                f"or let it roll out and judge it: {verify}",
+            )
+
+
+def refuse_paused(lives: Iterable[LiveObject], *, hint: str = _RESUME) -> None:
+    """Refuse paused Deployments: no rollout would ever start."""
+    for live in lives:
+        if live.deployment is not None and live.deployment.paused:
+            raise RefusedError(f"{live.ref} is paused", reason=Reason.PAUSED, hint=hint)
+
+
+def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+    """Refuse objects that are being deleted: what is applied to them goes with them.
+
+    `metadata.deletionTimestamp` is never taken back; the object goes with its last finalizer.
+    """
+    for live in lives:
+        metadata = live.body.thaw()["metadata"]
+        if not metadata.get("deletionTimestamp"):
+            continue
+        finalizers = metadata.get("finalizers") or ()
+        waits = f"; it waits for {', '.join(finalizers)}" if finalizers else ""
+        words = ("kubectl", "wait", "--for=delete", str(live.ref))
+        wait = cluster.command(*words, namespace=live.ref.namespace)
+        raise RefusedError(
+            f"{live.ref} is being deleted{waits}",
+            reason=Reason.DELETED,
+            hint=f"begin again when it is gone: {wait}",
+        )
+
+
+def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject]) -> None:
+    """Refuse Deployments of no pods, which prove nothing (`--require-pods`).
+
+    `trials` are what the server would make of them; live replicas that the manifest leaves
+    alone count.
+    """
+    for item in prepared:
+        trial = trials.get(item.ref)
+        made = trial.deployment.replicas if trial is not None and trial.deployment else None
+        asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
+        if item.is_deployment and asked == 0:
+            raise RefusedError(
+                f"{item.ref} has replicas: 0, so that no pod would prove it",
+                reason=Reason.VACUOUS,
+                hint="leave out --require-pods to apply it all the same",
+            )
+
+
+def refuse_scaled(prepared: Iterable[Prepared]) -> None:
+    """Refuse Deployments that somebody has scaled since the last apply, until somebody decides."""
+    for item in prepared:
+        numbers = item.replicas
+        if numbers is None or numbers.decision is not Decision.REFUSED:
+            continue
+        live, wanted, applied = numbers.live, numbers.wanted, numbers.applied
+        last = "" if applied is None else f", and {applied} were applied last"
+        # A 0 has no owner after `kubectl scale`, and ours where a run without the lock applied it.
+        who = "somebody has scaled it" if live else "somebody, or a run without the lock, scaled it"
+        raise RefusedError(
+            f"{item.ref} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
+            reason=Reason.CONFLICT,
+            hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
+        )
+
+
+def refuse_excluded(prepared: Iterable[Prepared]) -> None:
+    """Refuse what the manifest excludes while others own it: it would stay, and be rejected.
+
+    As `rollingUpdate` beside the strategy Recreate. A dry run cannot tell: what is ours of it
+    goes by a change of ownership that comes first.
+    """
+    for item in prepared:
+        managed = item.live.managed.thaw()["managedFields"] if item.live is not None else []
+        for path in unions.excluded_members(item.body):
+            managers = sorted(
+                {m for m, _ in managed_fields.owners_of(item.taken or managed, path)}
+                - {FIELD_MANAGER}
+            )
+            if not managers or unions.value_at(item.body, path) is not None:
+                continue
+            name = ".".join(path)
+            flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
+            raise RefusedError(
+                f"{item.ref}: {name} does not go with the manifest, and others own it:"
+                f" {', '.join(managers)}",
+                reason=Reason.CONFLICT,
+                hint=f"make it ours, so that it goes: {flags}",
+            )
+
+
+def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> None:
+    """Refuse namespaces that `--protected-namespace` names."""
+    for namespace in namespaces:
+        if namespace in protected:
+            raise RefusedError(
+                f"namespace {namespace} is protected",
+                reason=Reason.PROTECTED,
+                hint="it is named by --protected-namespace; are context and namespace right?",
+            )
+
+
+def refuse_protected_objects(refs: Iterable[Ref], protected: Sequence[str]) -> None:
+    """Refuse objects in protected namespaces, and those namespaces themselves."""
+    namespaces = {ref.name if ref.kind == "Namespace" else ref.namespace for ref in refs}
+    refuse_protected(sorted(namespaces), protected)
+
+
+def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
+    """Refuse a plan that writes into a protected namespace, forward or on a way back.
+
+    What a verified set returns may be in namespaces that nobody named.
+    """
+    written = (write.ref for write in plan.writes)
+    refuse_protected_objects((*written, *plan.target_set.bodies), protected)
+
+
+def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> RefusedError:
+    """Return the refusal of fields that other managers own, with the flags that settle it."""
+    fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
+    return RefusedError(
+        f"{item.ref}: others own fields of the manifest: {fields}",
+        reason=Reason.CONFLICT,
+        hint=f"{_settling(item, conflicts)}; or write over them this once: --force-conflicts",
+    )
+
+
+def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> str:
+    """Return how to settle conflicts for good; what no flag takes over is not for the manifest."""
+    taken = [one for one in conflicts if not one.subresource and item.can_take_over(one.manager)]
+    left = [one for one in conflicts if one not in taken]
+    managers = sorted({one.manager for one in taken})
+    ways = []
+    if managers:
+        flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
+        ways.append(f"make them ours: {flags}")
+    if left:
+        them = ", ".join(one.path for one in left) if managers else "them"
+        ways.append(f"leave {them} out of the manifest")
+    return "; ".join(ways)

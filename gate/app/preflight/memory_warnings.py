@@ -1,0 +1,87 @@
+"""What the locks remember, brought to bear on an attempt before its first write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from gate.app.locks.memory import Memory, secret_permissions
+from gate.app.locks.verified_bodies import permissions
+from gate.app.preflight.server_dry_run import Prepared
+from gate.app.runtime.session import Session
+from gate.core.attempt.journal import record_of
+from gate.core.model.body import Body
+from gate.core.model.environment_values import without_values
+from gate.core.model.fact import Unknown
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import lock_of
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import Plan
+from gate.kube.access import Access
+from gate.wire.record import confidential_bodies, fitting, secrets_of, without_secrets
+
+Trials = Mapping[Ref, LiveObject]
+Warn = Callable[[str], None]
+
+
+def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
+    """Return the Deployments that a gate paused: that pause is ours to end."""
+    return frozenset(one.ref for one in items if memory.history(one.ref).paused)
+
+
+def warn_of_failures(items: Iterable[Prepared], trials: Trials, memory: Memory, warn: Warn) -> None:
+    """Warn where the same pod template failed before."""
+    for item in items:
+        trial = trials.get(item.ref)
+        if trial is None or trial.deployment is None:
+            continue
+        judged = memory.history(item.ref).of_template(trial.deployment.template)
+        if judged is not None and judged.why is not None and judged.failed:
+            by = f", see {judged.run_url}" if judged.run_url else ""
+            warn(
+                f"{item.ref}: this very template failed at {judged.judged_at}: "
+                f"{judged.why.reason}: {judged.why.message}{by}"
+            )
+
+
+def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
+    """Warn of what a gate that is killed could not have restored from its record."""
+    record = record_of(plan)
+    _, kept = fitting(without_secrets(record))
+    secrets = {one.ref for one in secrets_of(record)} | confidential_bodies(record).keys()
+    lost = [one.ref for one in kept.objects if isinstance(one.before, Unknown) and one.changes]
+    too_large = [ref for ref in lost if ref not in secrets]
+    if too_large:
+        names = ", ".join(map(str, too_large))
+        warn(f"too large for the record: recover could not restore {names}")
+    if secrets:
+        _warn_of_secrets(session, secrets, plan, warn)
+
+
+def _warn_of_secrets(session: Session, secrets: Collection[Ref], plan: Plan, warn: Warn) -> None:
+    missing = Access(session.client).missing(secret_permissions({r.namespace for r in secrets}))
+    if missing:
+        names = ", ".join(map(str, sorted(secrets)))
+        verbs = ", ".join(one.verb for one in missing)
+        warn(
+            f"a {plan.command} that is killed could not have {names} restored: "
+            f"not allowed: {verbs} secrets"
+        )
+
+
+def warn_of_what_will_not_be_kept(session: Session, plan: Plan, warn: Warn) -> None:
+    """Warn where the rights are missing to keep what a later return needs of Secrets."""
+    writes = {write.ref: write.body for write in plan.writes if write.verb is Verb.APPLY}
+    refs = sorted(r for r, body in writes.items() if _is_confidential(r, body))
+    locks = {lock_of(one.ref.namespace, one.ref.name) for one in plan.targets}
+    missing = Access(session.client).missing(permissions(locks)) if refs else ()
+    if missing:
+        names, verbs = ", ".join(map(str, refs)), ", ".join(dict.fromkeys(m.verb for m in missing))
+        warn(
+            f"what is verified of {names} cannot be kept for a later return: "
+            f"not allowed: {verbs} secrets"
+        )
+
+
+def _is_confidential(ref: Ref, body: Body) -> bool:
+    return ref.kind == "Secret" or without_values(body) != body

@@ -1,0 +1,295 @@
+"""Everything before the first write: what can refuse an attempt, and the plan that comes of it.
+
+A script, in the order in which a reader would ask: where are we, may we, what is there, what
+served, would the server take it. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.app.locks.memory import Memory
+from gate.app.preflight.guards import (
+    conflict_refusal,
+    refuse_deleting,
+    refuse_empty,
+    refuse_excluded,
+    refuse_managed,
+    refuse_paused,
+    refuse_scaled,
+)
+from gate.app.preflight.rejections import rejection
+from gate.app.preflight.replicas import autoscaled, replicas_of, targets_of
+from gate.app.preflight.server_dry_run import Prepared, prepare
+from gate.app.runtime.session import Session
+from gate.config import Settings
+from gate.core.model.body import Body
+from gate.core.model.fact import Fact, Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import Plan, PlannedWrite, Target
+from gate.core.plan.rollback_plan import content
+from gate.core.protocol.effects import Write
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.progress import step_size
+from gate.core.ssa import unions
+from gate.duration import format_seconds
+from gate.errors import RefusedError
+from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
+from gate.kube.reads import Reader
+from gate.kube.writes import Writer
+from gate.manifests.manifest import Manifest, ManifestObject
+from gate.side_by_side import each
+
+Warn = Callable[[str], None]
+Trials = Mapping[Ref, LiveObject]
+"""What the server would make of each object; one that could not be tried is missing."""
+
+NO_DRY_RUN = "does not support dry run"
+"""What the API server says of a webhook with side effects, in an answer 400."""
+_REPLICAS = ".spec.replicas"
+LEAST_START_SECONDS = 1.0
+"""What a pod takes at the very least from its creation to being ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What was found out about the objects of a manifest before any write."""
+
+    lives: Mapping[Ref, Fact[LiveObject]]
+    autoscaled: frozenset[Ref]
+
+
+def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
+    """Read every object of the manifest, and what scales its Deployments."""
+    reader = Reader(session.client, session.resources, session.clock)
+    refs = [item.ref for item in manifest.objects]
+    lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
+    namespaces = {item.ref.namespace for item in manifest.deployments}
+    return Surroundings(lives, autoscaled(reader, namespaces, warn) | targets_of(manifest))
+
+
+def prepared(
+    settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
+) -> tuple[Prepared, ...]:
+    """Return what is to be sent for each object, in the order of application."""
+    return tuple(_prepared(settings, item, found, memory) for item in manifest.objects)
+
+
+def _prepared(
+    settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
+) -> Prepared:
+    before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
+    history = memory.history(item.ref)
+    numbers = replicas_of(item, before, history, settings.replicas, is_autoscaled=is_autoscaled)
+    prepared_item = prepare(
+        item.ref,
+        item.body_copy(),
+        before,
+        take_over=settings.take_over,
+        autoscaled=is_autoscaled and not (numbers is not None and numbers.is_resumed),
+        force=settings.force_conflicts,
+    )
+    return prepared_item.with_replicas(numbers)
+
+
+def guard(
+    session: Session,
+    settings: Settings,
+    items: Collection[Prepared],
+    paused_by_us: Collection[Ref] = (),
+) -> None:
+    """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
+    there = [item.live for item in items if item.live is not None]
+    refuse_deleting(there, session.connection.cluster)
+    lives = [live for live in there if live.deployment is not None]
+    if not settings.allow_managed:
+        refuse_managed(lives, session.connection.cluster)
+    if not settings.resume:
+        refuse_paused(live for live in lives if live.ref not in paused_by_us)
+    refuse_scaled(items)
+    refuse_excluded(items)
+
+
+def guard_outcome(
+    settings: Settings,
+    items: Iterable[Prepared],
+    trials: Trials,
+    paused_by_us: Collection[Ref] = (),
+) -> None:
+    """Refuse what the server would make of the manifest and what could not be verified."""
+    if settings.require_pods:
+        refuse_empty(items, trials)
+    if not settings.resume:
+        others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
+        refuse_paused(others, hint="take spec.paused out of the manifest, or --resume")
+
+
+def rehearse_on_server(
+    session: Session, items: Collection[Prepared], warn: Warn, made_here: Collection[str] = ()
+) -> Trials:
+    """Dry-run every apply on the server, and return what it would make of each object.
+
+    Raises the refusal of the first that it rejects. What cannot be tried is warned of: objects
+    in a namespace that the manifest itself makes, and those whose webhooks take no dry runs.
+    """
+    writer = Writer(session.client, session.resources, session.clock)
+    items = tuple(items)
+    results = each(session.clock, lambda item: _tried(writer, item, made_here), items)
+    trials: dict[Ref, LiveObject] = {}
+    for item, result in zip(items, results, strict=True):
+        if isinstance(result, str):
+            warn(result)
+        else:
+            trials[item.ref] = result
+    return trials
+
+
+def _tried(writer: Writer, item: Prepared, made_here: Collection[str]) -> LiveObject | str:
+    """Return what the server would make of it, or a warning that says why it could not tell."""
+    try:
+        return _dry_run(writer, item)
+    except NotFound as error:
+        if item.ref.namespace in made_here:
+            return f"{item.ref} was not tried: its namespace is made with it"
+        raise rejection(item, error) from None
+    except RefusedError as error:
+        if NO_DRY_RUN in error.message:
+            return f"{item.ref} was not tried: {error.message}"
+        raise rejection(item, error) from None
+
+
+def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
+    """Ask without force first: only a conflict tells whose fields would be taken."""
+    try:
+        return _completed(item, writer.dry_run(_trial(item, force=item.force)))
+    except FieldManagerConflict as error:
+        foreign = [one for one in error.conflicts if not _is_settled(item, one)]
+        if foreign:
+            raise conflict_refusal(item, foreign) from error
+        return _completed(item, writer.dry_run(_trial(item, force=True)))
+
+
+def _completed(item: Prepared, trial: LiveObject) -> LiveObject:
+    """Return what the server will make of an object, the unions among it that were not tried.
+
+    A dry run cannot change ownership first, and would refuse what the claims make possible.
+    """
+    if item.claims is None:
+        return trial
+    body = unions.with_unions(trial.body.thaw(), item.body)
+    deployment = trial.deployment
+    if deployment is not None:
+        deployment = replace(deployment, recreate=True, max_surge="0", max_unavailable="0")
+    return replace(trial, body=Body.of(body), deployment=deployment)
+
+
+def managers_taken_over(item: Prepared) -> set[str]:
+    """Return the managers whose entries the take-over removes."""
+    if item.live is None or item.taken is None:
+        return set()
+    before = {str(entry.get("manager")) for entry in item.live.managed.thaw()["managedFields"]}
+    return before - {str(entry.get("manager")) for entry in item.taken}
+
+
+def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
+    """Tell whether the take-over, or `--replicas apply`, settles a conflict before the apply."""
+    if item.imposes_replicas and conflict.path == _REPLICAS:
+        return True
+    return not conflict.subresource and item.takes_over(conflict.manager)
+
+
+def _trial(item: Prepared, *, force: bool) -> Write:
+    uid = item.live.uid if item.live is not None else None
+    body = item.sent_body()
+    if item.claims is not None:
+        body = unions.without_unions(body)
+    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
+
+
+def warn_of_configuration_alone(items: Iterable[Prepared], trials: Trials, warn: Warn) -> None:
+    """Warn where configuration changes and no pod template does: pods read it at their start."""
+    changed = [item for item in items if _changes(item, trials)]
+    configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
+    if configuration and not any(item.is_deployment for item in changed):
+        names = ", ".join(map(str, configuration))
+        warn(f"only configuration changes ({names}): running pods keep what they started with")
+
+
+def warn_of_short_timeout(
+    timeout_seconds: float | None, items: Iterable[Prepared], trials: Trials, warn: Warn
+) -> None:
+    """Warn where a rollout cannot be through within the timeout, however well it goes."""
+    for item in items:
+        trial = trials.get(item.ref)
+        live = trial.deployment if trial is not None else None
+        if timeout_seconds is None or live is None or not _changes(item, trials):
+            continue
+        steps = math.ceil(live.replicas / step_size(live))
+        least = steps * (live.min_ready_seconds + LEAST_START_SECONDS)
+        if timeout_seconds < least:
+            warn(
+                f"{item.ref}: its {steps} steps take {format_seconds(least)} at least, "
+                f"longer than a timeout of {format_seconds(timeout_seconds)}"
+            )
+
+
+def _changes(item: Prepared, trials: Trials) -> bool:
+    """Tell whether the apply changes the object; of a Deployment, the pod template alone."""
+    trial, live = trials.get(item.ref), item.live
+    if trial is None:
+        return False
+    if live is None:
+        return True
+    if live.deployment is not None and trial.deployment is not None:
+        return live.deployment.template.body != trial.deployment.template.body
+    return content(live.body) != content(trial.body)
+
+
+def plan_of(
+    command: str,
+    policy: Policy,
+    items: Collection[Prepared],
+    trials: Trials,
+    targets: tuple[Target, ...],
+    resumed: Collection[Ref],
+) -> Plan:
+    """Return the plan: the writes in the order of application, the Deployments to follow.
+
+    Of the `resumed` those that are paused go on with it.
+    """
+    writes: list[PlannedWrite] = []
+    for item in items:
+        writes.extend(item.writes())
+        if item.ref in resumed and item.is_deployment and _is_paused(item):
+            writes.append(resumption(item.ref))
+    objects = tuple(item.planned(trials.get(item.ref)) for item in items)
+    return Plan(command, targets, objects, tuple(writes), policy)
+
+
+def resumption(ref: Ref) -> PlannedWrite:
+    """Return the write that lets a paused Deployment go on."""
+    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": None}}))
+
+
+def _is_paused(item: Prepared) -> bool:
+    """Tell whether it would be paused after the apply."""
+    asked = item.body.get("spec", {}).get("paused")
+    live = item.live.deployment if item.live is not None else None
+    return bool(asked) or (asked is None and live is not None and live.paused)
+
+
+def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str, Any]]:
+    """Return the label selector of each Deployment: the live one, else the manifest's."""
+    return {item.ref: _selector(item, found) for item in manifest.deployments}
+
+
+def _selector(item: ManifestObject, found: Surroundings) -> Mapping[str, Any]:
+    fact = found.lives[item.ref]
+    body = fact.value.body.thaw() if isinstance(fact, Known) else item.body
+    selector = body.get("spec", {}).get("selector")
+    return selector if isinstance(selector, Mapping) else {}

@@ -1,0 +1,109 @@
+"""What decides on replicas: autoscalers, live or in the manifest, or whoever scaled by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from gate.app.preflight.server_dry_run import Prepared
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy
+from gate.core.ssa import managed_fields
+from gate.core.versions.history import History
+from gate.kube.reads import Reader, scale_target
+from gate.manifests.manifest import Manifest, ManifestObject, value_at
+
+Warn = Callable[[str], None]
+_AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
+
+
+def autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
+    """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
+    scaled: set[Ref] = set()
+    for namespace in sorted(namespaces):
+        match reader.autoscalers(namespace):
+            case Known(scalers):
+                scaled |= {scaler.target for scaler in scalers}
+            case Unknown(why):
+                warn(f"cannot tell whether an autoscaler owns replicas in {namespace}: {why}")
+            case Absent():
+                pass
+    return frozenset(scaled)
+
+
+def targets_of(manifest: Manifest) -> frozenset[Ref]:
+    """Return what the autoscalers of a manifest target; one that names nothing is the server's."""
+    scalers = (item for item in manifest.objects if (item.group, item.kind) in _AUTOSCALERS)
+    targets = (scale_target(item.ref.namespace, item.body) for item in scalers)
+    return frozenset(target for target in targets if target is not None)
+
+
+def replicas_of(
+    item: ManifestObject,
+    before: Fact[LiveObject],
+    history: History,
+    policy: ReplicasPolicy,
+    *,
+    is_autoscaled: bool,
+) -> Replicas | None:
+    """Return the numbers of a Deployment that exists; what the server will reject names none."""
+    live = before.value.deployment if isinstance(before, Known) else None
+    wanted = value_at(item.body, "spec", "replicas")
+    if live is None or not (wanted is None or isinstance(wanted, int)):
+        return None
+    applied, scaled_down = history.replicas_of(live.uid), False
+    if isinstance(before, Known):
+        if _is_our_number(before.value, live.replicas):
+            applied = live.replicas
+        scaled_down = live.replicas == 0 and _is_our_scale_down(before.value, history)
+    return Replicas(live.replicas, wanted, applied, is_autoscaled, policy, scaled_down)
+
+
+def _is_our_scale_down(before: LiveObject, history: History) -> bool:
+    """Tell whether a live 0 is our own answer to a first version that failed.
+
+    The patch made the number our manager's as an Update, which nothing else of the gate does. A
+    take-over makes it part of our Apply; then the lock remembers whose it was. Whoever scales it
+    later, to 0 too, leaves the field to another owner or to none.
+    """
+    owners = _owners_of_replicas(before)
+    if {manager for manager, _ in owners} != {FIELD_MANAGER}:
+        return False
+    return (FIELD_MANAGER, "Update") in owners or history.has_scaled_down(before.uid)
+
+
+def _owners_of_replicas(before: LiveObject) -> Collection[tuple[str, str]]:
+    return managed_fields.owners_of(before.managed.thaw()["managedFields"], ("spec", "replicas"))
+
+
+def _is_our_number(before: LiveObject, replicas: int) -> bool:
+    """Tell whether a gate applied the live number, whatever the lock remembers: see `--no-lock`.
+
+    Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may be what nobody
+    owned (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
+    """
+    owners = _owners_of_replicas(before)
+    return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}
+
+
+def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
+    """Warn where the number of replicas is not the one that a reader of the manifest expects."""
+    for item in items:
+        numbers = item.replicas
+        if numbers is not None and numbers.is_resumed:
+            number = 1 if numbers.wanted is None else numbers.wanted
+            warn(
+                f"{item.ref} goes from 0 to {number} replicas: the gate had scaled its first"
+                " version to 0 after a failure"
+            )
+            continue
+        if numbers is None or not numbers.was_scaled or numbers.is_autoscaled:
+            continue
+        live, wanted = numbers.live, numbers.wanted
+        if numbers.is_imposed:
+            warn(f"{item.ref} goes from {live} to {wanted} replicas: --replicas apply")
+        else:
+            warn(f"{item.ref} keeps its {live} replicas, not the manifest's {wanted}")

@@ -1,0 +1,159 @@
+"""What a failure returns to, chosen and said before the first write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from gate.app.locks.memory import Memory
+from gate.app.runtime.session import Session
+from gate.core.model.body import Body
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.foreseen_return import may_restore
+from gate.core.plan.plan import Plan, Target
+from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.ssa.applied_fields import applied_digest
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import template_digest
+from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
+from gate.core.versions.undo_set import lacking_after
+from gate.kube.failures import ApiError
+from gate.kube.reads import Reader
+from gate.side_by_side import each
+
+Facts = Mapping[Ref, Fact[LiveObject]]
+Note = Callable[[str, str], None]
+Warn = Callable[[str], None]
+
+
+def with_target_set(
+    session: Session, plan: Plan, memory: Memory, beside: Facts | None = None
+) -> Plan:
+    """Return the plan with the set that a failure returns to; reads what a verified set needs.
+
+    `beside` are the remembered objects that the attempt does not write on its way out, where they
+    were read already.
+    """
+    histories = {target.ref: memory.history(target.ref) for target in plan.targets}
+    named = {one.ref for one in plan.objects}
+    if beside is None:
+        beside = read_beside(session, histories.values(), named)
+    candidates = Candidates(plan.targets, plan.objects, histories, beside=beside)
+    kept: dict[str, Body] = {}
+    for ref, digests in kept_bodies_needed(candidates).items():
+        kept.update(memory.kept_bodies(ref, digests))
+    candidates = replace(candidates, kept=kept)
+    unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
+    others = {ref: fact for ref, fact in beside.items() if ref not in named}
+    selection = select(candidates, {**others, **_read(session, unnamed)})
+    lacks = lacking_after(selection.targets, histories, candidates.standing(), _proposed(plan))
+    target_set = replace(selection.target_set, undo_lacks=lacks)
+    return replace(plan, targets=selection.targets, target_set=target_set)
+
+
+def _proposed(plan: Plan) -> dict[Ref, str]:
+    """Return the digests of what a plan applies, "" of what could not be tried."""
+    applied = [
+        write.ref
+        for write in plan.writes
+        if (write.verb, write.field_manager) == (Verb.APPLY, FIELD_MANAGER)
+    ]
+    return {ref: applied_digest(plan.trial(ref)) for ref in applied}
+
+
+def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
+    """Read the objects that an attempt before wrote, and this one does not; no Deployments."""
+    versions = (version for history in histories for version in history.versions)
+    members = {ref for version in versions for ref in version.members if ref.kind != "Deployment"}
+    return _read(session, sorted(members.difference(named)))
+
+
+def _read(session: Session, refs: Sequence[Ref]) -> Facts:
+    read = partial(read_fact, Reader(session.client, session.resources, session.clock))
+    return dict(zip(refs, each(session.clock, read, refs), strict=True))
+
+
+def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
+    """Read an object; what cannot be read is unknown."""
+    try:
+        return reader.live(ref)
+    except ApiError as error:
+        return Unknown(error.message)
+
+
+def describe(plan: Plan, note: Note, warn: Warn) -> None:
+    """Say what a failure returns to, and which part of it cannot be restored."""
+    for target in plan.targets:
+        note("baseline", _baseline_line(plan, target))
+    if _returns(plan.policy):
+        for line in _members(plan):
+            note("baseline", line)
+    if _returns(plan.policy) and may_restore(plan):
+        for ref, why in plan.target_set.missing.items():
+            returned = f"{ref} could not be returned after a failure ({why})"
+            warn(f"{returned}: the rollback would end as failed, exit 5")
+
+
+def _members(plan: Plan) -> Iterator[str]:
+    followed = {target.ref for target in plan.targets}
+    members = [str(ref) for ref in plan.target_set.bodies if ref not in followed]
+    if members:
+        yield f"with it returns, as it was verified: {', '.join(members)}"
+
+
+def _returns(policy: Policy) -> bool:
+    return not policy.observe and policy.on_failure is OnFailure.ROLLBACK
+
+
+def _baseline_line(plan: Plan, target: Target) -> str:
+    returns = _returns(plan.policy)
+    match target.baseline:
+        case Known(baseline):
+            images = ", ".join(baseline.template.images())
+            version = f"revision {baseline.revision} ({images})"
+            if target.ref in plan.target_set.bodies:
+                is_verified = target.ref not in plan.target_set.unverified
+                there = f"the last verified {version}" if is_verified else f"the older {version}"
+                if not returns:
+                    return f"{target.ref}: a failure does not return to {there}"
+                why = _why_not_to_what_ran(plan, target.ref)
+                return f"{target.ref}: {why} a failure returns to {there}{_beside(plan, target)}"
+            if not returns:
+                return f"{target.ref}: {version} serves; a failure does not return to it"
+            return f"{target.ref}: a failure returns to {version}{_scaled_to_zero(target)}"
+        case Unknown(why):
+            return f"{target.ref}: what serves cannot be told ({why}): no way back"
+        case _:
+            if target.snapshot.live is None:
+                return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
+            why = _why_not_to_what_ran(plan, target.ref)
+            return f"{target.ref}: {why} a failure has nowhere to return to"
+
+
+def _beside(plan: Plan, target: Target) -> str:
+    """Say what differs where a failure returns to the pod template that is rolled out."""
+    trial = plan.trial(target.ref)
+    if trial is None or trial.deployment is None or not isinstance(target.baseline, Known):
+        return ""
+    wanted = template_digest(target.baseline.value.template)
+    is_same = template_digest(trial.deployment.template) == wanted
+    return ", with the configuration of then" if is_same else ""
+
+
+def _scaled_to_zero(target: Target) -> str:
+    live = target.snapshot.live
+    return ", scaled to 0" if live is not None and live.replicas == 0 else ""
+
+
+def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
+    """Return why a Deployment does not return to what ran, as the beginning of a line."""
+    obstacles = plan.target_set.obstacles
+    if ref in obstacles or not obstacles:
+        return f"{obstacles.get(ref, 'no version serves alone')}, so"
+    other, why = next(iter(obstacles.items()))
+    return f"together with {other} ({why})"

@@ -1,0 +1,188 @@
+"""What is sent for one manifest object: its body, the take-over before it, its dry run."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
+
+from gate.core.model.body import Body
+from gate.core.model.fact import Fact, Known
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import PlannedObject, PlannedWrite
+from gate.core.plan.replica_ownership import Decision, Replicas
+from gate.core.plan.rollback_plan import autoscaled_body, without_replicas
+from gate.core.ssa import managed_fields as ownership
+from gate.core.ssa.field_set import Fields
+from gate.core.ssa.last_applied import has_last_applied, with_last_applied
+from gate.core.ssa.unowned_fields import claimed, claims_for_apply
+
+DEPLOYMENT = ("apps/v1", "Deployment")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One object on its way into the plan.
+
+    `taken` are the managed fields after the take-over, None where nothing is taken over.
+    `claims` are the fields of nobody that are taken over with it, so that the apply removes them.
+    `replicas` are the numbers of a Deployment that exists.
+    """
+
+    ref: Ref
+    body: dict[str, Any]
+    before: Fact[LiveObject]
+    taken: list[dict[str, Any]] | None
+    autoscaled: bool
+    force: bool
+    claims: Fields | None = None
+    replicas: Replicas | None = None
+
+    @property
+    def live(self) -> LiveObject | None:
+        """What is there now."""
+        return self.before.value if isinstance(self.before, Known) else None
+
+    @property
+    def is_deployment(self) -> bool:
+        """Whether its rollout is followed."""
+        return (self.ref.api_version, self.ref.kind) == DEPLOYMENT
+
+    def can_take_over(self, manager: str) -> bool:
+        """Tell whether `--take-over` reaches that manager's fields.
+
+        What was written through a subresource, as an autoscaler writes replicas, stays its own.
+        """
+        entries = self.live.managed.thaw()["managedFields"] if self.live is not None else []
+        return _owns_object(entries, manager)
+
+    def takes_over(self, manager: str) -> bool:
+        """Tell whether that manager owns fields of the live object, and none after the take-over.
+
+        Fields of subresources aside, which nobody takes over.
+        """
+        if self.taken is None or not self.can_take_over(manager):
+            return False
+        # Of our own manager only what it wrote otherwise than by an apply can be in conflict.
+        return manager == FIELD_MANAGER or not _owns_object(self.taken, manager)
+
+    @property
+    def imposes_replicas(self) -> bool:
+        """Whether the manifest's replicas are to be applied over another manager's."""
+        if self.live is None or self.replicas is None or not self.replicas.is_imposed:
+            return False
+        managed_fields = self.live.managed.thaw()["managedFields"]
+        owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
+        return any(manager != FIELD_MANAGER for manager, _ in owners)
+
+    def sent_body(self) -> dict[str, Any]:
+        """Return the body as it would be sent now, with the autoscaler's rule applied."""
+        if self.autoscaled and self.live is not None:
+            return autoscaled_body(self.body, self.live)
+        return self.body
+
+    def with_replicas(self, replicas: Replicas | None) -> Prepared:
+        """Return the object with its numbers of replicas, and what follows from them."""
+        if replicas is None or replicas.decision is not Decision.LIVE:
+            return replace(self, replicas=replicas)
+        body = self.body if replicas.is_autoscaled else without_replicas(self.body)
+        return replace(self, body=body, autoscaled=True, replicas=replicas)
+
+    def planned(self, trial: LiveObject | None) -> PlannedObject:
+        """Return the object of the plan; `trial` is what the server would make of it."""
+        return PlannedObject(self.ref, self.before, trial)
+
+    def writes(self) -> tuple[PlannedWrite, ...]:
+        """Return the writes of the plan: the take-over where there is one, then the apply."""
+        apply = PlannedWrite(
+            self.ref,
+            Verb.APPLY,
+            Body.of(self.body),
+            force=self.force or self.imposes_replicas,
+            autoscaled=self.autoscaled,
+        )
+        if self.taken is None:
+            return (apply,)
+        claims = {"claims": self.claims} if self.claims is not None else {}
+        body = Body.of({"managedFields": self.taken, **claims})
+        return (PlannedWrite(self.ref, Verb.TAKE_OVER, body), apply)
+
+
+def _owns_object(managed_fields: ownership.ManagedFields, manager: str) -> bool:
+    """Tell whether a manager has an entry that is not of a subresource."""
+    return any(
+        entry.get("manager") == manager and not entry.get("subresource") for entry in managed_fields
+    )
+
+
+def prepare(
+    ref: Ref,
+    body: dict[str, Any],
+    before: Fact[LiveObject],
+    *,
+    take_over: Collection[str] = (),
+    autoscaled: bool = False,
+    force: bool = False,
+) -> Prepared:
+    """Return what is to be sent for `body` over what was there `before`."""
+    if not isinstance(before, Known):
+        return Prepared(ref, _as_stored(body), before, None, autoscaled=False, force=force)
+    live = before.value
+    managed_fields = live.managed.thaw()["managedFields"]
+    if not _string_data_of_others(managed_fields, take_over):
+        body = _as_stored(body)
+    taken = taken_fields(managed_fields, take_over)
+    # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
+    # moment of the apply: there is no entry yet that could be taken over.
+    forced = force or not managed_fields
+    claims = claims_for_apply(body, live.body.thaw(), taken or managed_fields)
+    if claims is not None:
+        taken = claimed(taken or managed_fields, claims, ref.api_version)
+    if has_last_applied(live.body.thaw()):
+        body = with_last_applied(body)
+    return Prepared(ref, body, before, taken, autoscaled, forced, claims)
+
+
+def _as_stored(body: dict[str, Any]) -> dict[str, Any]:
+    """Send a Secret's `stringData` as the `data` that the server makes of it.
+
+    `stringData` is never read back: ownership of it could neither restore a value nor remove
+    one that a later manifest leaves out. It wins over `data`, as on the server (v1 Secret).
+    """
+    text = body.get("stringData")
+    is_secret = (body.get("apiVersion"), body.get("kind")) == ("v1", "Secret")
+    if not is_secret or not _is_text_map(text):
+        return body
+    encoded = {key: b64encode(value.encode()).decode() for key, value in text.items()}
+    rest = {key: value for key, value in body.items() if key != "stringData"}
+    return {**rest, "data": {**(body.get("data") or {}), **encoded}}
+
+
+def _string_data_of_others(
+    managed_fields: list[dict[str, Any]], take_over: Collection[str]
+) -> bool:
+    """Tell whether somebody else applied `stringData`: as `data` ours would not conflict with it.
+
+    It is sent as it stands then, so that the server names the fields in conflict.
+    """
+    left = taken_fields(managed_fields, take_over) or managed_fields
+    others = (entry for entry in left if entry.get("manager") != FIELD_MANAGER)
+    return any("f:stringData" in (entry.get("fieldsV1") or {}) for entry in others)
+
+
+def _is_text_map(value: object) -> TypeGuard[dict[str, str]]:
+    """Tell whether the server would take it: it names better than we what is wrong with others."""
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+def taken_fields(
+    managed_fields: list[dict[str, Any]], take_over: Collection[str]
+) -> list[dict[str, Any]] | None:
+    """Return the managed fields after the take-over, None where nothing is taken over.
+
+    What our own manager wrote otherwise than by an apply, as a pause, becomes part of it.
+    """
+    return ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))

@@ -1,0 +1,114 @@
+"""Asks checks once, side by side, apart from any rollout: before it, or for whoever writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gate.clock import Clock
+from gate.core.checks.measurement import Kind, errored, no_data, unaskable
+from gate.core.checks.query_template import QueryError
+from gate.core.checks.query_variables import Subject
+from gate.core.checks.questions import Answers, Errored, Questions, Trouble
+from gate.core.checks.spec import Check, During, Metric, without_comparison
+from gate.core.checks.tick_measurement import measure
+from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.model.objects import CleanText
+from gate.errors import UsageError
+from gate.report.check_report.asked_check import AskedCheck, parts
+from gate.report.check_report.query_pointer import pointed
+from gate.side_by_side import each
+from gate.sources.source import Sources
+
+BEGUN_SECONDS_AGO: Final = 3600.0
+"""As if the rollout had begun so long ago: a query may name how long it takes."""
+ONE_VERSION: Final = "only one version runs, so there is nothing to compare it with"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One check to be asked once; `about` is its Deployment as people call it, "" for none."""
+
+    check: Check
+    about: str
+    questions: Questions | Unaskable
+    compares_alone: bool = False
+
+
+def job(check: Check, about: str, subject: Subject, at: float) -> Job:
+    """Return the check with its questions for `at`; UsageError where a value breaks a query.
+
+    Where there is no other version to compare with, the value alone is asked for.
+    """
+    alone = _compares(check) and subject.baseline is None
+    asked = without_comparison(check) if alone else check
+    try:
+        questions = ask(asked, at, subject, During.ROLLOUT)
+    except ValueError as error:
+        raise _unfit(check, error) from error
+    return Job(check, about, questions, compares_alone=alone)
+
+
+def _compares(check: Check) -> bool:
+    return isinstance(check.probe, Metric) and check.probe.compare is not None
+
+
+def _unfit(check: Check, error: ValueError) -> UsageError:
+    """Return the complaint about a value that cannot stand where a query has it."""
+    why = f"check {check.name}: {error}"
+    if not isinstance(error, QueryError) or not isinstance(check.probe, Metric):
+        return UsageError(why)
+    query = next(q for q in check.probe.queries() if q.text.startswith("${", error.position - 1))
+    before = query.text[: error.position - 1]
+    place = (before.count("\n") + 1, len(before.rpartition("\n")[2].encode()) + 1)
+    lines = [error.hint or "the query is", *pointed(query.text, place)]
+    return UsageError(why, hint="\n".join(lines))
+
+
+def ask_all(made: Sources, clock: Clock, jobs: Sequence[Job], seconds: float) -> list[AskedCheck]:
+    """Ask each check once, side by side, in the order of `jobs`.
+
+    What has not begun after `seconds` is not asked any more; what has, ends by its own limits.
+    """
+    ends_at = clock.now() + seconds
+
+    def ask_one(one: Job) -> AskedCheck:
+        if clock.now() >= ends_at:
+            late = Errored(CleanText(f"not asked within {seconds:g}s"), Trouble.TIMED_OUT)
+            return AskedCheck(one.check, one.about, errored(late), error=late)
+        return _asked(made, one)
+
+    return each(clock, ask_one, jobs)
+
+
+def _asked(made: Sources, one: Job) -> AskedCheck:
+    check, about, questions = one.check, one.about, one.questions
+    if isinstance(questions, Unaskable):
+        return AskedCheck(check, about, unaskable(questions.missing))
+    said = made.ask(questions, check.name)
+    if isinstance(said, Errored):
+        said, role = _located(made, check.name, questions, said)
+        return AskedCheck(check, about, errored(said), questions, error=said, error_role=role)
+    return _measured(one, questions, said)
+
+
+def _measured(one: Job, questions: Questions, said: Answers) -> AskedCheck:
+    judge = without_comparison(one.check) if one.compares_alone else one.check
+    found = measure(judge, said)
+    if one.compares_alone and found.kind is Kind.PASS:
+        found = no_data(ONE_VERSION, found.value)
+    return AskedCheck(one.check, one.about, found, questions, said)
+
+
+def _located(made: Sources, name: str, questions: Questions, error: Errored) -> tuple[Errored, str]:
+    """Return an error with the role of the question that it is about, "" where nobody can tell."""
+    asked = list(parts(questions))
+    if len(asked) == 1:
+        return error, asked[0][0]
+    if error.usage:
+        for role, question in asked:
+            said = made.ask(Questions(question), name)
+            if isinstance(said, Errored) and said.usage:
+                return said, role
+    return error, ""

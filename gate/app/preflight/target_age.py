@@ -1,0 +1,55 @@
+"""An age limit of what a failure returns to: nothing is to force a version of long ago."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from gate.core.model.fact import Known
+from gate.core.plan.plan import Plan, Target
+from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.policy import OnFailure, OnInterrupt
+
+_DAY_SECONDS = 86_400
+
+Warn = Callable[[str], None]
+
+
+def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
+    """Return a plan that returns to nothing older than that many days, None for any age.
+
+    A version is as old as its ReplicaSet (`metadata.creationTimestamp`), and one whose age nobody
+    knows is too old. Where one of several Deployments could not return, none does: they were
+    applied together, and a part of an apply stays, too. The versions are still what checks
+    compare with.
+    """
+    if days is None:
+        return plan
+    too_old = [why for target in plan.targets if (why := _too_old(target, days, now))]
+    for why in too_old:
+        warn(f"{why}: a failure does not return to it")
+    if not too_old:
+        return plan
+    policy = replace(plan.policy, takes_back_parts=False)
+    if policy.on_failure is OnFailure.ROLLBACK:
+        policy = replace(policy, on_failure=OnFailure.KEEP, on_interrupt=OnInterrupt.KEEP)
+    return replace(plan, policy=policy)
+
+
+def _too_old(target: Target, days: int, now: datetime) -> str:
+    if not isinstance(target.baseline, Known):
+        return ""
+    age = _age_days(target, target.baseline.value, now)
+    what = f"{target.ref}: what a failure would return to is"
+    if age is None:
+        return f"{what} of an age that nobody knows, and the limit is {days} days"
+    return f"{what} {age:.0f} days old, and the limit is {days}" if age > days else ""
+
+
+def _age_days(target: Target, baseline: Baseline, now: datetime) -> float | None:
+    made = (rs.created_at for rs in target.snapshot.owned() if rs.name == baseline.replica_set)
+    try:
+        return (now - datetime.fromisoformat(next(made, ""))).total_seconds() / _DAY_SECONDS
+    except (ValueError, TypeError):
+        return None

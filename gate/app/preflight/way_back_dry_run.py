@@ -1,0 +1,165 @@
+"""Asks before the first write whether the server would take the objects of an attempt back.
+
+A table says which changes are one-way (`gate.core.ssa.irreversible_changes`). Beside it the
+server is asked for each object that changes: the apply that would restore it, as a dry run. That
+compares with the object as it still is, so it tells of admission and validation, not of
+transitions: a version that a policy has come to forbid since, for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.app.preflight.plan import NO_DRY_RUN, Warn
+from gate.app.runtime.session import Session
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject, irreversible, is_of_template, writes_back
+from gate.core.protocol.effects import Write
+from gate.core.ssa.unions import without_unions
+from gate.core.ssa.unowned_fields import claims_for_apply
+from gate.errors import RefusedError
+from gate.kube.failures import FieldManagerConflict, Forbidden, NotFound, Rejected
+from gate.kube.writes import Writer
+from gate.side_by_side import each
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """The apply that would restore an object, and the object as it is."""
+
+    write: PlannedWrite
+    live: LiveObject
+
+
+def with_way_back(
+    session: Session,
+    plan: Plan,
+    *,
+    allowed: bool,
+    warn: Warn,
+    trials: Mapping[Ref, LiveObject] | None = None,
+) -> Plan:
+    """Return the plan with what a failure could not take back.
+
+    `trials` are dry runs' answers that the plan does not have. Raises RefusedError, `Irreversible`,
+    where there is such an object and it is not `allowed`.
+    """
+    written = _as_written(plan, trials or {})
+    stays: Mapping[Ref, str] = {
+        **irreversible(plan, written, frozenset()),
+        **_refused(session, plan, written),
+    }
+    if not stays:
+        return plan
+    if not allowed:
+        raise _refusal(plan, stays)
+    for ref, why in stays.items():
+        warn(f"a failure cannot take {ref} back: {why}")
+    objects = tuple(replace(one, irreversible=stays.get(one.ref, "")) for one in plan.objects)
+    return replace(plan, objects=objects)
+
+
+def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, WrittenObject]:
+    """Return what the attempt would have written, as far as the server could tell."""
+    applies = {write.ref: write for write in plan.writes if write.verb is Verb.APPLY}
+    return FrozenMap(
+        (one.ref, written)
+        for one in plan.objects
+        if (written := _written(one, applies.get(one.ref), trials.get(one.ref, one.trial)))
+        is not None
+    )
+
+
+def _written(
+    one: PlannedObject, write: PlannedWrite | None, trial: LiveObject | None
+) -> WrittenObject | None:
+    """Return an object as it will be; what the attempt does not apply stays what it is."""
+    before = one.before.value if isinstance(one.before, Known) else None
+    if write is None:
+        return WrittenObject(before, before) if before is not None else None
+    if trial is None:
+        return None
+    return WrittenObject(before, trial, write.force, write.autoscaled, write.field_manager)
+
+
+def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]) -> dict[Ref, str]:
+    """Ask the server; return what it refuses, with its words."""
+    writes = writes_back(plan, written, frozenset(), frozenset(written))
+    tried = [
+        _Tried(write, before)
+        for write in writes
+        if write.verb is Verb.APPLY and (before := plan.before(write.ref)) is not None
+    ]
+    writer = Writer(session.client, session.resources, session.clock)
+    ours = {w.ref for w in plan.writes if (w.verb, w.field_manager) == (Verb.APPLY, FIELD_MANAGER)}
+    answers = each(session.clock, lambda one: _answer(writer, one, ours), tried)
+    return {one.write.ref: answer for one, answer in zip(tried, answers, strict=True) if answer}
+
+
+def _answer(writer: Writer, tried: _Tried, ours: Collection[Ref]) -> str:
+    """Return why the server would not take an object back, "" where it would.
+
+    What the attempt applies will be `ours`: its owners will be others than they are, and it is
+    tried by force. Elsewhere a return leaves to others what is theirs, but for the pod template.
+    """
+    write, uid = tried.write, tried.live.uid
+    body, force = _body_of_trial(tried), write.ref in ours or write.force
+    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=force)
+    try:
+        writer.dry_run(trial)
+    except FieldManagerConflict as error:
+        paths = (one.path.lstrip(".") for one in error.conflicts)
+        return error.message if any(map(is_of_template, paths)) else ""
+    except (Rejected, Forbidden, NotFound) as error:
+        return "" if NO_DRY_RUN in error.message else error.message
+    return ""
+
+
+def _body_of_trial(tried: _Tried) -> Body:
+    """Return what is tried: without the unions that the rollback makes ours before its apply.
+
+    A dry run cannot change ownership first, and would refuse what the claims make possible.
+    """
+    body, live = tried.write.body.thaw(), tried.live
+    managed = live.managed.thaw()["managedFields"]
+    if claims_for_apply(body, live.body.thaw(), managed) is None:
+        return tried.write.body
+    return Body.of(without_unions(body))
+
+
+def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
+    listed = "; ".join(f"{ref}: {why}" for ref, why in stays.items())
+    return RefusedError(
+        f"a failure could not take everything back: {listed}",
+        reason=Reason.IRREVERSIBLE,
+        hint=_HINTS.get(plan.command) or _hint(stays),
+    )
+
+
+_GO_ON: Final = "go on all the same, and repair a failure by hand: --allow-irreversible"
+_HINTS: Final = {
+    "undo": (
+        "return to it all the same, and repair a failure by hand: --allow-irreversible; "
+        "or return the pod template alone: --deployment-only"
+    ),
+    "restart": _GO_ON,
+    "resume": _GO_ON,
+}
+"""By the command; an apply has others."""
+
+
+def _hint(stays: Collection[Ref]) -> str:
+    if {ref.kind for ref in stays} <= {"ConfigMap", "Secret"}:
+        return (
+            "give the new version a name of its own, so that the old one stays; "
+            "or apply it all the same: --allow-irreversible"
+        )
+    return "apply it all the same, and repair a failure by hand: --allow-irreversible"

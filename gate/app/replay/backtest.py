@@ -1,0 +1,88 @@
+"""`backtest`: which verdicts of the past another policy would have turned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from gate.app.replay import recording
+from gate.app.replay.judgement import Judged, judge
+from gate.app.runtime.command_end import concluded
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import World
+from gate.config import Settings
+from gate.core.model.outcome import EXIT_CODES, Outcome
+from gate.errors import UsageError
+from gate.report.views.backtest import (
+    Backtest,
+    Backtested,
+    Judgement,
+    Unreadable,
+    backtest_text,
+    document,
+)
+
+SUFFIX: Final = ".jsonl"
+"""What recordings in a folder are told by; a file that is named itself may be called anything."""
+
+
+def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
+    """Judge each recording under its own policy and under the settings'; exit 0 or 2."""
+
+    def prepare(console: Console, _stack: ExitStack) -> int:
+        told = _judged([*_files(paths)], settings)
+        _print(console, settings, told)
+        return EXIT_CODES[Outcome.USAGE if told["unreadable"] else Outcome.VERIFIED]
+
+    return concluded(world, "backtest", settings, prepare)
+
+
+def _files(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the files to read, those of a folder by name; UsageError for a folder without any."""
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path
+            continue
+        found = sorted(str(file) for file in Path(path).rglob(f"*{SUFFIX}") if file.is_file())
+        if not found:
+            raise UsageError(f"{path}: no recordings", hint=f"they are files named *{SUFFIX}")
+        yield from found
+
+
+def _judged(files: Iterable[str], settings: Settings) -> Backtest:
+    """Judge one recording after the other: of each no more is kept than its line."""
+    rows: list[Backtested] = []
+    unreadable: list[Unreadable] = []
+    for file in files:
+        try:
+            rows.append(_row(file, settings))
+        except UsageError as error:
+            unreadable.append({"file": file, "problem": error.message})
+    return document(rows, unreadable)
+
+
+def _row(file: str, settings: Settings) -> Backtested:
+    loaded = recording.load(file, settings)
+    then, now = map(_judgement, judge(loaded.recording, loaded.then, loaded.now))
+    turned = then["verdict"] != now["verdict"]
+    return {"file": file, "then": then, "now": now, "turned": turned}
+
+
+def _judgement(judged: Judged) -> Judgement:
+    return {
+        "verdict": judged.verdict.value,
+        "reason": judged.reason.value,
+        "message": judged.message,
+        "decided_at": judged.decided_at,
+    }
+
+
+def _print(console: Console, settings: Settings, told: Backtest) -> None:
+    if settings.output == "json":
+        console.write(json.dumps(told, indent=2) + "\n")
+    else:
+        style = console.style(settings)
+        console.write(backtest_text(told, style, whole=not console.stdout.isatty()))

@@ -1,0 +1,302 @@
+"""Judges a recording on its own time, with the same attempt that judges live.
+
+The attempt is `verify`'s: no writes, so every question that it asks is answered from what the
+recording has shown so far. What its checks ask is answered by the recording's measurements.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.app.replay.recorded_answers import RecordedAnswers
+from gate.core.attempt import health_checks
+from gate.core.attempt.following import applied_of, start_following
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.checks.spec import Check
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref, Watched
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.plan import Plan, PlannedObject, Target
+from gate.core.protocol.effects import (
+    Announce,
+    Ask,
+    Asking,
+    Collect,
+    Effect,
+    Read,
+    Release,
+    SaveRecord,
+)
+from gate.core.protocol.events import (
+    Answer,
+    AttemptEvent,
+    Collected,
+    ContactFailed,
+    ReadBack,
+    Recorded,
+    Released,
+    Woke,
+)
+from gate.core.rollout.baseline import Baseline, baseline_of
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.verdict import Verdict
+from gate.core.steps.step import begin, step, wake_at
+from gate.report.check_report.rows import check_lines, check_rows
+from gate.report.document.course import Course
+from gate.report.schema.result import CheckResult
+from gate.report.style.style import Style
+from gate.report.views.timeline import timeline_line
+from gate.wire.measurements import Measured
+from gate.wire.trace import Heard, Seen
+
+
+class Stands(enum.StrEnum):
+    """What stands of a recorded rollout; of several Deployments the first of these speaks for all.
+
+    A verdict's kinds, and what checks add to them.
+    """
+
+    FAILED = "failed"
+    SUPERSEDED = "superseded"
+    HELD = "held"
+    PROGRESSING = "progressing"
+    INCONCLUSIVE = "inconclusive"
+    COMPLETE = "complete"
+
+
+_MOST_TELLING = tuple(Stands)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What one recording holds: the state before, the answers to the applies, what came after.
+
+    `checks` are those of the recorded run.
+    """
+
+    before: tuple[Watched, ...]
+    before_live: Mapping[Ref, Fact[LiveObject]]
+    applied: tuple[LiveObject, ...]
+    events: Iterable[Heard]
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """`replay`'s answer, of several Deployments about the one that speaks for all.
+
+    `decided_at` is seconds of the recording, None while undecided. `attempt` is the whole of it,
+    as it stands at the end, `course` how it came there.
+    """
+
+    verdict: Stands
+    reason: Reason
+    message: CleanText
+    causes: tuple[Cause, ...]
+    decided_at: float | None
+    new_revision: bool
+    baseline: Fact[Baseline]
+    timeline: tuple[Announce, ...]
+    attempt: Attempt
+    course: Course
+    checks: tuple[CheckResult, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object that `replay --output json` prints."""
+        causes = [
+            {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
+            for cause in self.causes
+        ]
+        back = self.baseline.value.revision if isinstance(self.baseline, Known) else None
+        return {
+            "verdict": self.verdict.value,
+            "reason": self.reason.value,
+            "causes": causes,
+            "decided_at": self.decided_at,
+            "new_revision": self.new_revision,
+            "would_roll_back_to": back,
+            "checks": [*self.checks],
+        }
+
+    def text(self, *, is_quiet: bool = False) -> str:
+        """Return what people read: the lines as they came unless quiet, the verdict, its causes."""
+        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.timeline]
+        when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
+        lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
+        lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)
+        lines.extend(f"  {line}" for line in check_lines(self.checks, Style()))
+        if isinstance(self.baseline, Known):
+            lines.append(f"  a rollback would return to revision {self.baseline.value.revision}")
+        return "\n".join(lines) + "\n"
+
+
+def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
+    """Judge a recording under each policy, reading it once; its end leaves undecided what is."""
+    players = [_Player(recording, policy) for policy in policies]
+    for event in recording.events:
+        undecided = [player for player in players if not player.attempt.ended]
+        if not undecided:
+            break
+        for player in undecided:
+            player.play(event)
+    return tuple(player.judged() for player in players)
+
+
+class _Player:
+    """Feeds one attempt from a recording and answers what it asks."""
+
+    def __init__(self, recording: Recording, policy: Policy) -> None:
+        snapshots = [self._snapshot(live.ref, recording.before) for live in recording.applied]
+        plan = Plan(
+            "replay",
+            tuple(Target(known.ref, known, baseline_of(known)) for known in snapshots),
+            tuple(PlannedObject(ref, fact) for ref, fact in recording.before_live.items()),
+            (),
+            policy,
+            may_retreat=False,
+        )
+        self.timeline: list[Announce] = []
+        self._measurements = RecordedAnswers(recording.checks, policy.checks)
+        self._missing = False
+        self._unread: list[Read] = []
+        self.attempt, effects = begin(plan, 0.0)
+        self.attempt = self._applied(recording, snapshots)
+        self.course = Course().seen(self.attempt)
+        self._answer(effects)
+
+    @staticmethod
+    def _snapshot(ref: Ref, before: Iterable[Watched]) -> Snapshot:
+        snapshot = Snapshot(ref)
+        for thing in before:
+            snapshot = snapshot.fold(Observed(0.0, thing))
+        return snapshot
+
+    def _applied(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
+        """Follow what the recorded applies returned instead of what was found."""
+        attempt = replace(self.attempt, rollouts=FrozenMap())
+        for live, snapshot in zip(recording.applied, snapshots, strict=True):
+            before = recording.before_live[live.ref]
+            was = before.value if isinstance(before, Known) else None
+            applied = applied_of(0.0, was, live, FIELD_MANAGER)
+            if live.deployment is not None:
+                known = snapshot.fold(Observed(0.0, live.deployment))
+                attempt = start_following(attempt, applied, known)
+        return attempt
+
+    def play(self, event: Heard) -> None:
+        """Take the next line of the recording."""
+        self._wake_until(event.at)
+        if isinstance(event, Seen):
+            self._see(event.at)
+            return
+        if not isinstance(event, Measured):
+            self._missing |= isinstance(event, ContactFailed)
+            self._hear(event)
+            return
+        answer = self._measurements.heard(event)
+        if answer is not None and answer.effect_id in self.attempt.outstanding:
+            self._hear(answer)
+
+    def _see(self, at: float) -> None:
+        """Answer the reads that had no answer while facts were missing: the run has its own now."""
+        self._missing = False
+        self._hear(Woke(at))
+        waiting, self._unread = self._unread, []
+        for read in waiting:
+            if read.effect_id in self.attempt.outstanding:
+                self._hear(self._read(self.attempt.now, read.effect_id, read.ref))
+
+    def _wake_until(self, at: float) -> None:
+        """Let pass the time before the next line of the recording."""
+        while not self.attempt.ended:
+            due_at = wake_at(self.attempt)
+            if due_at > at or math.isinf(due_at):
+                return
+            self._hear(Woke(due_at))
+
+    def _hear(self, event: AttemptEvent) -> None:
+        """Step once, and answer whatever it asks for."""
+        self.attempt, effects = step(self.attempt, event)
+        self.course = self.course.seen(self.attempt)
+        self._answer(effects)
+
+    def _answer(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            if isinstance(effect, Announce):
+                self.timeline.append(effect)
+            else:
+                answer = self._answer_to(effect)
+                if answer is not None and answer.effect_id in self.attempt.outstanding:
+                    self._hear(answer)
+
+    def _answer_to(self, effect: Asking) -> Answer | None:
+        """Return the answer, None for what the recording has yet to show."""
+        now = self.attempt.now
+        match effect:
+            case SaveRecord(effect_id):
+                return Recorded(now, effect_id)
+            case Read() if self._missing:
+                self._unread.append(effect)
+                return None
+            case Read(effect_id, ref):
+                return self._read(now, effect_id, ref)
+            case Collect(effect_id):
+                return Collected(now, effect_id, ())
+            case Release(effect_id):
+                return Released(now, effect_id)
+            case Ask():
+                return self._measurements.ask(effect, now)
+            case _:
+                raise TypeError(f"a replay writes nothing, not even {effect}")
+
+    def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
+        """Answer a read with what the recording has shown last."""
+        snapshot = self.attempt.rollouts[ref].snapshot
+        live = snapshot.live
+        if live is None:
+            return ReadBack(now, effect_id, Absent())
+        body = live.template.body
+        known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
+        sets = tuple(snapshot.replica_sets.values())
+        pods = tuple(track.pod for track in snapshot.pods.values())
+        return ReadBack(now, effect_id, Known(known), sets, pods)
+
+    def judged(self) -> Judged:
+        """Return what stands now."""
+        attempt = self.attempt
+        stands = {ref: self._stands(ref, rollout) for ref, rollout in attempt.rollouts.items()}
+        ref = min(stands, key=lambda ref: _MOST_TELLING.index(stands[ref][0]))
+        verdict, found = stands[ref]
+        return Judged(
+            verdict=verdict,
+            reason=found.reason,
+            message=found.message,
+            causes=found.causes,
+            decided_at=attempt.verdict_at if attempt.ended else None,
+            new_revision=any(r.applied.new_template for r in attempt.rollouts.values()),
+            baseline=attempt.plan.target(ref).baseline,
+            timeline=tuple(self.timeline),
+            attempt=attempt,
+            course=self.course,
+            checks=tuple(check_rows(attempt)),
+        )
+
+    def _stands(self, ref: Ref, rollout: Rollout) -> tuple[Stands, Verdict | Ending]:
+        """Return what stands of a Deployment, with the words of who says so."""
+        ending = self.attempt.endings.get(ref)
+        if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
+            return Stands.INCONCLUSIVE, ending
+        found = rollout.verdict(self.attempt.now)
+        found = health_checks.judged(found, health_checks.against(self.attempt).get(ref)) or found
+        return Stands(found.kind), found

@@ -1,0 +1,196 @@
+"""From a command to its end: what it reports on stdout and in files, and its exit code.
+
+Preparing can refuse and writes nothing: a signal ends it at once. From there on the attempt
+decides, and nothing that goes wrong with a report changes what it decided.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate import log, signals
+from gate.app.runtime.console import Console, lines_on, style_of, write_safely
+from gate.app.runtime.host_report import Hosting
+from gate.app.runtime.live_tree import live_tree
+from gate.app.runtime.masking import masked
+from gate.app.runtime.metrics import measured, refused
+from gate.app.runtime.world import World
+from gate.ci.host import pipeline_run
+from gate.ci.sink import Written
+from gate.ci.tracing import trace_context
+from gate.config import Settings
+from gate.config.takers import CLUSTER_CHANGING
+from gate.core.attempt.state import Attempt
+from gate.core.model.outcome import Outcome, Reason
+from gate.errors import Bug, GateError, place_of
+from gate.report.document.document import document, minimal
+from gate.report.formats.files import Format, json_text, write_report
+from gate.report.formats.text import verdict_text
+from gate.report.schema.result import Result
+from gate.report.words.refusal import refusal
+from gate.signals import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Nothing refuses what was asked for, and nothing was to be written."""
+
+    message: str
+
+
+Run = Callable[[Delivery], Attempt | Passed]
+"""Carries an attempt out; signals are events to it."""
+
+Prepare = Callable[[Console, ExitStack], Run | Passed | int]
+"""Does all that precedes the first write, and returns what carries the attempt out.
+
+An int is the exit code of a command that printed its own answer. What is open until the end of
+the command goes on the stack."""
+
+
+class Stopped(GateError):
+    """A signal ended `command` before anything was written. Exit 128 and its number."""
+
+    outcome = Outcome.INTERRUPTED
+
+    def __init__(self, signalled: signals.Signalled, command: str) -> None:
+        what = "anything of its own" if signalled.after_recovery else "anything"
+        # Of a command that only looks nobody expects that it writes.
+        when = f" before {what} was written" if command in CLUSTER_CHANGING else ""
+        super().__init__(f"{signalled} ended it{when}", reason=Reason.INTERRUPTED)
+        self.number = signalled.number
+
+    @property
+    def exit_code(self) -> int:
+        """The code that a shell gives a process which a signal ended."""
+        return signals.SIGNAL_BASE + self.number
+
+
+def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
+    """Prepare a command, run its attempt, report it without secrets; return the exit code."""
+    with masked(world) as seen:
+        return _concluded(seen, command, settings, prepare)
+
+
+def _concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
+    show = lines_on(world.stderr, settings)
+    pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
+    console = Console(
+        world.clock, show, command, world.stdout, origin=pipeline.origin, environ=world.environ
+    )
+    console.tree = live_tree(world.stderr, settings, world.clock)
+    console.about({"traceparent": trace.traceparent})
+    named = log.bound(
+        run=pipeline.run,
+        attempt=console.attempt_id,
+        trace_id=trace.trace_id,
+        span_id=trace.span_id,
+    )
+    # What comes after the verdict takes moments: a first signal does not cut its report off.
+    with (
+        named,
+        world.delivered(signals.ignored),
+        _threads_watched(console),
+        measured(world, settings, console),
+    ):
+        try:
+            ended = _ended(world, prepare, console)
+        except signals.Signalled as signalled:
+            return _refused(world, settings, console, Stopped(signalled, command))
+        except GateError as error:
+            return _refused(world, settings, console, error)
+        except Exception as error:  # noqa: BLE001 - each end has its code and its report
+            _debug(world, settings, error)
+            return _refused(world, settings, console, Bug(error))
+        if isinstance(ended, int):
+            return ended
+        if isinstance(ended, Passed):
+            return _passed(world, settings, console, ended)
+        return _judged(world, settings, console, ended)
+
+
+def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
+    with ExitStack() as stack:
+        if console.tree is not None:
+            stack.callback(console.tree.end)  # what is reported stands where it stood
+        with signals.raised(world.delivered):
+            prepared = prepare(console, stack)
+        return prepared(world.delivered) if callable(prepared) else prepared
+
+
+def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
+    refused(world, console, error)
+    said = error.outcome, error.exit_code, error.reason, error.message
+    result = minimal(*said, console.run(), hint=error.hint)
+    hosting = _publish(world, settings, console, world.secrets.masked(result))
+    if settings.log_format == "json":
+        facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
+        log.error(error.outcome.value, text=error.message, **facts)
+    else:
+        text = refusal(error, style_of(world.stderr, settings, world.environ))
+        write_safely(world.stderr, hosting.framed(text))
+    hosting.remark()
+    return error.exit_code
+
+
+def _passed(world: World, settings: Settings, console: Console, passed: Passed) -> int:
+    console.note("passed", passed.message)
+    result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
+    _publish(world, settings, console, world.secrets.masked(result)).remark()
+    return 0
+
+
+def _judged(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
+    """Report a verdict; a fault of a report is a warning."""
+    try:
+        result = world.secrets.masked(document(attempt, console.run()))
+        hosting = _publish(world, settings, console, result)
+        if settings.output != "json":
+            text = verdict_text(result, console.style(settings))
+            console.write(hosting.framed(text))
+        hosting.remark()
+    except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
+        _debug(world, settings, error)
+        console.warn(f"the report broke off: {place_of(error)}; this is a bug of rollout-gate")
+    return attempt.exit_code
+
+
+def _publish(world: World, settings: Settings, console: Console, result: Result) -> Hosting:
+    """Write the report files, the document where stdout is to have it, and the host's files."""
+    written = []
+    for report in settings.report:
+        warning = write_report(Format(report.format), Path(report.path), result)
+        if warning is None:
+            written.append(Written(report.format, report.path))
+        else:
+            console.warn(warning)
+    if settings.output == "json":
+        console.write(json_text(result))
+    return Hosting.of(world, settings, console, result, written)
+
+
+def _debug(world: World, settings: Settings, error: BaseException) -> None:
+    if settings.log_level == "debug":
+        write_safely(world.stderr, "".join(traceback.format_exception(error)))
+
+
+@contextmanager
+def _threads_watched(console: Console) -> Iterator[None]:
+    """Tell of a bug that ends a thread of ours: a watch is a hint, and the reads go on."""
+    before = threading.excepthook
+
+    def tell(about: threading.ExceptHookArgs) -> None:
+        if about.exc_value is not None and about.thread is not None:
+            place = place_of(about.exc_value)
+            console.warn(f"{about.thread.name} broke: {place}; this is a bug of rollout-gate")
+
+    threading.excepthook = tell
+    try:
+        yield
+    finally:
+        threading.excepthook = before

@@ -1,0 +1,238 @@
+"""What a run says while it goes on: lines on stderr, kept for the document at the end.
+
+A stream that is closed or full never changes a verdict: writing simply stops.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Final, TextIO
+
+from gate import __version__, log
+from gate.app.runtime.live_tree import LiveTree, shows
+from gate.clock import Clock
+from gate.cluster_name import ClusterName
+from gate.config import Settings
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.model.origin import NO_ORIGIN, Origin
+from gate.core.protocol.effects import Announce
+from gate.report.document.course import Course
+from gate.report.document.run import Run
+from gate.report.live.attempts import attempt_view
+from gate.report.style.style import Style
+from gate.report.views.timeline import timeline_line, waiting_for
+
+Show = Callable[[Announce, float], None]
+"""Shows a line; the second argument is when the run started, on the clock of the line."""
+
+Environment = Mapping[str, str]
+NO_ENVIRONMENT: Final[Environment] = MappingProxyType({})
+
+WARNING = "warning"
+_SILENT_LEVELS = ("warning", "error")
+_USUAL_COLUMNS = 80
+_WHOLE_COLUMNS = 1_000_000
+
+
+class Console:
+    """Hears the timeline and the warnings of one run; a `Listener` of the engine."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        show: Show,
+        command: str,
+        stdout: TextIO | None = None,
+        *,
+        origin: Origin = NO_ORIGIN,
+        environ: Environment = NO_ENVIRONMENT,
+    ) -> None:
+        """Start the run's time; results go to `stdout`, that of the process unless told.
+
+        `tree` shows the states of the run, where people look on; `environ` tells what a terminal
+        can show.
+        """
+        self.tree: LiveTree | None = None
+        self.is_locked = False
+        self.has_open_record = False
+        self.check_flags: tuple[str, ...] | None = None
+        self.going_namespaces: frozenset[str] = frozenset()
+        self.clock = clock
+        self.stdout = stdout or sys.stdout
+        self._show = show
+        self._command = command
+        self.origin = origin
+        self._environ = environ
+        self._started_clock = clock.now()
+        self._started_at = clock.wall().isoformat(timespec="milliseconds")
+        self._attempt_id = uuid.uuid4().hex[:12]
+        self._timeline: list[Announce] = []
+        self._warnings: list[str] = []
+        self._cautions: set[str] = set()
+        self._about: dict[str, str] = {}
+        self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
+        self._course = Course()
+        self._attending: list[Callable[[Attempt], None]] = []
+
+    @property
+    def cluster(self) -> ClusterName:
+        """How a command names the run's cluster."""
+        return ClusterName(self._about.get("context", ""), self._about.get("kubeconfig", ""))
+
+    @property
+    def attempt_id(self) -> str:
+        """The run's own name, which no other run has."""
+        return self._attempt_id
+
+    def said(self, announce: Announce) -> None:
+        """Show a line of the timeline and keep it."""
+        self._timeline.append(announce)
+        self._show(announce, self._started_clock)
+
+    def moved(self, attempt: Attempt) -> None:
+        """Keep what a chart of the run needs, and leave the state to the live tree."""
+        self._course = self._course.seen(attempt)
+        if self.tree is not None:
+            self.tree.see(partial(attempt_view, attempt, started_at=self._started_clock))
+        for hear in self._attending:
+            hear(attempt)
+
+    def attend(self, hear: Callable[[Attempt], None]) -> None:
+        """Have each state of the run told, too; `hear` returns at once and raises nothing."""
+        self._attending.append(hear)
+
+    def beat(self, attempt: Attempt) -> None:
+        """Show what is waited for, so that nobody takes silence for death; a live tree moves."""
+        if self.tree is not None and self.tree.shown:
+            return
+        now = self.clock.now()
+        self._show(Announce(now, "waiting", waiting_for(attempt, now)), self._started_clock)
+
+    def write(self, text: str) -> None:
+        """Write a result."""
+        write_safely(self.stdout, text)
+
+    def style(self, settings: Settings) -> Style:
+        """Return what the stream of the results can show now."""
+        return style_of(self.stdout, settings, self._environ)
+
+    def uncut(self, settings: Settings) -> Style:
+        """Return the style of a table or tree: off a terminal nothing of it is cut or folded."""
+        style = self.style(settings)
+        return style if self.stdout.isatty() else replace(style, width=_WHOLE_COLUMNS)
+
+    def note(self, event: str, message: str) -> None:
+        """Say something of the run before or beside its attempt."""
+        self.said(Announce(self.clock.now(), event, message))
+
+    def warn(self, message: str) -> None:
+        """Warn once, and keep it for the document; any thread may."""
+        if message not in self._warnings:
+            self._warnings.append(message)
+            self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
+
+    def caution(self, message: str) -> None:
+        """Warn of what a failure or an end of the gate could not return.
+
+        The document of a run that went well has it no more: nothing went back.
+        """
+        self._cautions.add(message)
+        self.warn(message)
+
+    def record_stays(self) -> None:
+        """Hear that the record of the attempt could not be struck out."""
+        self.has_open_record = True
+
+    def about(self, facts: Mapping[str, str]) -> None:
+        """Take what is known of the run, by the names that the document has for it."""
+        self._about.update(facts)
+
+    def placed(self, places: Mapping[Ref, tuple[str, int]]) -> None:
+        """Take the file and line of each object of the manifest."""
+        self._places = FrozenMap(places)
+
+    def run(self) -> Run:
+        """Return the run as it stands now."""
+        return Run(
+            version=__version__,
+            attempt_id=self._attempt_id,
+            command=self._command,
+            started_at=self._started_at,
+            clock_start=self._started_clock,
+            clock_end=self.clock.now(),
+            run_url=self.origin.run_url,
+            traceparent=self._about.get("traceparent", ""),
+            server=self._about.get("server", ""),
+            context=self._about.get("context", ""),
+            kubeconfig=self._about.get("kubeconfig", ""),
+            check_flags=self.check_flags,
+            cluster_uid=self._about.get("cluster_uid", ""),
+            timeline=tuple(self._timeline),
+            warnings=tuple(self._warnings),
+            cautions=frozenset(self._cautions),
+            places=self._places,
+            course=self._course,
+            is_locked=self.is_locked,
+            has_open_record=self.has_open_record,
+            going_namespaces=self.going_namespaces,
+        )
+
+
+def lines_on(stream: TextIO, settings: Settings) -> Show:
+    """Return what shows lines on a stream, in the form and from the level that was asked for.
+
+    What is not shown stays in the document.
+    """
+    if settings.log_format == "json":
+        return _logged
+    silent = settings.quiet or settings.log_level == "error"
+
+    def show(announce: Announce, started_at: float) -> None:
+        if silent or (settings.log_level in _SILENT_LEVELS and announce.event != WARNING):
+            return
+        write_safely(stream, timeline_line(announce, started_at) + "\n")
+
+    return show
+
+
+def _logged(announce: Announce, started_at: float) -> None:
+    """Write an object a line; the log knows its level."""
+    say = log.warning if announce.event == WARNING else log.info
+    say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)
+
+
+def write_safely(stream: TextIO, text: str) -> None:
+    """Write to a stream that may be closed or full."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except (OSError, ValueError):
+        return
+
+
+def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:
+    """Return what a stream can show: colour where people look at a terminal, unless they decline.
+
+    A CI host may give a terminal to what it runs, and shows a log later.
+    """
+    encoding = stream.encoding or "utf-8"
+    if not stream.isatty():
+        return Style(encoding=encoding)
+    wanted = not settings.plain and shows(environ)
+    return Style(color=wanted, encoding=encoding, width=_columns(stream))
+
+
+def _columns(stream: TextIO) -> int:
+    """Return a terminal's width; one that does not tell it, as some of CI hosts, has 80."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS

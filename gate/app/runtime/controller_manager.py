@@ -1,0 +1,105 @@
+"""Looks whether the controller manager lives, by its Lease, once a rollout stands still.
+
+Leader election renews the Lease every 2 s (`--leader-elect-retry-period`). Where it cannot be read
+(no right, no such Lease) that is no evidence of anything, and it is not asked for again: a silence
+that was reported before ends with it. The way back has rollouts of its own, which know of none.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from gate.clock import Clock
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.lock import Lock
+from gate.core.plan.leg import Leg
+from gate.core.protocol.events import ControllersActed, ControllersSilent
+from gate.kube.client import Client
+from gate.kube.failures import ApiError
+from gate.kube.lease import Leases
+from gate.kube.repetition import Limits
+
+LEASE: Final = Lock("kube-system", "kube-controller-manager")
+STALLED_SECONDS: Final = 10.0
+"""For how long nothing has to have moved before it is looked at."""
+LOOK_SECONDS: Final = 10.0
+SILENT_SECONDS: Final = 20.0
+"""A Lease that stays the same for so long: a leader gives up after 10 s (renewal deadline)."""
+
+_LIMITS: Final = Limits(answer_seconds=5.0, retry_seconds=0.0)
+
+Put = Callable[[ControllersSilent | ControllersActed], None]
+
+
+class ControllerManagerWatch:
+    """Reads the Lease every 10 s while nothing moves; tells when it stays the same.
+
+    What becomes of such a read says nothing of the contact that the attempt has with the server.
+    """
+
+    def __init__(self, clock: Clock, client: Client, put: Put, stopping: threading.Event) -> None:
+        """Share the client's connections and pace; `run` asks, and ends once it is `stopping`."""
+        alone = Client(client.connection, clock, limits=_LIMITS, stopping=stopping)
+        alone.pace = client.pace
+        self._clock = clock
+        self._leases = Leases(alone)
+        self._put = put
+        self._stopping = stopping
+        self._attempt: Attempt | None = None
+        self._leg = Leg.FORWARD
+        self._renewed = ""
+        self._same_since = 0.0
+        self._is_silent = False
+
+    def moved(self, attempt: Attempt) -> None:
+        """Hear how far the attempt is."""
+        self._attempt = attempt
+
+    def run(self) -> None:
+        """Look until the end, or until it is clear that nothing can be seen."""
+        while not self._clock.wait(LOOK_SECONDS, self._stopping):
+            attempt = self._attempt
+            if attempt is None:
+                continue
+            if attempt.leg is not self._leg:
+                self._leg, self._renewed, self._is_silent = attempt.leg, "", False
+            if attempt.state not in (State.FOLLOWING, State.BAKING):
+                continue
+            if attempt.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
+                self._tell(is_silent=False)
+                self._renewed = ""
+            elif not self._look():
+                self._tell(is_silent=False)
+                return
+
+    def _look(self) -> bool:
+        """Read the Lease; False where it cannot be read, now or later."""
+        try:
+            held = self._leases.read(LEASE)
+        except ApiError as error:
+            return error.transient
+        if held is None:
+            return False
+        now = self._clock.now()
+        if held.renewed != self._renewed:
+            self._renewed, self._same_since = held.renewed, now
+        self._tell(is_silent=bool(held.renewed) and now - self._same_since >= SILENT_SECONDS)
+        return True
+
+    def _tell(self, *, is_silent: bool) -> None:
+        if is_silent == self._is_silent:
+            return
+        self._is_silent, now = is_silent, self._clock.now()
+        self._put(ControllersSilent(now, self._same_since) if is_silent else ControllersActed(now))
+
+
+def _is_stalled(attempt: Attempt, now: float) -> bool:
+    """Tell whether a Deployment is waited for whose counters have not moved for a while."""
+    waited_for = (one for ref, one in attempt.rollouts.items() if ref not in attempt.departures)
+    return any(
+        not one.progress.complete and now - one.progress.last_at >= STALLED_SECONDS
+        for one in waited_for
+    )

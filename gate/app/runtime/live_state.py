@@ -1,0 +1,89 @@
+"""What runs now, read once: the ground of `status`, `history`, `undo` and their like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.app.runtime.session import Session
+from gate.core.attempt.following import applied_found
+from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Deployment, Ref, ReplicaSet, Watched, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.errors import RefusedError
+from gate.kube.reads import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A Deployment that exists, with its ReplicaSets and pods, as one read found them."""
+
+    object: LiveObject
+    deployment: Deployment
+    snapshot: Snapshot
+
+    def revision(self, number: int) -> ReplicaSet | None:
+        """Return the ReplicaSet of a revision, None where it is gone."""
+        return next((rs for rs in self.snapshot.owned() if rs.revision == number), None)
+
+
+def read_object(session: Session, ref: Ref) -> LiveObject:
+    """Read a Deployment; RefusedError where there is none of that name."""
+    fact = Reader(session.client, session.resources, session.clock).live(ref)
+    if isinstance(fact, Known):
+        return fact.value
+    raise RefusedError(
+        f"there is no {ref} in namespace {ref.namespace}",
+        reason=Reason.NOT_FOUND,
+        hint="is the namespace right? -n NAMESPACE",
+    )
+
+
+def selector_of(live: LiveObject) -> Mapping[str, Any]:
+    """Return a Deployment's label selector."""
+    selector: Mapping[str, Any] = live.body.thaw()["spec"]["selector"]
+    return selector
+
+
+def read_live(session: Session, name: str) -> Live:
+    """Read a Deployment and what it owns; RefusedError where there is none of that name."""
+    ref = deployment_ref(session.namespace, name)
+    found = read_object(session, ref)
+    if found.deployment is None:
+        raise TypeError(f"{ref} was read as something else")
+    replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
+    now = session.clock.now()
+    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.deployment))
+    snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
+    snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
+    return Live(found, found.deployment, snapshot)
+
+
+def standing(live: Live, now: float) -> Rollout:
+    """Judge what is there without waiting for time to pass.
+
+    A deadline condition counts at once, and of a pod that is not ready the restarts of before;
+    a pod that serves is not held to account for the crashes of months ago.
+    """
+    deployment = live.deployment
+    snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))
+    later: list[Watched] = [*live.snapshot.replica_sets.values()]
+    for track in live.snapshot.pods.values():
+        if track.pod.ready:
+            snapshot = snapshot.fold(Observed(now, track.pod))
+        else:
+            later.append(track.pod)
+    found = applied_found(now, deployment)
+    rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
+    believed_at = now - deployment.progress_deadline_seconds
+    rollout = replace(rollout, applied=replace(found, at=believed_at))
+    for thing in later:
+        rollout = rollout.observe(Observed(now, thing))
+    return rollout

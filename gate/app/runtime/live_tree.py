@@ -1,0 +1,138 @@
+"""The live tree of a run: shown at the end of a terminal, from the latest of its states.
+
+What happens in the run only leaves a state here; the terminal's thread makes a picture of it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Final, TextIO, cast
+
+from gate.app.runtime.terminal import Terminal, TerminalStream, continued
+from gate.app.runtime.world import World
+from gate.clock import Clock, SystemClock
+from gate.config import Settings
+from gate.report.live.canvas import Painted
+from gate.report.live.view import View
+from gate.signals import ignored
+
+Seen = Callable[[float], View]
+"""Returns what there is to see at a moment of the run's clock."""
+
+_DUMB: Final = ("", "dumb", "unknown")
+_OFF: Final = ("", "0", "false")
+_STIFF: Final = ("linux", "screen", "st-", "xterm-r")
+"""Terminals, by the beginning of TERM, that do not break lines anew when they get narrower."""
+
+
+class LiveTree:
+    """What a terminal shows below the lines of a run, on the run's own clock."""
+
+    def __init__(self, terminal: Terminal, clock: Clock) -> None:
+        self._terminal = terminal
+        self._clock = clock
+        self._seen: Seen | None = None
+        self._key: tuple[object, ...] = ()
+        self._picture: Sequence[Painted] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is something to see."""
+        return self._seen is not None
+
+    def see(self, seen: Seen) -> None:
+        """Show this from the next moment on; returns at once."""
+        self._seen = seen
+        self._terminal.show(self._lines)
+
+    def end(self) -> None:
+        """Take it away."""
+        self._seen = None
+        self._terminal.show(None)
+
+    def _lines(self, columns: int, rows: int) -> Sequence[Painted]:
+        """Return the picture, made anew where a state, a second or the window has changed."""
+        seen, now = self._seen, self._clock.now()
+        if seen is None:
+            return ()
+        key = (seen, math.floor(now), columns, rows)
+        if key != self._key:
+            from gate.report.live.rendering import Look, frame  # rich
+
+            self._picture = frame(seen(now), Look(columns, rows, self._terminal.encoding))
+            self._key = key
+        return self._picture
+
+
+def live_tree(stream: TextIO, settings: Settings, clock: Clock) -> LiveTree | None:
+    """Return the tree of a run whose lines go to `stream`; None where plain lines are wanted."""
+    silent = settings.quiet or settings.log_level in ("warning", "error")
+    if settings.plain or silent or settings.log_format == "json":
+        return None
+    if isinstance(stream, TerminalStream) and stream.terminal.shows:
+        return LiveTree(stream.terminal, clock)
+    return None
+
+
+def shows(environ: Mapping[str, str]) -> bool:
+    """Tell whether a terminal may be painted on: it can, and people look at it."""
+    dumb = environ.get("TERM", "") in _DUMB
+    in_pipeline = environ.get("CI", "").lower() not in _OFF
+    return not dumb and not in_pipeline and "NO_COLOR" not in environ
+
+
+def of_terminal(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what `shows` goes by, and nothing of the pipeline or the machine."""
+    return {name: environ[name] for name in ("TERM", "CI", "NO_COLOR") if name in environ}
+
+
+def reflows(environ: Mapping[str, str]) -> bool:
+    """Tell whether lines that get too long are broken anew; xterm cuts them, most others do."""
+    if "TMUX" in environ:
+        return True
+    return "XTERM_VERSION" not in environ and not environ.get("TERM", "").startswith(_STIFF)
+
+
+@contextmanager
+def on_terminals(world: World) -> Iterator[World]:
+    """Have the block write to the world's terminals without waiting for them."""
+    found: dict[int, Terminal] = {}
+
+    def opened(stream: TextIO) -> TextIO:
+        device = _terminal_device(stream)
+        if device is None:
+            return stream
+        if device not in found:
+            found[device] = Terminal(
+                stream.fileno(),
+                stream.encoding or "utf-8",
+                SystemClock(),
+                reflows=reflows(world.environ),
+                shows=shows(world.environ),
+            )
+        return cast("TextIO", TerminalStream(found[device], stream))
+
+    with ExitStack() as stack:
+        stderr, stdout = opened(world.stderr), opened(world.stdout)
+        for terminal in found.values():
+            stack.callback(_close, world, terminal)
+        stack.enter_context(continued(tuple(found.values())))
+        yield replace(world, stdout=stdout, stderr=stderr)
+
+
+def _close(world: World, terminal: Terminal) -> None:
+    """Send the rest; a first signal does not cut a verdict off, the second ends the process."""
+    with world.delivered(ignored):
+        terminal.close()
+
+
+def _terminal_device(stream: TextIO) -> int | None:
+    """Return which terminal a stream goes to, None where it goes elsewhere."""
+    try:
+        return os.fstat(stream.fileno()).st_rdev if stream.isatty() else None
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,88 @@
+"""What leaves a run passes here: its streams and its log, without the secrets that it knows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TextIO, cast
+
+from gate import log
+from gate.app.runtime.terminal import TerminalStream
+from gate.app.runtime.world import World
+from gate.manifests.containers import containers
+from gate.manifests.manifest import Manifest
+from gate.wire.secret_values import SecretValues
+
+Mask = Callable[[str], str]
+
+
+class MaskedStream(io.TextIOBase):
+    """A text stream without secrets; a secret that is parted between two writes is not found."""
+
+    def __init__(self, stream: TextIO, mask: Mask) -> None:
+        self._stream = stream
+        self._mask = mask
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding that the stream has."""
+        return self._stream.encoding or "utf-8"
+
+    def isatty(self) -> bool:
+        """Return whether people look at it."""
+        return self._stream.isatty()
+
+    def writable(self) -> bool:
+        """Return that it can be written to."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the stream."""
+        return self._stream.fileno()
+
+    def flush(self) -> None:
+        """Send what was written."""
+        self._stream.flush()
+
+    def write(self, text: str, /) -> int:
+        """Write the text without secrets."""
+        self._stream.write(self._mask(text))
+        return len(text)
+
+
+@contextmanager
+def masked(world: World) -> Iterator[World]:
+    """Have the streams and the log of the block be without the world's secrets."""
+    mask = world.secrets.mask
+    stdout, stderr = (_masked(stream, mask) for stream in (world.stdout, world.stderr))
+    with log.masked_by(mask):
+        yield replace(world, stdout=stdout, stderr=stderr)
+
+
+def _masked(stream: TextIO, mask: Mask) -> TextIO:
+    """Return a stream that masks; a terminal's masks its picture, too."""
+    if isinstance(stream, TerminalStream):
+        stream.terminal.mask = mask
+        return cast("TextIO", stream)
+    return cast("TextIO", MaskedStream(stream, mask))
+
+
+def learn(secrets: SecretValues, manifest: Manifest) -> None:
+    """Take the values of a manifest's Secrets, but for what the manifest calls anything by."""
+    for item in manifest.objects:
+        secrets.spare([item.name, item.namespace or "", item.kind])
+        for container in containers(item):
+            secrets.spare(_names_of(container))
+    for item in manifest.objects:
+        if item.kind == "Secret":
+            secrets.add_secret(item.body)
+
+
+def _names_of(container: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name of a container, and each part of the reference to its image."""
+    yield str(container.get("name"))
+    image = str(container.get("image"))
+    yield image
+    yield from image.replace(":", "/").replace("@", "/").split("/")

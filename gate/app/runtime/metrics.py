@@ -1,0 +1,219 @@
+"""The metrics of a run: asked for by its settings, told as it goes on, delivered at its end.
+
+They come after everything else: no report waits for them, and every fault of theirs is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gate import __version__
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import World
+from gate.clock import Clock
+from gate.config import Settings
+from gate.config.metrics_settings import gateway_access
+from gate.core.attempt.state import Attempt
+from gate.core.model.outcome import Reason
+from gate.errors import GateError, place_of
+from gate.metrics.families import Sample
+from gate.metrics.gateway_url import GatewayUrl
+from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
+from gate.metrics.run import About, Place, RunMetrics
+from gate.metrics.samples import samples_of
+from gate.metrics.stale import Existing
+from gate.wire.files import put
+
+if TYPE_CHECKING:
+    from gate.kube.connection import Connection, Options  # the client: half a second
+
+AFTER_SIGNAL_SECONDS: Final = 5.0
+"""How long after a signal a run may go on at all (contract, section 6)."""
+NOTE: Final = "metrics"
+TEXTFILE_SUFFIX: Final = ".prom"
+"""The textfile collector reads files of this name alone (node_exporter, `textfile.go`)."""
+
+
+def metered(world: World, settings: Settings, command: str) -> World:
+    """Return a world that is told of the run, where the settings ask for its metrics.
+
+    A dry run is no attempt, and has none.
+    """
+    wanted = (settings.pushgateway, settings.metrics_textfile, settings.metrics_listen)
+    if settings.dry_run or not any(item is not None for item in wanted):
+        return world
+    run = RunMetrics(About(command, __version__), world.clock)
+
+    def connect(options: Options, clock: Clock) -> Connection:
+        connection = world.connect(options, clock)
+        connection.api.counted = run.requests.count
+        return connection
+
+    return replace(world, connect=connect, metrics=run)
+
+
+def refused(world: World, console: Console, error: GateError) -> None:
+    """Tell of an end without a verdict."""
+    run = world.metrics
+    if run is None:
+        return
+
+    def tell() -> None:
+        run.concerns(console.run().places)
+        run.refused(error.outcome, error.reason)
+
+    _quietly(console, tell)
+
+
+@contextmanager
+def measured(world: World, settings: Settings, console: Console) -> Iterator[None]:
+    """Measure the run in the block, and deliver what was measured at its end."""
+    run = world.metrics
+    if run is None:
+        yield
+        return
+    delivery = _Delivery(world, settings, console, run)
+    with ExitStack() as stack:
+        _quietly(console, partial(delivery.listen, stack))
+        console.attend(lambda attempt: _quietly(console, partial(delivery.moved, attempt)))
+        yield
+        if run.ended:
+            _quietly(console, delivery.deliver)
+
+
+def _quietly(console: Console, work: Callable[[], None]) -> None:
+    """Do what no verdict may depend on."""
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 - no fault of metrics may change an end
+        console.warn(f"metrics: {place_of(error)}; this is a bug of rollout-gate")
+
+
+class _Delivery:
+    """Where the metrics of one run go."""
+
+    def __init__(self, world: World, settings: Settings, console: Console, run: RunMetrics) -> None:
+        self._clock = world.clock
+        self._environ = world.environ
+        self._secrets = world.secrets
+        self._settings = settings
+        self._console = console
+        self._run = run
+        self._existing: Existing | None = None
+
+    def listen(self, stack: ExitStack) -> None:
+        """Begin to serve, where that is asked for."""
+        address = self._settings.metrics_listen
+        if address is None:
+            return
+        from gate.metrics.endpoint import listening
+
+        try:
+            url = stack.enter_context(listening(address.host, address.port, self._read))
+        except OSError as error:
+            where = f"{address.host}:{address.port}"
+            self._console.warn(f"nothing listens on {where} for metrics: {error.strerror or error}")
+            return
+        self._console.note(NOTE, url)
+
+    def _read(self) -> Iterator[Sample]:
+        """Return the samples of this moment; a manifest's Deployments are known before its run."""
+        self._run.concerns(self._console.run().places)
+        return self._samples()
+
+    def _samples(self) -> Iterator[Sample]:
+        """Yield the samples of this moment."""
+        return self._masked(samples_of(self._run))
+
+    def _masked(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        """Yield samples no label of which holds a secret."""
+        for sample in samples:
+            labels = tuple(self._secrets.mask(label) for label in sample.labels)
+            yield replace(sample, labels=labels)
+
+    def moved(self, attempt: Attempt) -> None:
+        """Take a step; at the first one look what the cluster has, beside the run."""
+        first = self._run.latest is None
+        if first and not self._run.ended:
+            self._run.cluster_uid = self._console.run().cluster_uid
+        self._run.moved(attempt)
+        if first and self._settings.pushgateway is not None and self._existing is None:
+            self._clock.start(self._look, "metrics")
+
+    def deliver(self) -> None:
+        """Write the file, then push."""
+        self._run.cluster_uid = self._console.run().cluster_uid
+        if self._settings.metrics_textfile is not None:
+            self._write(Path(self._settings.metrics_textfile))
+        if self._settings.pushgateway is not None:
+            self._push(self._settings.pushgateway)
+
+    def _look(self) -> None:
+        look, at = self._run.look, self._clock.wall().timestamp()
+        if look is None:
+            return
+        found = {}
+        for namespace in {namespace for namespace, _ in self._run.places}:
+            try:
+                names = look(namespace)
+            except GateError:  # what exists is not known then, and nothing is called stale
+                return
+            if names is not None:
+                found[namespace] = names
+        self._existing = Existing(self._run.cluster_uid, at, found)
+
+    def _write(self, path: Path) -> None:
+        from gate.metrics.exposition import text_of
+
+        if path.suffix != TEXTFILE_SUFFIX:
+            self._console.warn(f"metrics: {path}: the node exporter reads *{TEXTFILE_SUFFIX} alone")
+        try:
+            put(path, text_of(self._samples()))
+        except OSError as error:
+            why = error.strerror or error
+            self._console.warn(f"the metrics {path} could not be written: {why}")
+
+    def _push(self, where: GatewayUrl) -> None:
+        from gate.metrics.pushgateway import Pushgateway
+        from gate.metrics.sending import Sender
+
+        access = gateway_access(self._environ, allow_plain_http=self._settings.allow_insecure)
+        access = replace(access, learned=self._secrets.add)
+        sender = Sender(where.base, access, self._clock)
+        gateway = Pushgateway(where, sender, self._clock)
+        try:
+            self._tell(gateway.push(Groups(self._texts(), self._existing), self._seconds()))
+        finally:
+            sender.close()
+
+    def _texts(self) -> dict[Place, bytes | None]:
+        """Return the text of each group; a Deployment that somebody deleted has none."""
+        from gate.metrics.exposition import text_of
+
+        samples = [*samples_of(self._run)]
+        last = {one.place: one.reason for one in self._run.ended}
+        return {
+            place: None
+            if reason is Reason.DELETED
+            else text_of(self._masked(one for one in samples if one.labels[:2] == place))
+            for place, reason in last.items()
+        }
+
+    def _seconds(self) -> float:
+        """Return how long a push may take; after a signal there is not as much time."""
+        ends_at = self._run.interrupted_at + AFTER_SIGNAL_SECONDS
+        return min(PUSH_SECONDS, ends_at - self._clock.now())
+
+    def _tell(self, pushed: Pushed) -> None:
+        if pushed.problem:
+            self._console.warn(f"the metrics were not pushed: {pushed.problem}")
+        if pushed.unswept:
+            self._console.warn(f"stale groups may stand in the Pushgateway: {pushed.unswept}")
+        for namespace, name in pushed.removed:
+            gone = f"deployment/{name} of {namespace} is gone, and so is its group"
+            self._console.note(NOTE, f"{gone} in the Pushgateway")

@@ -1,0 +1,169 @@
+"""One run's connections: to a cluster, to what answers its checks, and its inbox of events."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+from gate.app.runtime import check_sources
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import Connect, World
+from gate.clock import Clock
+from gate.config import Settings
+from gate.engine import Inbox
+from gate.kube.client import Client, Heard, Query
+from gate.kube.connection import Connection, Options
+from gate.kube.contact import Contact
+from gate.kube.lists import deployment_names
+from gate.kube.repetition import Limits
+from gate.kube.resources import Resources
+from gate.sources.source import Sources
+from gate.wire.secret_values import SecretValues
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What every command that talks to a cluster needs; nothing was sent when it is made.
+
+    `at_end` takes what is to be done before the connections are closed. `secrets` are kept out of
+    every output.
+    """
+
+    clock: Clock
+    connection: Connection
+    client: Client
+    resources: Resources
+    sources: Sources
+    inbox: Inbox
+    namespace: str
+    at_end: Callable[[Callable[[], None]], object]
+    secrets: SecretValues = field(default_factory=SecretValues)
+
+
+@contextmanager
+def connected(
+    settings: Settings,
+    clock: Clock,
+    connect: Connect,
+    sources: Sources,
+    heard: Heard | None = None,
+    plugin_named: Callable[[str], None] | None = None,
+) -> Iterator[Session]:
+    """Connect as the settings say, for the block; raises what `connect` raises.
+
+    `heard` is told of each answer of the server, for recordings, `plugin_named` of the program
+    that proves who we are, before it runs. At the end nothing is waited
+    for: what is under way in other threads ends by itself.
+    """
+    connection = connect(_options(settings, plugin_named), clock)
+    if settings.namespace:
+        connection = replace(connection, namespace=settings.namespace)
+    inbox: Inbox = SimpleQueue()
+    stopping = threading.Event()
+    client = Client(
+        connection,
+        clock,
+        # In mid-flight too: what could not be read by then is unknown, and is asked for again.
+        limits=Limits(retry_seconds=settings.connect_timeout),
+        contact=Contact(clock, inbox.put),
+        stopping=stopping,
+        heard=heard,
+    )
+    with ExitStack() as stack:
+        stack.callback(connection.close)
+        stack.callback(stopping.set)
+        resources = Resources(client)
+        yield Session(
+            clock,
+            connection,
+            client,
+            resources,
+            sources,
+            inbox,
+            connection.namespace,
+            stack.callback,
+        )
+
+
+def opened(
+    world: World,
+    settings: Settings,
+    stack: ExitStack,
+    console: Console,
+    heard: Heard | None = None,
+) -> Session:
+    """Connect to the world's cluster for as long as the stack is open."""
+
+    def named(plugin: str) -> None:
+        console.note("cluster", f"credentials come from the program {plugin}")
+
+    sources = check_sources.opened(world.answering, settings, world.clock, stack)
+    session = stack.enter_context(guarded(world, settings, sources, heard, named))
+    world.secrets.spare([session.namespace, session.connection.context])
+    if world.metrics is not None:
+        world.metrics.look = partial(deployment_names, session.client)
+    return session
+
+
+@contextmanager
+def guarded(
+    world: World,
+    settings: Settings,
+    sources: Sources,
+    heard: Heard | None = None,
+    plugin_named: Callable[[str], None] | None = None,
+) -> Iterator[Session]:
+    """Connect as `connected` does; credentials, and Secrets that are read, become known secrets."""
+
+    def connect(options: Options, clock: Clock) -> Connection:
+        connection = world.connect(options, clock)
+        connection.credentials.tell(world.secrets.add)
+        return connection
+
+    learning = partial(_heard, world.secrets, heard)
+    with connected(settings, world.clock, connect, sources, learning, plugin_named) as session:
+        yield replace(session, secrets=world.secrets)
+
+
+def _heard(
+    secrets: SecretValues,
+    heard: Heard | None,
+    method: str,
+    path: str,
+    query: Query,
+    body: bytes,
+) -> None:
+    """Learn the values of Secrets that were read or written, then tell of the answer."""
+    if "/secrets" in path:
+        for secret in _secrets_in(body):
+            secrets.add_secret(secret)
+    if heard is not None:
+        heard(method, path, query, body)
+
+
+def _secrets_in(body: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of an answer, one or a list; who asked says what of it cannot be read."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    items = found.get("items") if isinstance(found, dict) else found
+    for each in items if isinstance(items, list) else [found]:
+        if isinstance(each, dict):
+            yield each
+
+
+def _options(settings: Settings, plugin_named: Callable[[str], None] | None) -> Options:
+    return Options(
+        kubeconfig=settings.kubeconfig or "",
+        context=settings.context or "",
+        allow_insecure=settings.allow_insecure,
+        exec_plugins=tuple(settings.allow_exec_plugin) or None,
+        plugin_named=plugin_named,
+    )

@@ -1,0 +1,114 @@
+"""The watches of an attempt from before its first write on: they tell what served until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gate.app.runtime.session import Session
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Target
+from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.snapshot import Snapshot
+from gate.engine import Message
+from gate.errors import RefusedError
+from gate.kube.watch import watches_of
+
+LONGEST_NAP_SECONDS = 3600.0
+LEAVE_SECONDS = 0.1
+NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
+"""What has to be listed before anything can be said of a baseline; Events only explain."""
+
+
+class Watching:
+    """Watches for some Deployments, and what they have shown so far.
+
+    Until the attempt begins, `settle` folds events here; what comes later stays in the inbox.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        selectors: Mapping[Ref, Mapping[str, Any]],
+        tap: Callable[[bytes], None] | None = None,
+    ) -> None:
+        """Plan the watches; `start` begins them."""
+        self._session = session
+        self.selectors = FrozenMap(selectors)
+        self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
+        self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
+        self._listed: set[tuple[Ref, Kind]] = set()
+        self._why_not = ""
+
+    def start(self) -> None:
+        """Begin to watch; the session's end is the end of the watches."""
+        self._watches.start()
+        self._session.at_end(self._leave)
+
+    def settle(self, seconds: float) -> None:
+        """Wait until everything is listed once; RefusedError where that takes too long."""
+        ends_at = self._session.clock.now() + seconds
+        while not self._settled():
+            left = ends_at - self._session.clock.now()
+            event = self._session.clock.receive(self._session.inbox, left) if left > 0 else None
+            if event is None:
+                why = f": {self._why_not}" if self._why_not else ""
+                raise RefusedError(
+                    f"the API server did not list what runs within {seconds:.0f} s{why}",
+                    reason=Reason.UNREACHABLE,
+                    hint="--connect-timeout sets how long it is tried",
+                )
+            self._hear(event)
+
+    def target(self, ref: Ref) -> Target:
+        """Return what is known of a Deployment now, and what serves."""
+        snapshot = self._snapshots[ref]
+        return Target(ref, snapshot, baseline_of(snapshot))
+
+    def snapshot(self, ref: Ref) -> Snapshot:
+        """Return what is known of a Deployment now."""
+        return self._snapshots[ref]
+
+    def follow(self, rollout: Rollout) -> Rollout:
+        """Wait for the next event, or until time may change the verdict; fold it.
+
+        RefusedError where nothing more will come, since asking is not allowed any more.
+        """
+        now = self._session.clock.now()
+        nap = min(max(0.0, rollout.wake_at(now) - now), LONGEST_NAP_SECONDS)
+        event = self._session.clock.receive(self._session.inbox, nap)
+        if event is not None:
+            self._hear(event)
+        if isinstance(event, Observed | Vanished | Listed):
+            return rollout.observe(event)
+        return rollout
+
+    def stop(self) -> None:
+        """See nothing more; nobody is waited for."""
+        self._watches.stop()
+
+    def _leave(self) -> None:
+        self._watches.stop()
+        self._watches.join(LEAVE_SECONDS)
+
+    def _settled(self) -> bool:
+        return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
+
+    def _hear(self, event: Message) -> None:
+        match event:
+            case Listed(_, kind, about, _):
+                self._listed.add((about, kind))
+            case AccessRefused(_, _, why, reason):
+                raise RefusedError(why, reason=reason)
+            case ContactLost(_, why) | ContactFailed(_, why):
+                self._why_not = why
+            case _:
+                pass
+        if isinstance(event, Observed | Vanished | Listed):
+            folded = ((ref, snapshot.fold(event)) for ref, snapshot in self._snapshots.items())
+            self._snapshots = FrozenMap(folded)

@@ -1,0 +1,82 @@
+"""What a command meets outside of itself: time, a cluster, what answers checks, streams, signals.
+
+The process's own is `outside()`; a rehearsal plays another one, in the same process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from gate.clock import Clock, SystemClock
+from gate.processes import Processes, SystemProcesses
+from gate.signals import Delivery, delivered_to
+from gate.wire.secret_values import SecretValues
+
+if TYPE_CHECKING:
+    from gate.config import Settings
+    from gate.kube.connection import Connection, Options  # the client: half a second
+    from gate.metrics.run import RunMetrics
+    from gate.sources.source import Sources
+
+Connect = Callable[["Options", Clock], "Connection"]
+"""Raises what `gate.kube.connection.connect` raises."""
+OpenSources = Callable[["Settings", Clock, SecretValues], "Sources"]
+"""Return what answers the checks of a run, and add what is sent to the secrets; raises UsageError
+for what cannot be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One run's surroundings; nothing in `gate.app` looks past them.
+
+    `environ` is where the pipeline says which run it is. `processes` are those of the machine that
+    the run is on. `metrics` are told of the run, None where nobody asks for them. `secrets` are
+    kept out of every output.
+    """
+
+    clock: Clock
+    connect: Connect
+    sources: OpenSources
+    delivered: Delivery
+    stdin: BinaryIO
+    stdout: TextIO
+    stderr: TextIO
+    environ: Mapping[str, str]
+    processes: Processes
+    metrics: RunMetrics | None = None
+    secrets: SecretValues = field(default_factory=SecretValues)
+
+    def answering(self, settings: Settings, clock: Clock) -> Sources:
+        """Return what answers the checks of a run; raises what `sources` raises."""
+        return self.sources(settings, clock, self.secrets)
+
+
+def outside() -> World:
+    """Return the surroundings of this process as they are now."""
+    return World(
+        SystemClock(),
+        _connected,
+        _sources,
+        delivered_to,
+        sys.stdin.buffer,
+        sys.stdout,
+        sys.stderr,
+        os.environ,
+        SystemProcesses(),
+    )
+
+
+def _connected(options: Options, clock: Clock) -> Connection:
+    from gate.kube.connection import connect
+
+    return connect(options, clock=clock)
+
+
+def _sources(settings: Settings, clock: Clock, secrets: SecretValues) -> Sources:
+    from gate.app.runtime.check_sources import sources
+
+    return sources(settings, clock, secrets)

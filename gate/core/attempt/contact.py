@@ -1,0 +1,87 @@
+"""What an attempt knows of its contact with the API server: heard last, lost, refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.outcome import Reason
+
+REFUSED_SECONDS = 15.0
+"""For how long the same access has to be refused until asking again is no use."""
+REFUSED_TIMES = 3
+"""How often at least: an authorizer that fails now and then is none that refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Access that is refused, again and again since `since` (monotonic seconds)."""
+
+    why: str
+    reason: Reason
+    since: float
+    times: int
+    last_at: float
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it was answered often enough, for long enough, and never otherwise."""
+        return self.times >= REFUSED_TIMES and self.last_at - self.since >= REFUSED_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an attempt that could not go on ended."""
+
+    reason: Reason
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """`facts_at` is when the last fact came, `lost` why there is no contact, None while there is.
+
+    `refusals` are by what is refused: a kind in a namespace.
+    """
+
+    facts_at: float = -math.inf
+    lost: str | None = None
+    refusals: FrozenMap[str, Refusal] = field(default_factory=FrozenMap)
+
+    def heard(self, at: float) -> Contact:
+        """Return it after a fact."""
+        return Contact(max(at, self.facts_at), self.lost, self.refusals)
+
+    def refused(self, at: float, what: str, why: str, reason: Reason) -> Contact:
+        """Return it after a 401 or 403."""
+        known = self.refusals.get(what)
+        since, times = (known.since, known.times) if known is not None else (at, 0)
+        refusal = Refusal(why, reason, since, times + 1, at)
+        return replace(self, refusals=self.refusals.put(what, refusal))
+
+    def granted(self, what: str) -> Contact:
+        """Return it after what was refused is not any more."""
+        return replace(self, refusals=self.refusals.drop(what))
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The refusal that lasts, if one does: trying again is no use."""
+        return next(self._lasting(), None)
+
+    @property
+    def why_not(self) -> str | None:
+        """Why nothing can be had, None while it can."""
+        return self.refusal.why if self.refusal is not None else self.lost
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """What stands between us and the server: a refusal that has not ended, or its silence."""
+        refusal = next(iter(self.refusals.values()), None) if not self.lost else self.refusal
+        if refusal is not None:
+            return Trouble(refusal.reason, refusal.why)
+        return None if self.lost is None else Trouble(Reason.UNREACHABLE, self.lost)
+
+    def _lasting(self) -> Iterator[Refusal]:
+        return (refusal for refusal in self.refusals.values() if refusal.lasts)

@@ -1,0 +1,97 @@
+"""How a Deployment begins to be followed: from the answer to our apply, or as it was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, leg_timeout
+from gate.core.model.body import Body
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Deployment
+from gate.core.plan.leg import Leg
+from gate.core.plan.rollback_plan import spec_changed
+from gate.core.rollout.applied import Applied
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.ssa import field_set, managed_fields
+
+
+class UnexpectedAnswer(Exception):
+    """An answer to an effect that is not outstanding; the attempt is untouched."""
+
+
+def applied_of(
+    at: float, before: LiveObject | None, live: LiveObject, field_manager: str
+) -> Applied:
+    """Return what our apply returned, with the fields of the template that it owns."""
+    deployment = live.deployment
+    if deployment is None:
+        raise UnexpectedAnswer(f"{live.ref} is no Deployment")
+    was = before.deployment if before is not None else None
+    owned = None
+    if field_manager == FIELD_MANAGER:
+        owned_fields = managed_fields.owned_fields(
+            live.managed.thaw()["managedFields"], FIELD_MANAGER
+        )
+        below = field_set.descend(owned_fields, "spec", "template")
+        owned = Body.of(below) if below else None
+    return Applied(
+        uid=live.uid,
+        generation=deployment.generation,
+        template=deployment.template,
+        owned=owned,
+        at=at,
+        new_template=was is None or was.template.body != deployment.template.body,
+        spec_changed=spec_changed(before, live),
+    )
+
+
+def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Applied:
+    """Return what `verify` follows: what it found, its whole template being "ours".
+
+    `changed` is false of what is known to be as it was before.
+    """
+    return Applied(
+        live.uid,
+        live.generation,
+        live.template,
+        owned=None,
+        at=at,
+        new_template=changed,
+        spec_changed=changed,
+        found=True,
+    )
+
+
+def policy_of_the_way_back(policy: Policy) -> Policy:
+    """Return the limits of a rollback: no window, and patience with what passes by itself.
+
+    A quota that new pods filled is free again once they are gone, but the ReplicaSet's own
+    retries come minutes apart by then (client-go rate limiter, up to 1,000 s). Giving up sooner
+    than the clocks would only make it a failed rollback.
+    """
+    fail_fast = replace(
+        policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
+    )
+    return replace(policy, bake_seconds=0.0, evidence_seconds=0.0, fail_fast=fail_fast)
+
+
+def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
+    """Put a fresh rollout in the place of the snapshot, with the budget of the leg."""
+    policy = attempt.plan.policy
+    forward = attempt.leg is Leg.FORWARD
+    rollout = Rollout.start(
+        applied,
+        snapshot,
+        policy if forward else policy_of_the_way_back(policy),
+        total_seconds=leg_timeout(policy, attempt.leg),
+        budget_from=attempt.leg_at,
+        deadline_decides=forward,
+    )
+    return replace(
+        attempt,
+        rollouts=attempt.rollouts.put(snapshot.ref, rollout),
+        snapshots=attempt.snapshots.drop(snapshot.ref),
+    )

@@ -1,0 +1,114 @@
+"""What an attempt writes down before each leg: its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.model.body import Body
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
+from gate.core.plan.rollback_plan import content
+from gate.core.rollout.causes import Cause
+
+
+def record_of(plan: Plan) -> Record:
+    """Return the journal of an attempt on its way out.
+
+    One that finishes another has that one's, with its own answer to a failure: should it die as
+    well, the next one has to take back what it was taking back.
+    """
+    if plan.resumed is not None:
+        found = plan.resumed.record
+        policy = replace(found.policy, on_failure=plan.policy.on_failure)
+        return replace(found, policy=policy, target_set=plan.target_set)
+    writes: dict[Ref, PlannedWrite] = {}
+    for write in plan.writes:
+        if write.verb is not Verb.TAKE_OVER:
+            writes.setdefault(write.ref, write)
+    return Record(
+        command=plan.command,
+        leg=Leg.FORWARD,
+        objects=tuple(_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes),
+        followed=tuple(
+            Followed(one.ref, one.baseline.value if isinstance(one.baseline, Known) else None)
+            for one in plan.targets
+        ),
+        policy=replace(plan.policy, checks=(), evidence_seconds=0.0),
+        checks=tuple(check.name for check in plan.policy.checks if check.decides),
+        target_set=plan.target_set,
+        origin=plan.origin,
+    )
+
+
+def record_now(attempt: Attempt) -> Record:
+    """Return the journal of an attempt as it stands: on the way back it says why."""
+    record = record_of(attempt.plan)
+    if attempt.leg is Leg.FORWARD:
+        return record
+    followed = tuple(
+        replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
+    )
+    return replace(record, leg=Leg.BACK, why=_why(attempt) or record.why, followed=followed)
+
+
+def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
+    failure = attempt.failures.get(ref)
+    return (cause_of_end(failure), *failure.causes) if failure is not None else ()
+
+
+def _why(attempt: Attempt) -> tuple[Cause, ...]:
+    led_back = [*attempt.failures.values()]
+    led_back += [attempt.why_back] if attempt.why_back is not None else []
+    return next(((cause_of_end(ending), *ending.causes) for ending in led_back), ())
+
+
+def cause_of_end(ending: Ending) -> Cause:
+    """Return why an attempt, or a Deployment of it, ended as a cause."""
+    return Cause(ending.reason, ending.message)
+
+
+def _kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
+    before = planned.before.value if isinstance(planned.before, Known) else None
+    trial = planned.trial
+    return Kept(
+        planned.ref,
+        planned.before,
+        replace(trial, resource_version="") if trial is not None else write.body,
+        write.field_manager,
+        uid=before.uid if before is not None else "",
+        resource_version=before.resource_version if before is not None else "",
+        changes=before is None or _changes(before, trial, write.body),
+        forced=write.force,
+        autoscaled=write.autoscaled,
+    )
+
+
+def _changes(before: LiveObject, trial: LiveObject | None, sent: Body) -> bool:
+    if trial is not None:
+        return content(before.body) != content(trial.body)
+    return not contains(sent.thaw(), before.body.thaw())
+
+
+def contains(sent: Any, live: Any) -> bool:
+    """Tell whether `live` has all of a body that was sent, for want of the server's own word.
+
+    Lists of named things are matched by name, others as they stand; null means that nothing is
+    there.
+    """
+    if isinstance(sent, Mapping):
+        found = live if isinstance(live, Mapping) else {}
+        return all(contains(value, found.get(key)) for key, value in sent.items())
+    if isinstance(sent, list) and isinstance(live, list):
+        if all(isinstance(one, Mapping) and "name" in one for one in (*sent, *live)):
+            named = {one["name"]: one for one in live}
+            return all(contains(one, named.get(one["name"])) for one in sent)
+        return len(sent) == len(live) and all(map(contains, sent, live))
+    return bool(sent == live)

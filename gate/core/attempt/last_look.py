@@ -1,0 +1,162 @@
+"""Compares what an attempt left of an object with what is read of it at the end."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Fact, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.rollback_plan import content
+from gate.core.ssa import field_set, managed_fields
+from gate.core.ssa.field_set import Fields
+from gate.core.ssa.irreversible_changes import why_irreversible
+
+REPLICAS = ("spec.replicas",)
+
+
+class FindingKind(enum.StrEnum):
+    """How an object stands beside what the attempt left of it."""
+
+    AS_WRITTEN = "as-written"
+    CHANGED = "changed"
+    """Somebody else has changed or removed fields of ours."""
+    NOT_AS_SENT = "not-as-sent"
+    """The answer to our own restoration differed already from what was sent."""
+    DELETED = "deleted"
+    BEING_DELETED = "being-deleted"
+    RECREATED = "recreated"
+    UNREAD = "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftObject:
+    """An object as the answer to our last write shows it.
+
+    `sent` is the body of a restoration, None of a write on the way out: there the server's
+    defaults and webhooks have their say. `autoscaled`: `spec.replicas` is not ours to keep.
+    """
+
+    answer: LiveObject
+    sent: Body | None = None
+    field_manager: str = FIELD_MANAGER
+    autoscaled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one object stands at the end.
+
+    `managers` are the field managers that own the differing fields by now, or that made the
+    object anew; empty where the object does not say. `paths` are the differing fields,
+    `finalizers` what a deletion waits for, `why` what kept it from being read. `irreversible` is
+    why nobody can take it back to what was left, as somebody else has made it since.
+    """
+
+    kind: FindingKind
+    managers: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    finalizers: tuple[str, ...] = ()
+    why: str = ""
+    irreversible: str = ""
+
+
+def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
+    """Return how an object stands that was left as `left` and is read as `fact`."""
+    if isinstance(fact, Unknown):
+        return Finding(FindingKind.UNREAD, why=fact.why)
+    if isinstance(fact, Absent):
+        return Finding(FindingKind.DELETED)
+    live = fact.value
+    if live.uid != left.answer.uid:
+        return Finding(FindingKind.RECREATED, managers=_writers(live))
+    metadata = live.body.thaw().get("metadata", {})
+    if metadata.get("deletionTimestamp"):
+        finalizers = tuple(map(_printable, metadata.get("finalizers") or ()))
+        return Finding(FindingKind.BEING_DELETED, finalizers=finalizers)
+    stuck = why_irreversible(left.answer.body.thaw(), live.body.thaw())
+    return replace(_compare_fields(left, live), irreversible=stuck)
+
+
+def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
+    answer = left.answer
+    owned = _owned(left)
+    if owned is None:
+        untracked = not _entries(answer) and content(answer.body) != content(live.body)
+        return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
+    expected = (left.sent or answer.body).thaw()
+    differing = field_set.differing(expected, owned, live.body.thaw())
+    paths = tuple(path for path in differing if not (left.autoscaled and path in REPLICAS))
+    if not paths:
+        return Finding(FindingKind.AS_WRITTEN)
+    if left.sent is not None:
+        altered = set(field_set.differing(expected, owned, answer.body.thaw()))
+        never = tuple(path for path in paths if path in altered)
+        if never:
+            return Finding(FindingKind.NOT_AS_SENT, paths=never)
+    return Finding(FindingKind.CHANGED, _who_changed(left, live, owned, paths), paths)
+
+
+def _owned(left: LeftObject) -> Fields | None:
+    """Return what our manager owned in the answer, by applies and by patches."""
+    owned: Fields | None = None
+    for operation in ("Apply", "Update"):
+        part = managed_fields.owned_fields(_entries(left.answer), left.field_manager, operation)
+        owned = field_set.union(owned, part)
+    return owned
+
+
+def _who_changed(
+    left: LeftObject, live: LiveObject, owned: Fields, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Name who owns any of the paths by now, or has replaced items of a list.
+
+    A field that was removed has no owner. One that is ours alone was written under our manager's
+    name by another run, if its entry is not the one that we left.
+    """
+    ours = left.field_manager
+    theirs = managed_fields.managers_of(_entries(live), owned, ours)
+    named = [name for name, held in theirs.items() if _overlap(paths, held)]
+    if not named:
+        then = _entries(left.answer)
+        anew = [entry for entry in _entries(live) if entry not in then]
+        named = [str(entry.get("manager")) for entry in anew if _has_written(entry, ours, paths)]
+    return tuple(map(_printable, dict.fromkeys(named)))
+
+
+def _has_written(entry: Mapping[str, Any], ours: str, paths: tuple[str, ...]) -> bool:
+    """Tell whether a new entry shows who wrote: our own name, or other items of a list."""
+    held = field_set.paths(entry.get("fieldsV1"))
+    if entry.get("manager") == ours:
+        return _overlap(paths, held)
+    lists = [path[: path.rindex("[")] for path in paths if path.endswith("]")]
+    return any(path.startswith(f"{one}[") for path in held for one in lists)
+
+
+def _overlap(paths: Iterable[str], held: Iterable[str]) -> bool:
+    held = tuple(held)
+    return any(_contains(a, b) or _contains(b, a) for a in paths for b in held)
+
+
+def _contains(outer: str, inner: str) -> bool:
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
+
+
+def _writers(live: LiveObject) -> tuple[str, ...]:
+    """Name who wrote an object, writes through subresources aside."""
+    names = (entry.get("manager") for entry in _entries(live) if not entry.get("subresource"))
+    return tuple(dict.fromkeys(_printable(name) for name in names if name))
+
+
+def _entries(live: LiveObject) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live.managed.thaw().get("managedFields") or []
+    return entries
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else json.dumps(text)

@@ -1,0 +1,294 @@
+"""What the end of an attempt leaves to be remembered of the Deployments that it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gate.core.attempt.journal import cause_of_end, record_of
+from gate.core.attempt.last_look import REPLICAS, FindingKind
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.model.body import NOTHING, Body, FrozenMap
+from gate.core.model.confidential_bodies import ConfidentialBody
+from gate.core.model.environment_values import without_values
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.model.origin import Origin
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.ssa.applied_fields import applied_body, applied_digest
+from gate.core.ssa.managed_fields import owners_of
+from gate.core.versions.history import Closed, Closing
+from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
+
+_LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+"""The orderly ends that leave something to be finished."""
+_UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
+"""The ends of a Deployment that say nothing of the version that was written."""
+_DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
+"""The ends of an attempt after which nothing unverified stands that this attempt wrote."""
+_WHOLE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
+"""The ends of an attempt whose verified Deployments stand beside nothing that failed."""
+
+
+def closed_of(attempt: Attempt) -> Closed:
+    """Return what the end of an attempt leaves to be remembered."""
+    written = (ref for ref in attempt.endings if ref in attempt.written or ref in attempt.restored)
+    return Closed(
+        left_open=is_left_open(attempt),
+        deployments=tuple(_closing(attempt, ref, attempt.endings[ref]) for ref in written),
+    )
+
+
+def is_left_open(attempt: Attempt) -> bool:
+    """Tell whether an attempt ended with something left to be finished."""
+    has_written = attempt.may_have_written or attempt.plan.resumed is not None
+    return attempt.ending is not None and attempt.ending.outcome in _LEFT_OPEN and has_written
+
+
+def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
+    unverified, verified = _unverified(attempt, ref, ending), _verified(attempt, ref, ending)
+    objects = _objects_at_the_end(attempt) if verified is not None else {}
+    judged = tuple(one for one in (unverified, verified) if one is not None)
+    return Closing(
+        ref,
+        versions=judged or tuple(_unjudged(attempt, ref, ending)),
+        bodies=FrozenMap(_bodies(objects)),
+        paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        scaled_down=_is_scaled_down(attempt, ref),
+        replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
+        confidential=FrozenMap(_confidential(objects)),
+        uid=_uid(attempt, ref),
+        beside=attempt.plan.target_set.beside,
+        left=_left(attempt, ref, ending),
+    )
+
+
+def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
+    """Tell whether this attempt scaled a first version that failed to 0; as `Closing` has it."""
+    policy, written = attempt.plan.policy, attempt.written.get(ref)
+    if ref in attempt.patched:
+        scales = policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
+        return scales and policy.on_failure is not OnFailure.PAUSE
+    before = written.before if written is not None else None
+    was_empty = before is not None and _replicas_of(before) == 0
+    return None if was_empty and _is_empty(attempt, ref) else False
+
+
+def _replicas_of(live: LiveObject) -> int | None:
+    return live.deployment.replicas if live.deployment is not None else None
+
+
+def _left(attempt: Attempt, ref: Ref, ending: Ending) -> LeftVersion | None:
+    """Return what an undo that succeeded went back from, None of anything else."""
+    record = record_of(attempt.plan)
+    before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
+    live = before.get(ref)
+    if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
+        return None
+    if live is None or live.deployment is None:
+        return None
+    digests = ((one, applied_digest(object_)) for one, object_ in before.items())
+    members = FrozenMap((one, digest) for one, digest in digests if digest)
+    return LeftVersion(template_digest(live.deployment.template), members)
+
+
+def _unjudged(attempt: Attempt, ref: Ref, ending: Ending) -> Iterator[JudgedVersion]:
+    """Yield what was written where the end says nothing of it, so that it is known as ours."""
+    tried = attempt.written.get(ref)
+    if tried is None or not any(one.changed for one in attempt.written.values()):
+        return
+    written = {one: object_.after for one, object_ in attempt.written.items()}
+    judged = _judged(attempt, tried.after, written, why=cause_of_end(ending))
+    if judged is not None and judged.is_unjudged:
+        yield judged
+
+
+def _uid(attempt: Attempt, ref: Ref) -> str:
+    written = attempt.written.get(ref)
+    live = attempt.restored.get(ref) or (written.after if written is not None else None)
+    return live.uid if live is not None else ""
+
+
+def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+    """Return the version that was rolled out where it was not verified, None where it was.
+
+    Of one that somebody else replaced in time nobody can say anything.
+    """
+    tried = attempt.written.get(ref)
+    if tried is not None and not tried.changed:
+        return _beside_unchanged(attempt, tried.after)
+    if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
+        return None
+    live = tried.after if tried is not None else _expected(attempt, ref)
+    if live is None or live.deployment is None:
+        return None
+    why = _failure(attempt, ref) or ending
+    written = {one: object_.after for one, object_ in attempt.written.items()}
+    return _judged(attempt, live, {**written, ref: live}, why=cause_of_end(why))
+
+
+def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:
+    """Return what stands unverified beside a Deployment that did not change; None for nothing."""
+    ending = attempt.ending
+    changed = any(object_.changed for object_ in attempt.written.values())
+    if ending is None or not changed or _outcomes(attempt) <= set(_DECIDED):
+        return None
+    if ending.outcome is Outcome.OBSERVED:
+        ending = next(one for one in attempt.endings.values() if one.outcome not in _DECIDED)
+    written = {one: object_.after for one, object_ in attempt.written.items()}
+    judged = _judged(attempt, live, written, why=cause_of_end(ending))
+    return replace(judged, template="") if judged is not None else None
+
+
+def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+    """Return the version that was verified: the new one, or the one that serves again.
+
+    What stands beside a failure, or of a set that could not be restored whole, is no set to
+    return to. With 0 replicas nothing was shown to work.
+    """
+    if attempt.refusals or not _outcomes(attempt) <= _WHOLE or _is_empty(attempt, ref):
+        return None
+    live = None
+    if ending.outcome is Outcome.VERIFIED and ref in attempt.written:
+        live = attempt.restored.get(ref) or attempt.written[ref].after
+    elif ending.outcome is Outcome.ROLLED_BACK:
+        live = attempt.restored.get(ref)
+    if live is None or not applied_digest(live) or not _stands(attempt, ref):
+        return None
+    judged = _judged(attempt, live, _objects_at_the_end(attempt))
+    return judged if judged is None else replace(judged, members=_members(attempt, judged))
+
+
+def _outcomes(attempt: Attempt) -> set[Outcome]:
+    """Return how an attempt ended in all; of one that only observed how each Deployment did."""
+    whole = attempt.ending.outcome if attempt.ending is not None else Outcome.INTERNAL_ERROR
+    if whole is not Outcome.OBSERVED:
+        return {whole}
+    return {one.outcome for one in attempt.endings.values()}
+
+
+def _is_empty(attempt: Attempt, ref: Ref) -> bool:
+    rollout = attempt.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    return live is not None and live.replicas == 0
+
+
+def _judged(
+    attempt: Attempt, live: LiveObject, objects: Mapping[Ref, LiveObject], why: Cause | None = None
+) -> JudgedVersion | None:
+    """Return a version of a Deployment, None where nobody knows its ReplicaSet or its fields."""
+    if live.deployment is None:
+        return None
+    template = live.deployment.template
+    made = _replica_set(attempt, live.ref, template)
+    if made is None and why is None:
+        return None
+    return JudgedVersion(
+        template_digest(template),
+        tuple(CleanText(image) for image in template.images()),
+        FrozenMap((ref, digest) for ref, one in objects.items() if (digest := applied_digest(one))),
+        made.name if made is not None else "",
+        made.revision if made is not None else None,
+        why,
+        origin=_origin(attempt, live),
+    )
+
+
+def _origin(attempt: Attempt, live: LiveObject) -> Origin | None:
+    """Return where a version came from, None where it is not a manifest of this attempt."""
+    record = record_of(attempt.plan)
+    serves_again = attempt.restored.get(live.ref) is live
+    return record.origin if record.command == "apply" and not serves_again else None
+
+
+def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
+    rollout = attempt.rollouts.get(ref) or attempt.followed_before.get(ref)
+    owned = rollout.snapshot.owned() if rollout is not None else ()
+    return next((rs for rs in owned if rs.template.body == template.body), None)
+
+
+def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
+    """Return each object as this attempt leaves it, without what somebody else has taken over."""
+    left = {ref: written.after for ref, written in attempt.written.items()}
+    left.update(attempt.restored)
+    others = {*attempt.departures, *attempt.left_alone, *attempt.deleted}
+    return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}
+
+
+def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
+    """Return the members of a version, with those of which nobody knows what it needs.
+
+    What somebody else had changed or deleted by the end stood beside what was verified, in a
+    state that this attempt did not write. It is remembered as `NOTHING`, so that no older version
+    of it is taken for this one's.
+    """
+    changed = {
+        ref: NOTHING
+        for ref in (*attempt.written, *attempt.restored)
+        if ref.kind != "Deployment" and not _stands(attempt, ref) and ref not in attempt.deleted
+    }
+    return FrozenMap({**judged.members, **changed})
+
+
+def _stands(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether an object stood at the end as this attempt left it, for all that was read.
+
+    The number of replicas is no part of a version.
+    """
+    found = attempt.findings.get(ref)
+    if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.UNREAD):
+        return True
+    return found.kind is FindingKind.CHANGED and found.paths == REPLICAS
+
+
+def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
+    """Yield what may be remembered of objects: of Secrets nothing, of pods no environment."""
+    for ref, live in objects.items():
+        body = applied_body(live)
+        if body is not None and ref.kind != "Secret":
+            yield applied_digest(live), without_values(body)
+
+
+def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, ConfidentialBody]]:
+    """Yield the whole bodies of which `_bodies` yields nothing or a part."""
+    for ref, live in objects.items():
+        body = applied_body(live)
+        if body is not None and (ref.kind == "Secret" or without_values(body) != body):
+            yield applied_digest(live), ConfidentialBody(ref.kind, live.uid, body)
+
+
+def _replicas(attempt: Attempt, ref: Ref) -> int | None:
+    """Return how many replicas were applied because the manifest asked for them."""
+    record = record_of(attempt.plan)
+    kept = next((one for one in record.objects if one.ref == ref), None)
+    if record.command != "apply" or kept is None or kept.autoscaled:
+        return None
+    if isinstance(kept.expected, Body):
+        named = kept.expected.thaw().get("spec", {}).get("replicas")
+        return named if isinstance(named, int) else None
+    if kept.expected is None or kept.expected.deployment is None:
+        return None
+    owners = owners_of(kept.expected.managed.thaw()["managedFields"], ("spec", "replicas"))
+    is_ours = any(manager == FIELD_MANAGER for manager, _ in owners)
+    return kept.expected.deployment.replicas if is_ours else None
+
+
+def _expected(attempt: Attempt, ref: Ref) -> LiveObject | None:
+    """Return what an attempt that died was to make of an object, None where nobody knows."""
+    record = record_of(attempt.plan)
+    expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
+    return expected if isinstance(expected, LiveObject) else None
+
+
+def _failure(attempt: Attempt, ref: Ref) -> Ending | None:
+    """Return why a Deployment's version failed; the end of a gate is no failure of a version."""
+    resumed = attempt.plan.resumed
+    if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
+        return attempt.failures.get(ref)
+    why = attempt.why_back
+    return why if why is not None and why.reason is not Reason.INTERRUPTED else None

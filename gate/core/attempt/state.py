@@ -1,0 +1,303 @@
+"""One attempt: the only value that writes and ends. `step` is the whole of its behaviour.
+
+`step` folds the event, then derives triggers one at a time and enters the state that the table
+names, until no trigger is left. Time comes in with each event.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field, replace
+
+from gate.core.attempt.contact import Contact
+from gate.core.attempt.last_look import Finding, LeftObject
+from gate.core.attempt.transitions import State
+from gate.core.checks.run import CheckRun, Conclusion
+from gate.core.checks.spec import During
+from gate.core.model.body import FrozenMap
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan, PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.protocol.effects import Announce, Asking, Effect, Write
+from gate.core.protocol.events import Evidence
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+
+RETRY_SECONDS = 1.0
+"""How long an unanswered question rests before it is asked again."""
+OVERTIME_SECONDS = 7.0
+"""What the budgets may be exceeded by in all, for questions under way."""
+ANSWER_SECONDS = 5.0
+"""How long the end of the bake window waits for measurements under way, within the overtime."""
+INSPECTION_SECONDS = 2.0
+"""How long the end waits for every object to be read once more, within the overtime."""
+READS_A_DEADLINE = 3
+"""How often all is read within a progress deadline, at least."""
+SHORTEST_READ_INTERVAL_SECONDS = 5.0
+CLOSING_SECONDS = 2.0
+"""How long giving the lock back may take; with the overtime within the contract's 10 s."""
+EVIDENCE_SECONDS = 2.0
+"""How long evidence, or the name of who else writes, is waited for."""
+INTERRUPT_SECONDS = 3.5
+"""From a signal to the end of the writes that answer it; the contract allows 5 s in all."""
+INTERRUPTED_CLOSING_SECONDS = 4.5
+"""From a signal to the end."""
+UNFOLLOWED_SECONDS = 900.0
+"""The budget `auto` where no Deployment is followed."""
+SIGNAL_BASE = 128
+
+
+class Purpose(enum.StrEnum):
+    """What a confirming read is to bear out."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How it ended for one Deployment."""
+
+    outcome: Outcome
+    reason: Reason
+    message: CleanText
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A write that the server refused for good; `paths` are the fields in conflict."""
+
+    ref: Ref
+    reason: Reason
+    message: CleanText
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The write under way has to be decided again, after a read.
+
+    `uncertain` if its answer was lost, so that what is live may be our own write; `refused` if
+    the server would not have it, for which a change of somebody else may be the cause.
+    """
+
+    uncertain: bool
+    read: bool = False
+    refused: Rejection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """What is known of the next write to one object: why it is decided again, if it is.
+
+    `uncertain` is whether an answer to an earlier try was lost.
+    """
+
+    retry: Retry | None = None
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The value of one attempt; build it with `begin`, change it with `step` alone.
+
+    `live` is the latest that was read or written of each object, `written` what this attempt
+    left of it. `left` is each object as our last write left it on either leg, `findings` how each
+    stood at the end. `leg_at` is when the budget of the leg began: with its first write on the way
+    out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
+    what else did; `refusals` are the writes back that the server would not have, `left_alone`
+    the objects that somebody else has changed meanwhile, `kept_paths` the fields that another run
+    of the gate added meanwhile and that were sent along. `retry` and
+    `uncertain` are of the write at the head of the queue, `set_aside` has those of writes further
+    back (`writes.order`). `reread_at` is when the Deployments that go back were read again before
+    the first write back. `checks` are the runs that have begun, by name,
+    `concluded` what all checks said at the end of the way out, empty before.
+    """
+
+    plan: Plan
+    now: float
+    started_at: float
+    leg: Leg = Leg.FORWARD
+    state: State = State.RECORDING
+    leg_at: float = 0.0
+    forward_ended_at: float = math.inf
+    snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
+    rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
+    followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
+    live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    written: FrozenMap[Ref, WrittenObject] = field(default_factory=FrozenMap)
+    restored: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    left: FrozenMap[Ref, LeftObject] = field(default_factory=FrozenMap)
+    patched: tuple[Ref, ...] = ()
+    deleted: tuple[Ref, ...] = ()
+    left_alone: tuple[Ref, ...] = ()
+    queue: tuple[PlannedWrite, ...] = ()
+    retry: Retry | None = None
+    uncertain: bool = False
+    set_aside: FrozenMap[Ref, Undecided] = field(default_factory=FrozenMap)
+    outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
+    next_id: int = 1
+    baked_since: float = math.inf
+    checks: FrozenMap[str, CheckRun] = field(default_factory=FrozenMap)
+    concluded: tuple[Conclusion, ...] = ()
+    confirming_since: float = math.inf
+    purpose: Purpose = Purpose.SUCCESS
+    unread: bool = False
+    unreadable: bool = False
+    not_before: float = -math.inf
+    next_read_at: float = math.inf
+    reread_at: float = -math.inf
+    inspecting_since: float = math.inf
+    findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
+    closing_since: float = math.inf
+    failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    why_back: Ending | None = None
+    departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    departed_at: float = -math.inf
+    lock_lost: Ending | None = None
+    rejection: Rejection | None = None
+    refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
+    dropped_paths: tuple[str, ...] = ()
+    kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+    contact: Contact = field(default_factory=Contact)
+    signal_number: int | None = None
+    interrupted_at: float = math.inf
+    first_sent_at: float | None = None
+    first_write_at: float | None = None
+    rollback_written_at: float | None = None
+    verdict_at: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    ending: Ending | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.state is State.ENDED
+
+    @property
+    def outcome(self) -> Outcome:
+        """What runs now, worst of all Deployments; internal error before the end."""
+        return self.ending.outcome if self.ending is not None else Outcome.INTERNAL_ERROR
+
+    @property
+    def exit_code(self) -> int:
+        """The process's exit code."""
+        if self.outcome is Outcome.INTERRUPTED:
+            return SIGNAL_BASE + (self.signal_number or 0)
+        return EXIT_CODES[self.outcome]
+
+    @property
+    def asks(self) -> bool:
+        """Whether an answer is awaited."""
+        return bool(self.outstanding)
+
+    def awaits(self, kind: type[Asking]) -> bool:
+        """Tell whether the answer to an effect of that kind is awaited."""
+        return any(isinstance(effect, kind) for effect in self.outstanding.values())
+
+    @property
+    def may_have_written(self) -> bool:
+        """Whether anything was written, or may have been: its answer is not there."""
+        return self.first_write_at is not None or self.awaits(Write)
+
+    @property
+    def bake_seconds(self) -> float:
+        """How long completion has to last at most; a rollback is not baked."""
+        return self.plan.policy.longest_bake_seconds if self.leg is Leg.FORWARD else 0.0
+
+    @property
+    def leg_seconds(self) -> float:
+        """The leg's budget without its bake window."""
+        budgets = [rollout.total_seconds for rollout in self.rollouts.values()]
+        if budgets:
+            return max(budgets)
+        chosen = leg_timeout(self.plan.policy, self.leg)
+        return UNFOLLOWED_SECONDS if chosen is None else chosen
+
+    @property
+    def leg_ends_at(self) -> float:
+        """When the leg's budget ends, monotonic seconds."""
+        return self.leg_at + self.leg_seconds + self.bake_seconds
+
+    @property
+    def gives_up_at(self) -> float:
+        """When nothing is waited for any more.
+
+        Overtime of the way out is not granted again on the way back.
+        """
+        late = max(0.0, self.leg_at - self.forward_ended_at) if self.leg is Leg.BACK else 0.0
+        return self.leg_ends_at + OVERTIME_SECONDS - late
+
+    @property
+    def read_interval_seconds(self) -> float:
+        """How often all is read: several times a deadline, or blindness would pass unnoticed."""
+        lives = (rollout.snapshot.live for rollout in self.rollouts.values())
+        deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
+        often = max(
+            SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
+        )
+        return min(self.plan.policy.read_interval_seconds, often)
+
+    @property
+    def bake_ends_at(self) -> float:
+        """When completion has lasted long enough, or the budget leaves no time for more.
+
+        The window is `evidence_seconds` longer only while checks want to measure more.
+        """
+        if self.leg is Leg.BACK:
+            return self.baked_since
+        runs = self.checks.values()
+        deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
+        enough = all(run.finished for run in deciding)
+        seconds = self.plan.policy.bake_seconds if enough else self.bake_seconds
+        return min(self.baked_since + seconds, self.leg_ends_at)
+
+    @property
+    def answers_overdue(self) -> bool:
+        """Whether the end of the bake window waits for measurements no longer."""
+        return self.now >= self.bake_ends_at + ANSWER_SECONDS
+
+    @property
+    def inspection_ends_at(self) -> float:
+        """When the last look waits for no more answers."""
+        return min(self.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
+
+    @property
+    def closes_at(self) -> float:
+        """When the lock is waited for no longer."""
+        own = self.closing_since + CLOSING_SECONDS
+        return min(own, self.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
+
+    def past_head(self) -> Attempt:
+        """Return the attempt that is done with the write at the head of the queue."""
+        return replace(self, queue=self.queue[1:], retry=None, uncertain=False)
+
+    def with_effect(self, effect: Asking) -> Attempt:
+        """Return the attempt that waits for the answer to `effect`, whose id is `next_id`."""
+        return replace(
+            self,
+            outstanding=self.outstanding.put(effect.effect_id, effect),
+            next_id=self.next_id + 1,
+        )
+
+    def say(self, event: str, message: str) -> Announce:
+        """Return a line of the timeline at the present time."""
+        return Announce(self.now, event, message)
+
+
+def leg_timeout(policy: Policy, leg: Leg) -> float | None:
+    """Return the total budget of a leg, None for `auto`; the way back takes the way out's."""
+    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
+        return policy.rollback_timeout_seconds
+    return policy.timeout_seconds
+
+
+Step = tuple[Attempt, tuple[Effect, ...]]

@@ -1,0 +1,123 @@
+"""All states of an attempt and every way between them.
+
+Rule 1: whatever moves an attempt from one state to another stands in `TRANSITIONS`; no other
+file may hold any. Rule 2: the table does not know which rollouts, writes or checks there are:
+`triggers` reads them off, at most one trigger at a time.
+
+Theory of operation
+-------------------
+An attempt walks one or two legs. FORWARD writes the manifest and follows it; BACK restores what
+was before and follows that through the same states, so that a rollback is verified by the same
+predicate as a rollout. A leg is entered by RECORDING: the journal names all its writes before
+the first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for
+the window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
+that either bears the verdict out or sends the attempt back to FOLLOWING. INSPECTING reads every
+object of the attempt once more, to say what is not as it was left. Nothing is written in
+INSPECTING, in CLOSING, which gives the lock back, nor in ENDED.
+
+RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback. A
+write that is refused closes or turns the way out; on the way back it is a cause among others.
+Where two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
+INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones. A lock that is known to be
+somebody else's is DEPARTED also where the budget has ended.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+from gate.core.plan.leg import Leg
+
+
+class State(enum.StrEnum):
+    """Where on a leg the attempt is."""
+
+    RECORDING = "recording"
+    WRITING = "writing"
+    FOLLOWING = "following"
+    BAKING = "baking"
+    CONFIRMING = "confirming"
+    INSPECTING = "inspecting"
+    CLOSING = "closing"
+    ENDED = "ended"
+
+
+class Trigger(enum.StrEnum):
+    """What moves an attempt on."""
+
+    RECORDED = "recorded"
+    WRITTEN = "written"
+    REJECTED = "rejected"
+    COMPLETE = "complete"
+    UNSETTLED = "unsettled"
+    FAILED = "failed"
+    BAKED = "baked"
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    RETREAT = "retreat"
+    DEPARTED = "departed"
+    LOST = "lost"
+    INTERRUPTED = "interrupted"
+    INSPECTED = "inspected"
+    CLOSED = "closed"
+
+
+Place = tuple[Leg, State]
+
+
+def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
+    """Return what both legs share."""
+    closing, inspecting = (leg, State.CLOSING), (leg, State.INSPECTING)
+    always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: inspecting}
+    return {
+        State.RECORDING: {Trigger.RECORDED: (leg, State.WRITING), **always},
+        State.WRITING: {Trigger.WRITTEN: (leg, State.FOLLOWING), **always},
+        State.FOLLOWING: {
+            Trigger.COMPLETE: (leg, State.BAKING),
+            Trigger.FAILED: (leg, State.CONFIRMING),
+            **always,
+        },
+        State.BAKING: {
+            Trigger.BAKED: (leg, State.CONFIRMING),
+            Trigger.UNSETTLED: (leg, State.FOLLOWING),
+            Trigger.FAILED: (leg, State.CONFIRMING),
+            **always,
+        },
+        State.CONFIRMING: {
+            Trigger.CONFIRMED: inspecting,
+            Trigger.REFUTED: (leg, State.FOLLOWING),
+            **always,
+        },
+        State.INSPECTING: {Trigger.INSPECTED: closing},
+        State.CLOSING: {Trigger.CLOSED: (leg, State.ENDED)},
+        State.ENDED: {},
+    }
+
+
+def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
+    """Return the way out: what both legs share, what turns it back, what refuses it."""
+    retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
+    writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
+    for state in writes_may_stand:
+        table[state] = {**table[state], **retreat}
+    table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.INSPECTING)
+    return table
+
+
+TRANSITIONS: Mapping[Leg, Mapping[State, Mapping[Trigger, Place]]] = {
+    Leg.FORWARD: _out(_leg(Leg.FORWARD)),
+    Leg.BACK: _leg(Leg.BACK),
+}
+
+
+class IllegalTransition(Exception):
+    """A trigger that the table does not have; the attempt is untouched."""
+
+
+def after(leg: Leg, state: State, trigger: Trigger) -> Place:
+    """Return where `trigger` leads; raise IllegalTransition where it leads nowhere."""
+    try:
+        return TRANSITIONS[leg][state][trigger]
+    except KeyError:
+        raise IllegalTransition(f"{trigger} has no meaning in {leg}/{state}") from None

@@ -1,0 +1,17 @@
+"""Health checks: what is asked, how an answer is measured, what a run of answers says."""
+
+__all__ = [
+    "bake_window",
+    "baseline_comparison",
+    "json_path",
+    "measurement",
+    "query_template",
+    "query_variables",
+    "questions",
+    "run",
+    "sample_spacing",
+    "spec",
+    "tick_measurement",
+    "tick_questions",
+    "validation",
+]

@@ -1,0 +1,33 @@
+"""How long the bake window is where nobody says it: as long as deciding checks need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gate.core.checks.sample_spacing import least_sampling_seconds
+from gate.core.checks.spec import Check, Command, During, Http, Metric
+
+
+def least_bake_seconds(checks: Iterable[Check]) -> float:
+    """Return the bake window where none is asked for: long enough for evidence of every check.
+
+    A fast rollout ends before two scrapes exist, and would never be conclusive. 0.0 without a
+    required check that runs in the bake window.
+    """
+    return max((least_phase_seconds(check) for check in checks if _bakes(check)), default=0.0)
+
+
+def _bakes(check: Check) -> bool:
+    return check.decides and check.runs_in(During.BAKE)
+
+
+def least_phase_seconds(check: Check) -> float:
+    """Return how long a check's phase has to be for its evidence, with two intervals to spare."""
+    schedule = check.schedule
+    samples = least_sampling_seconds(check) or schedule.initial_delay_seconds
+    longest = samples + 2 * schedule.interval_seconds
+    match check.probe:
+        case Metric(window_seconds=seconds) | Command(timeout_seconds=seconds):
+            return longest + seconds
+        case Http(question=question):
+            return longest + question.timeout_seconds

@@ -1,0 +1,113 @@
+"""New against old: by ratio at one tick, or by a Mann-Whitney test over a phase's samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.checks.mann_whitney import probability_of_larger, shift
+
+LEAST_SAMPLES: Final = 8
+"""A side: below, no test at a small alpha can reject."""
+MOST_SAMPLES: Final = 400
+"""Of a side, the latest: an hour at 10 s; the shift sorts the differences of all pairs."""
+INTERIM_SHARE: Final = 0.05
+"""Before the end only a probability below this share of alpha fails (Haybittle and Peto): a test
+that is repeated at every sample would reject by chance far more often than alpha says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """New may be `max_ratio` times old, and beyond that by `min_delta` (in the metric's unit)."""
+
+    max_ratio: float
+    min_delta: float = 0.0
+
+    def faults(self) -> Iterator[tuple[str, bool]]:
+        """Iterate complaints, each with whether there is a reason for it."""
+        yield "max_ratio must be 1 or more", not 1 <= self.max_ratio < math.inf
+        yield "min_delta must be 0 or more", not 0 <= self.min_delta < math.inf
+
+    def exceeded(self, new: float, old: float) -> bool:
+        """Tell whether `new` is too large for a finite `old`.
+
+        The ratio is taken of old's distance from 0, so that it works below 0 as well; an old of
+        0 leaves `min_delta` to judge alone.
+        """
+        allowed = old + abs(old) * (self.max_ratio - 1)
+        return new > allowed and new - old > self.min_delta
+
+
+@dataclass(frozen=True, slots=True)
+class MannWhitney:
+    """New may not be larger than old: by a one-sided test at `alpha`, and by how much.
+
+    `tolerance` is the shift that is borne, as a share of the baseline's median.
+    """
+
+    alpha: float = 0.02
+    tolerance: float = 0.25
+
+    def faults(self) -> Iterator[tuple[str, bool]]:
+        """Iterate complaints, each with whether there is a reason for it."""
+        yield "alpha must be above 0 and at most 0.5", not 0 < self.alpha <= 0.5  # noqa: PLR2004
+        yield "tolerance must be 0 or more", not 0 <= self.tolerance < math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The samples of both sides, taken at the same ticks; finite numbers.
+
+    `at` is when the windows of the latest ended, monotonic seconds; -inf before the first.
+    """
+
+    new: tuple[float, ...] = ()
+    old: tuple[float, ...] = ()
+    at: float = -math.inf
+
+    def __len__(self) -> int:
+        """Count the samples of a side."""
+        return len(self.new)
+
+    def plus(self, new: float, old: float, at: float = -math.inf) -> Pairs:
+        """Return the pairs with one more, the oldest left out where there are too many."""
+        return Pairs((*self.new, new)[-MOST_SAMPLES:], (*self.old, old)[-MOST_SAMPLES:], at)
+
+
+NO_PAIRS: Final = Pairs()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the test says of some pairs: how probable by chance, and how far new lies above old.
+
+    `shift` is the Hodges-Lehmann estimate, None where the probability alone acquits.
+    """
+
+    probability: float
+    shift: float | None
+    median: float
+
+
+def compare(test: MannWhitney, pairs: Pairs) -> Comparison | None:
+    """Return what the test says; None below 8 samples a side."""
+    if len(pairs) < LEAST_SAMPLES:
+        return None
+    probability = probability_of_larger(pairs.new, pairs.old)
+    moved = shift(pairs.new, pairs.old) if probability < test.alpha else None
+    return Comparison(probability, moved, _median(pairs.old))
+
+
+def _median(values: tuple[float, ...]) -> float:
+    ranked = sorted(values)
+    middle = len(ranked) // 2
+    return (ranked[middle] + ranked[~middle]) / 2
+
+
+def rejects(test: MannWhitney, found: Comparison, alpha: float) -> bool:
+    """Tell whether the new version is larger beyond chance and beyond what is borne."""
+    if found.shift is None or found.probability >= alpha:
+        return False
+    return found.shift > test.tolerance * abs(found.median)

@@ -1,0 +1,65 @@
+"""What one tick said: one of four outcomes, and the numbers behind it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gate.core.checks.questions import Errored, Trouble
+from gate.core.model.objects import CleanText
+
+
+class Kind(enum.StrEnum):
+    """The four outcomes of a measurement."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    FAIL = "fail"
+    NO_DATA = "no-data"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one tick said; `message` is one line with the numbers that decided.
+
+    `value` and `baseline` are None where there is no one number. `permanent` is set of errors
+    that asking again will not mend, `trouble` of those that a source told.
+    """
+
+    kind: Kind
+    message: CleanText
+    value: float | None = None
+    baseline: float | None = None
+    permanent: bool = False
+    trouble: Trouble | None = None
+
+
+def passed(message: str, value: float | None = None, old: float | None = None) -> Measurement:
+    """Return a pass."""
+    return Measurement(Kind.PASS, CleanText(message), value, old)
+
+
+def failed(message: str, value: float | None = None, old: float | None = None) -> Measurement:
+    """Return a fail."""
+    return Measurement(Kind.FAIL, CleanText(message), value, old)
+
+
+def no_data(message: str, value: float | None = None, old: float | None = None) -> Measurement:
+    """Return what is neither a yes nor a no."""
+    return Measurement(Kind.NO_DATA, CleanText(message), value, old)
+
+
+def unfit(message: str) -> Measurement:
+    """Return an error that lies in the question itself: it will be the same the next time."""
+    return Measurement(Kind.ERROR, CleanText(message), permanent=True)
+
+
+def errored(error: Errored) -> Measurement:
+    """Return the measurement of a question that has no answer."""
+    return Measurement(Kind.ERROR, error.why, permanent=error.permanent, trouble=error.trouble)
+
+
+def unaskable(variable: str) -> Measurement:
+    """Return the measurement where nothing was asked: `variable` has no value yet."""
+    why = "the window is below 1s" if variable == "window" else f"${{{variable}}} is not known"
+    return no_data(f"{why}: nothing was asked")

@@ -1,0 +1,130 @@
+"""What a query can name: the values of its variables at one moment, each of them validated."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.core.model.objects import SUBDOMAIN
+
+_NAMES: Final = (
+    "namespace",
+    "deployment",
+    "replicaset",
+    "pod_template_hash",
+    "baseline_replicaset",
+    "baseline_pod_template_hash",
+    "revision",
+)
+BUILT_IN: Final = frozenset({*_NAMES, "window", "elapsed"})
+"""The variables that every query can name."""
+OF_ONE_VERSION: Final = frozenset({"replicaset", "pod_template_hash"})
+"""Those that tell one version from another; a comparison has to name one of them."""
+OF_VERSIONS: Final = OF_ONE_VERSION | {"baseline_replicaset", "baseline_pod_template_hash"}
+"""Those whose values nobody can choose, nor know before the version is there."""
+
+SHORTEST_WINDOW_SECONDS: Final = 1
+"""PromQL refuses `[0s]`."""
+_LONGEST_USER_VALUE: Final = 256
+_USER_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}", re.ASCII)
+_LABEL_VALUE: Final = re.compile(
+    r"(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The pods of one version: their ReplicaSet and its `pod-template-hash`, "" while unknown."""
+
+    replicaset: str = ""
+    pod_template_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is judged: a Deployment on its way from `baseline` to `new`.
+
+    Times are monotonic seconds; `first_available_at` is when the first new pod became available,
+    None before. `baseline` is None where nothing served before.
+    """
+
+    namespace: str
+    deployment: str
+    new: Version
+    started_at: float
+    baseline: Version | None = None
+    revision: int | None = None
+    first_available_at: float | None = None
+
+    def as_baseline(self) -> Subject:
+        """Return the subject with the baseline in the new version's place.
+
+        That is its side of a comparison; without a baseline nothing is known of that version.
+        """
+        return replace(self, new=self.baseline or Version())
+
+
+def window_seconds(configured: float, first_available_at: float | None, now: float) -> int | None:
+    """Return the window in whole seconds: never longer than the first new pod is available.
+
+    So it never reaches into the time of the old version. None below one second.
+    """
+    if first_available_at is None:
+        return None
+    seconds = math.floor(min(configured, now - first_available_at))
+    return seconds if seconds >= SHORTEST_WINDOW_SECONDS else None
+
+
+def values(
+    subject: Subject, now: float, configured_window_seconds: float, user: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values of all variables that are known at `now`; what is not known is left out.
+
+    `elapsed` is a duration in whole seconds since the start, and not known in the first second.
+    ValueError for a value that is not what its variable holds.
+    """
+    baseline = subject.baseline or Version()
+    revision = "" if subject.revision is None else str(subject.revision)
+    given = (
+        subject.namespace,
+        subject.deployment,
+        subject.new.replicaset,
+        subject.new.pod_template_hash,
+        baseline.replicaset,
+        baseline.pod_template_hash,
+        revision,
+    )
+    named = {name: text for name, text in zip(_NAMES, given, strict=True) if text}
+    for name, text in named.items():
+        _validate(name, text)
+    return {**user, **named, **dict(_durations(subject, now, configured_window_seconds))}
+
+
+def user_variable_fault(name: str, value: str) -> str | None:
+    """Return what is wrong with a user's variable, None where nothing is."""
+    if _USER_NAME.fullmatch(name) is None:
+        return f"not a variable's name: {name[:60]!a}"
+    if name in BUILT_IN:
+        return f"${{{name}}} is built in"
+    if not value or len(value) > _LONGEST_USER_VALUE or not value.isprintable():
+        return f"${{{name}}} is not one line of at most {_LONGEST_USER_VALUE} characters"
+    return None
+
+
+def _durations(subject: Subject, now: float, configured: float) -> Iterator[tuple[str, str]]:
+    window = window_seconds(configured, subject.first_available_at, now)
+    if window is not None:
+        yield "window", f"{window}s"
+    elapsed = math.floor(now - subject.started_at)
+    if elapsed >= SHORTEST_WINDOW_SECONDS:
+        yield "elapsed", f"{elapsed}s"
+
+
+def _validate(name: str, text: str) -> None:
+    label = name in ("pod_template_hash", "baseline_pod_template_hash")
+    form = _LABEL_VALUE if label else SUBDOMAIN
+    if form.fullmatch(text) is None:
+        raise ValueError(f"not a {name}: {text[:60]!a}")

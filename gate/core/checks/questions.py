@@ -1,0 +1,206 @@
+"""What a check asks of the world, and what comes back: the values that sources translate.
+
+A source is asked one `Question` and gives `Answered` or `Errored`; what an answer means for a
+version is decided in `gate.core.checks.tick_measurement`, never by a source.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gate.core.checks.json_path import JsonPath
+from gate.core.model.objects import CleanText
+
+NO_TEXT: Final = CleanText("")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricQuestion:
+    """An instant query, evaluated at `at` (monotonic seconds of the gate's clock)."""
+
+    query: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class HttpQuestion:
+    """One request for a URL.
+
+    `contains` is text that is looked for in the body, "" for none; `json_path` the path of a number
+    in it, () for none. `redirects` is how many are followed.
+    """
+
+    url: str
+    method: Literal["GET", "HEAD"] = "GET"
+    contains: str = ""
+    json_path: JsonPath = ()
+    redirects: int = 0
+    timeout_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandQuestion:
+    """A program to run: its argument vector, and what is added to its environment."""
+
+    arguments: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    timeout_seconds: float = 60.0
+
+
+Question = MetricQuestion | HttpQuestion | CommandQuestion
+
+
+class Form(enum.StrEnum):
+    """The type of a query's result, as Prometheus names it."""
+
+    VECTOR = "vector"
+    SCALAR = "scalar"
+    STRING = "string"
+    MATRIX = "matrix"
+    HISTOGRAM = "native histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One element of a vector; `labels` is its label set as PromQL writes it."""
+
+    value: float
+    labels: CleanText = NO_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The answer to a query; `series` are empty unless `form` is a vector or a scalar.
+
+    `remarks` are the warnings and infos that came with it: then the answer may be partial.
+    """
+
+    form: Form
+    series: tuple[Series, ...] = ()
+    remarks: tuple[CleanText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """What the service under test answered.
+
+    `found` is whether the body contains the text, None where none was looked for. `number` is
+    what stands at the JSON path, None where nothing does or what does is no number.
+    """
+
+    status: int
+    latency_seconds: float
+    found: bool | None = None
+    number: float | None = None
+    location: CleanText = NO_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class NoReply:
+    """The service under test refused the connection, broke it, or did not answer in time."""
+
+    why: CleanText
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a command ended; `code` is negative after a signal, None where its time was over."""
+
+    code: int | None
+    output: CleanText = NO_TEXT
+
+
+Answer = Samples | HttpReply | NoReply | Exit
+
+
+class Trouble(enum.StrEnum):
+    """Why a question has no answer."""
+
+    UNREACHABLE = "unreachable"
+    REFUSED = "refused"
+    TIMED_OUT = "timed-out"
+    NAME = "name-not-resolved"
+    TLS = "tls"
+    OVERLOADED = "overloaded"
+    SERVER_FAILED = "server-failed"
+    REDIRECTED = "redirected"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not-found"
+    BAD_QUERY = "bad-query"
+    BAD_ANSWER = "bad-answer"
+    CREDENTIALS = "credentials"
+    ADDRESS = "address"
+    COMMAND = "command"
+    CANCELLED = "cancelled"
+    NOT_ASKED = "not-asked"
+
+
+PERMANENT = frozenset(
+    {
+        Trouble.TLS,
+        Trouble.REDIRECTED,
+        Trouble.UNAUTHORIZED,
+        Trouble.FORBIDDEN,
+        Trouble.NOT_FOUND,
+        Trouble.BAD_QUERY,
+        Trouble.BAD_ANSWER,
+        Trouble.CREDENTIALS,
+        Trouble.ADDRESS,
+        Trouble.COMMAND,
+    }
+)
+"""Asking again is no use: before anything is applied these refuse. Later they are errors as any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The question has an answer."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Errored:
+    """Nobody could tell; `position` is where in the query the server found a fault (line, column).
+
+    `retry_after_seconds` is what the server asked for, None where it did not.
+    """
+
+    why: CleanText
+    trouble: Trouble
+    hint: str = ""
+    position: tuple[int, int] | None = None
+    retry_after_seconds: float | None = None
+
+    @property
+    def permanent(self) -> bool:
+        """Whether asking again is no use."""
+        return self.trouble in PERMANENT
+
+    @property
+    def usage(self) -> bool:
+        """Whether it is the query that is wrong (400, 422): exit 2 before anything is applied."""
+        return self.trouble is Trouble.BAD_QUERY
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """All that a check asks at one tick: the value, and what qualifies it."""
+
+    value: Question
+    samples: Question | None = None
+    freshness: Question | None = None
+    baseline: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to `Questions`, None where nothing was asked."""
+
+    value: Answer
+    samples: Answer | None = None
+    freshness: Answer | None = None
+    baseline: Answer | None = None

@@ -1,0 +1,288 @@
+"""A check over time: a fold of measurements on a fixed grid, and what it concludes at the end.
+
+Errors never end a check by themselves, and a check that never ran has not passed.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field, replace
+
+from gate.core.checks.baseline_comparison import Pairs
+from gate.core.checks.measurement import Kind, Measurement, errored, no_data, unaskable
+from gate.core.checks.metric_measurement import by_test
+from gate.core.checks.questions import Answers, Errored, Trouble
+from gate.core.checks.sample_spacing import overlaps, sample_test
+from gate.core.checks.spec import Check, without_comparison
+from gate.core.checks.tick_measurement import measure
+from gate.core.checks.tick_questions import Unaskable
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+
+
+class ConclusionKind(enum.StrEnum):
+    """What a check says of a version."""
+
+    UNDECIDED = "undecided"
+    PASS = "pass"  # noqa: S105 - no password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What stands, by which rule, in one line; `reason` is None unless it speaks against it."""
+
+    kind: ConclusionKind
+    message: CleanText
+    reason: Reason | None = None
+    check: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One time to ask: `number` counts the grid from 0, `at` is the time that is asked for.
+
+    After an error `at` can lie between two points of the grid.
+    """
+
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was measured so far; `unasked` are ticks at which there was nothing to ask with."""
+
+    passes: int = 0
+    failures: int = 0
+    no_data: int = 0
+    unasked: int = 0
+    errors: int = 0
+    consecutive_failures: int = 0
+    consecutive_errors: int = 0
+
+    @property
+    def measured(self) -> int:
+        """How many measurements were taken; an error is none."""
+        return self.passes + self.failures + self.no_data
+
+    def plus(self, kind: Kind) -> Tally:
+        """Count one more. No data neither ends a row of failures nor goes on with it."""
+        if kind is Kind.ERROR:
+            in_a_row = self.consecutive_errors + 1
+            return replace(self, errors=self.errors + 1, consecutive_errors=in_a_row)
+        answered = replace(self, consecutive_errors=0)
+        if kind is Kind.PASS:
+            return replace(answered, passes=self.passes + 1, consecutive_failures=0)
+        if kind is Kind.FAIL:
+            in_a_row = self.consecutive_failures + 1
+            return replace(answered, failures=self.failures + 1, consecutive_failures=in_a_row)
+        return replace(answered, no_data=self.no_data + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """One check in its phase; times are monotonic seconds.
+
+    `grid_from` is the first tick. `outstanding` is the tick that was asked and has no answer.
+    `retry_at` is set after an error. `failure` is the measurement that decided.
+    """
+
+    check: Check
+    grid_from: float
+    tally: Tally = field(default_factory=Tally)
+    last_number: int = -1
+    outstanding: Tick | None = None
+    retry_at: float = math.inf
+    last: Measurement | None = None
+    last_pass_at: float = -math.inf
+    last_at: float = -math.inf
+    failure: Measurement | None = None
+    pairs: Pairs = field(default_factory=Pairs)
+
+    @classmethod
+    def start(cls, check: Check, at: float) -> CheckRun:
+        """Begin at the start of its phase."""
+        return cls(check, at + check.schedule.initial_delay_seconds)
+
+    @property
+    def last_kind(self) -> Kind | None:
+        """What the last tick said, None before any was asked."""
+        asked = self.tally.measured + self.tally.errors
+        return self.last.kind if self.last is not None and asked else None
+
+    # -- when to ask -------------------------------------------------------------------------------
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more is asked: it has failed, or its count is reached."""
+        count = self.check.schedule.count
+        return self.failure is not None or (count is not None and self.tally.measured >= count)
+
+    @property
+    def wake_at(self) -> float:
+        """Return when it is to be asked next; infinity while an answer is awaited, or for ever."""
+        if self.finished or self.outstanding is not None:
+            return math.inf
+        return min(self._grid_at(self.last_number + 1), self.retry_at)
+
+    def due(self, now: float) -> Tick | None:
+        """Return the tick to ask at `now`, None while there is none.
+
+        Of several that are due the latest: what was missed is not caught up.
+        """
+        if self.wake_at > now:
+            return None
+        number = self._number_at(now)
+        on_grid = self._grid_at(number)
+        if number > self.last_number and on_grid <= now:
+            return Tick(number, on_grid)
+        return Tick(self.last_number, self.retry_at)
+
+    def _number_at(self, now: float) -> int:
+        """Return the latest point of the grid at or before `now`, whatever the rounding."""
+        number = math.floor((now - self.grid_from) / self.check.schedule.interval_seconds)
+        return number + 1 if self._grid_at(number + 1) <= now else number
+
+    def _grid_at(self, number: int) -> float:
+        return self.grid_from + number * self.check.schedule.interval_seconds
+
+    # -- what came back ----------------------------------------------------------------------------
+
+    def asked(self, tick: Tick) -> CheckRun:
+        """Await the answer to a tick; ValueError while another one is awaited."""
+        if self.outstanding is not None:
+            raise ValueError(f"{self.check.name} awaits the answer of {self.outstanding}")
+        return replace(self, outstanding=tick, last_number=tick.number, retry_at=math.inf)
+
+    def answered(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
+        """Measure what came back at `at`; ValueError unless that tick is awaited."""
+        if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
+            return self._between_samples(tick, at, answers)
+        return self.measured(tick, at, measure(self.check, answers, self.pairs))
+
+    def _between_samples(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
+        """Judge a value whose window overlaps the last sample's by its bounds alone.
+
+        A value within them is no measurement: what the samples have said so far stands.
+        """
+        what = measure(without_comparison(self.check), answers)
+        if what.kind is not Kind.PASS:
+            return self.measured(tick, at, what)
+        self._awaited(tick)
+        still_passes = self.last_kind is Kind.PASS
+        return replace(
+            self,
+            tally=replace(self.tally, consecutive_errors=0),
+            outstanding=None,
+            last_pass_at=at if still_passes else self.last_pass_at,
+        )
+
+    def errored(self, tick: Tick, at: float, error: Errored) -> CheckRun:
+        """Take note that nobody could tell; it is asked again. ValueError as for `answered`.
+
+        Where the source was not asked either, there is no error of its own.
+        """
+        if error.trouble is Trouble.NOT_ASKED:
+            return self._not_asked(tick, at, no_data(error.why))
+        return self.measured(tick, at, errored(error))
+
+    def unasked(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
+        """Take note that nothing could be asked, which uses up no count. ValueError as above."""
+        return self._not_asked(tick, at, unaskable(why.missing))
+
+    def _not_asked(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
+        self._awaited(tick)
+        tally = replace(self.tally, unasked=self.tally.unasked + 1)
+        return replace(self, tally=tally, outstanding=None, last=what, last_at=at)
+
+    def measured(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
+        """Fold one measurement; ValueError unless that tick is awaited."""
+        self._awaited(tick)
+        tally = self.tally.plus(what.kind)
+        erred = what.kind is Kind.ERROR
+        return replace(
+            self,
+            tally=tally,
+            outstanding=None,
+            retry_at=at + self.check.schedule.retry_seconds if erred else math.inf,
+            last=what,
+            last_at=at,
+            last_pass_at=at if what.kind is Kind.PASS else self.last_pass_at,
+            failure=what if self._failed_by(tally, what) else None,
+            pairs=self._with_pair(tick, what),
+        )
+
+    def _awaited(self, tick: Tick) -> None:
+        if self.outstanding != tick:
+            raise ValueError(f"{self.check.name} awaits no answer of {tick}")
+
+    def _failed_by(self, tally: Tally, what: Measurement) -> bool:
+        if what.kind is not Kind.FAIL:
+            return False
+        bears = self.check.tolerances
+        if bears.consecutive_failures is not None:
+            return tally.consecutive_failures >= bears.consecutive_failures
+        return tally.failures > bears.allowed_failures
+
+    def _with_pair(self, tick: Tick, what: Measurement) -> Pairs:
+        if sample_test(self.check) is None or what.value is None or what.baseline is None:
+            return self.pairs
+        finite = math.isfinite(what.value) and math.isfinite(what.baseline)
+        return self.pairs.plus(what.value, what.baseline, tick.at) if finite else self.pairs
+
+    # -- what it says ------------------------------------------------------------------------------
+
+    @property
+    def verdict_so_far(self) -> Conclusion:
+        """Return a failure as soon as there is one, undecided until then."""
+        if self.failure is not None:
+            return self._says(ConclusionKind.FAIL, self.failure.message, Reason.CHECK_FAILED)
+        return self._says(ConclusionKind.UNDECIDED, self.last.message if self.last else "")
+
+    def conclude(self, now: float) -> Conclusion:
+        """Return what the check says at the end of its phase."""
+        failed = self._failed_at_the_end()
+        if failed is not None:
+            return failed
+        kind, doubt = ConclusionKind.INCONCLUSIVE, self._doubt(now)
+        if doubt is None:
+            return self._says(ConclusionKind.PASS, self.last.message if self.last else "")
+        errors = self.tally.consecutive_errors
+        if errors > self.check.tolerances.allowed_consecutive_errors:
+            return self._says(kind, doubt, Reason.CHECK_ERROR)
+        return self._says(kind, doubt, Reason.CHECK_INCONCLUSIVE)
+
+    def _failed_at_the_end(self) -> Conclusion | None:
+        """Return the failure that stands, or the one that the whole of the samples shows."""
+        if self.failure is not None:
+            return self.verdict_so_far
+        test = sample_test(self.check)
+        if test is None or not len(self.pairs):
+            return None
+        judged = by_test(test, self.pairs)
+        if judged.kind is not Kind.FAIL:
+            return None
+        return self._says(ConclusionKind.FAIL, judged.message, Reason.CHECK_FAILED)
+
+    def _doubt(self, now: float) -> str | None:
+        """Return why it cannot be told, None where it can."""
+        tally, bears = self.tally, self.check.tolerances
+        last = f"; last: {self.last.message}" if self.last else ""
+        if tally.consecutive_errors > bears.allowed_consecutive_errors:
+            return f"{tally.consecutive_errors} errors in a row{last}"
+        if bears.allowed_no_data is not None and tally.no_data > bears.allowed_no_data:
+            return f"{tally.no_data} times no data{last}"
+        if tally.passes < bears.min_passes:
+            return (
+                f"{tally.passes} of {bears.min_passes} passes{last}" if self.last else "never ran"
+            )
+        age = (self.last_at if self.finished else now) - self.last_pass_at
+        if age > self.check.max_age_seconds:
+            return f"the last pass is {age:.0f}s old{last}"
+        return None
+
+    def _says(self, kind: ConclusionKind, message: str, reason: Reason | None = None) -> Conclusion:
+        return Conclusion(kind, CleanText(message), reason, self.check.name)

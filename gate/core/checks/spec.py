@@ -1,0 +1,198 @@
+"""A check as a value: what it asks, the bounds of a good answer, and what it bears over time.
+
+`validation` says what is wrong with one before anything is asked, `tick_questions` turns it into
+the questions of one tick, `run` follows it over time.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import HttpQuestion
+from gate.core.model.body import FrozenMap
+
+RETRY_SECONDS: Final = 10.0
+"""An error is asked again after that long, or after the interval where that is shorter."""
+SHORTEST_INTERVAL_SECONDS: Final = 1.0
+
+
+class During(enum.StrEnum):
+    """The phases in which a check runs."""
+
+    ROLLOUT = "rollout"
+    BAKE = "bake"
+    BOTH = "both"
+
+
+class OnInconclusive(enum.StrEnum):
+    """What the end of a rollout gets whose checks could not tell."""
+
+    ROLLBACK = "rollback"
+    KEEP = "keep"
+    PASS = "pass"  # noqa: S105 - no password
+
+
+class Reduce(enum.StrEnum):
+    """How several series become one measurement; `ALL` and `ANY` judge each."""
+
+    MAX = "max"
+    MIN = "min"
+    SUM = "sum"
+    AVG = "avg"
+    ALL = "all"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a good value lies in, its ends included; None is no bound."""
+
+    least: float | None = None
+    most: float | None = None
+
+    def hold(self, value: float) -> bool:
+        """Tell whether `value`, no NaN, lies within."""
+        above = self.least is None or value >= self.least
+        return above and (self.most is None or value <= self.most)
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any bound."""
+        return self.least is not None or self.most is not None
+
+    def __str__(self) -> str:
+        """Return `<= 0.5`, `>= 1` or `1 to 5`."""
+        if self.least is not None and self.most is not None:
+            return f"{self.least:g} to {self.most:g}"
+        return f"<= {self.most:g}" if self.most is not None else f">= {self.least or 0:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class MinSamples:
+    """A second query, asked for the same time, and what it has to give at least."""
+
+    query: Query
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A query, and what qualifies its answer.
+
+    `freshness` selects series whose latest sample must not be older than the check's
+    `max_age_seconds`. `bounds` may be empty where `compare` judges.
+    """
+
+    query: Query
+    bounds: Bounds = field(default_factory=Bounds)
+    reduce: Reduce | None = None
+    window_seconds: float = 60.0
+    min_samples: MinSamples | None = None
+    freshness: Query | None = None
+    compare: Ratio | MannWhitney | None = None
+
+    def queries(self) -> Iterator[Query]:
+        """Iterate the queries that it is made of, the value's own first."""
+        yield self.query
+        if self.min_samples is not None:
+            yield self.min_samples.query
+        if self.freshness is not None:
+            yield self.freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """A request to the service under test, and what a good reply is.
+
+    `status` is a range, its ends included; `bounds` are of the number at the question's JSON path.
+    """
+
+    question: HttpQuestion
+    status: tuple[int, int] = (200, 299)
+    max_latency_seconds: float | None = None
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program that judges by its exit code."""
+
+    arguments: tuple[str, ...]
+    timeout_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a check is asked: on the grid `start + initial_delay + k x interval`.
+
+    `count` is how many measurements are taken; None is as many as the phase is long.
+    """
+
+    interval_seconds: float = 10.0
+    initial_delay_seconds: float = 0.0
+    count: int | None = None
+    during: During = During.BOTH
+
+    @property
+    def retry_seconds(self) -> float:
+        """How long after an error it is asked again."""
+        return min(self.interval_seconds, RETRY_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """What a check bears; more than the allowed number decides.
+
+    `consecutive_failures` asks for that many failures in a row instead of `allowed_failures`.
+    `allowed_no_data` None is any number. `max_age_seconds` None is three intervals.
+    """
+
+    allowed_failures: int = 0
+    consecutive_failures: int | None = None
+    allowed_consecutive_errors: int = 4
+    allowed_no_data: int | None = None
+    min_passes: int = 1
+    max_age_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: `required` and not `dry_run` ones decide, the others only report.
+
+    `deployment` is the name of the one that it is about, "" for all there are.
+    """
+
+    name: str
+    probe: Metric | Http | Command
+    schedule: Schedule = field(default_factory=Schedule)
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    required: bool = True
+    dry_run: bool = False
+    user_variables: FrozenMap[str, str] = field(default_factory=FrozenMap)
+    deployment: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether its conclusion counts."""
+        return self.required and not self.dry_run
+
+    @property
+    def max_age_seconds(self) -> float:
+        """How old the newest sample, and at the end the last pass, may be."""
+        asked = self.tolerances.max_age_seconds
+        return 3 * self.schedule.interval_seconds if asked is None else asked
+
+    def runs_in(self, phase: During) -> bool:
+        """Tell whether it is asked in that phase, the rollout or the bake window."""
+        return self.schedule.during in (phase, During.BOTH)
+
+
+def without_comparison(check: Check) -> Check:
+    """Return the check as it judges by its bounds alone."""
+    if not isinstance(check.probe, Metric):
+        return check
+    return replace(check, probe=replace(check.probe, compare=None))

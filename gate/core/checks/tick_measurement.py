@@ -1,0 +1,82 @@
+"""One measurement: from the answers of one tick to pass, fail, no data or error.
+
+A check that says nothing is never a yes and never a no.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from gate.core.checks.baseline_comparison import NO_PAIRS, Pairs
+from gate.core.checks.measurement import Kind, Measurement, failed, no_data, passed
+from gate.core.checks.metric_measurement import measure_metric
+from gate.core.checks.questions import Answers, Exit, HttpReply, NoReply, Samples
+from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.model.objects import CleanText
+from gate.core.model.signal_names import signal_name
+
+TEMPORARY_FAILURE: Final = 75
+"""EX_TEMPFAIL of sysexits.h: the command could not tell, and asks to be tried again."""
+
+
+def measure(check: Check, answers: Answers, earlier: Pairs = NO_PAIRS) -> Measurement:
+    """Judge the answers of one tick; `earlier` are the pairs of the phase for a Mann-Whitney test.
+
+    ValueError where an answer is not of the kind that the check asks for.
+    """
+    match check.probe, answers.value:
+        case Metric() as metric, Samples():
+            return measure_metric(check, metric, answers, earlier)
+        case Http() as http, HttpReply() | NoReply() as reply:
+            return _reply(http, reply)
+        case Command(), Exit() as ended:
+            return _exit(ended)
+        case _, answer:
+            raise ValueError(f"{type(answer).__name__} answers no question of {check.name}")
+
+
+def _reply(http: Http, reply: HttpReply | NoReply) -> Measurement:
+    if isinstance(reply, NoReply):
+        return Measurement(Kind.FAIL, reply.why)
+    wrong = _unwanted(http, reply)
+    if wrong is not None:
+        return failed(wrong, reply.number)
+    said = f"{reply.status} after {reply.latency_seconds:.3g}s"
+    if not http.question.json_path:
+        return passed(said)
+    if reply.number is None or math.isnan(reply.number):
+        return no_data(f"{said}, and no number at the JSON path")
+    if not http.bounds.hold(reply.number):
+        message = CleanText(f"{reply.number:g} is not {http.bounds}")
+        return Measurement(Kind.FAIL, message, reply.number)
+    if math.isinf(reply.number):
+        return no_data(f"{reply.number:g} is no measurement", reply.number)
+    message = CleanText(f"{said}, {reply.number:g} is {http.bounds}")
+    return Measurement(Kind.PASS, message, reply.number)
+
+
+def _unwanted(http: Http, reply: HttpReply) -> str | None:
+    low, high = http.status
+    if not low <= reply.status <= high:
+        to = f" to {reply.location}" if reply.location else ""
+        wanted = f"{low}" if low == high else f"{low} to {high}"
+        return f"the status is {reply.status}{to}, not {wanted}"
+    slow = http.max_latency_seconds
+    if slow is not None and reply.latency_seconds > slow:
+        return f"it took {reply.latency_seconds:.3g}s, over {slow:g}s"
+    if reply.found is False:
+        return "the text that is asked for is not in the body"
+    return None
+
+
+def _exit(ended: Exit) -> Measurement:
+    last = ended.output.strip().rpartition("\n")[2]
+    said = f": {last}" if last else ""
+    if ended.code is None:
+        return failed(f"did not end in time{said}")
+    if ended.code == 0:
+        return passed(f"exit 0{said}", 0.0)
+    kind = Kind.ERROR if ended.code == TEMPORARY_FAILURE else Kind.FAIL
+    how = f"exit {ended.code}" if ended.code > 0 else f"ended by {signal_name(-ended.code)}"
+    return Measurement(kind, CleanText(f"{how}{said}"), float(ended.code))

@@ -1,0 +1,90 @@
+"""From a check and what is known at a tick to the questions of that tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.checks import query_variables
+from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import Subject
+from gate.core.checks.questions import CommandQuestion, MetricQuestion, Questions
+from gate.core.checks.spec import Check, Command, During, Http, Metric
+
+COMMAND_VARIABLES: Final = (
+    "ROLLOUT_GATE_NAMESPACE",
+    "ROLLOUT_GATE_DEPLOYMENT",
+    "ROLLOUT_GATE_REPLICASET",
+    "ROLLOUT_GATE_POD_TEMPLATE_HASH",
+    "ROLLOUT_GATE_REVISION",
+    "ROLLOUT_GATE_PHASE",
+)
+"""What tells the program of a command check what it judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unaskable:
+    """Nothing can be asked yet: `missing` is the variable whose value is not known."""
+
+    missing: str
+
+
+def ask(check: Check, at: float, subject: Subject, phase: During) -> Questions | Unaskable:
+    """Return the questions of a tick at `at`; ValueError where a value cannot stand in its place.
+
+    The baseline's side of a comparison is the same query, asked for the same time and window.
+    """
+    match check.probe:
+        case Http(question=question):
+            return Questions(question)
+        case Command(arguments=arguments, timeout_seconds=seconds):
+            environment = _environment(subject, phase)
+            return Questions(CommandQuestion(arguments, environment, seconds))
+        case Metric() as metric:
+            return _metric_questions(metric, at, subject, check.user_variables)
+
+
+def _metric_questions(
+    metric: Metric, at: float, subject: Subject, user: Mapping[str, str]
+) -> Questions | Unaskable:
+    known = query_variables.values(subject, at, metric.window_seconds, user)
+    missing = next(filter(None, (query.missing(known) for query in metric.queries())), None)
+    if missing is not None:
+        return Unaskable(missing)
+
+    def question(query: Query, values: Mapping[str, str] = known) -> MetricQuestion:
+        return MetricQuestion(query.resolve(values), at)
+
+    baseline = None
+    if metric.compare is not None:
+        theirs = query_variables.values(subject.as_baseline(), at, metric.window_seconds, user)
+        if metric.query.missing(theirs) is not None:
+            return Unaskable("baseline_replicaset")
+        baseline = question(metric.query, theirs)
+    return Questions(
+        question(metric.query),
+        question(metric.min_samples.query) if metric.min_samples else None,
+        question(_age(metric.freshness)) if metric.freshness else None,
+        baseline,
+    )
+
+
+def _age(selector: Query) -> Query:
+    """Return the query for the age of the newest sample, in seconds.
+
+    An instant query stamps every answer with the time asked for: the age cannot be read from it.
+    """
+    return selector.within("time() - max(timestamp(", "\n))")
+
+
+def _environment(subject: Subject, phase: During) -> tuple[tuple[str, str], ...]:
+    values = (
+        subject.namespace,
+        subject.deployment,
+        subject.new.replicaset,
+        subject.new.pod_template_hash,
+        "" if subject.revision is None else str(subject.revision),
+        phase.value,
+    )
+    return tuple(zip(COMMAND_VARIABLES, values, strict=True))

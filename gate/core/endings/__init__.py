@@ -1,0 +1,3 @@
+"""How an attempt ends: the last look at the objects, and an ending for each Deployment."""
+
+__all__ = ["conclusion", "differences", "last_reads"]

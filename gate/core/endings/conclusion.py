@@ -1,0 +1,279 @@
+"""How an attempt ended for each Deployment and in all, decided where it enters CLOSING."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.transitions import Trigger
+from gate.core.checks.spec import OnInconclusive
+from gate.core.endings.rollback_ending import (
+    beside_failure,
+    failure_behind,
+    refusal_cause,
+    rollback_ending,
+)
+from gate.core.model.body import FrozenMap
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Deployment, Ref
+from gate.core.model.outcome import Outcome, Reason, worst
+from gate.core.plan.leg import Leg
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.ssa import field_set
+
+_OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
+"""What all Deployments end alike in."""
+
+
+def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
+    """Return the attempt with its endings, `trigger` being what closes it."""
+    attempt = replace(attempt, concluded=health_checks.conclusions(attempt))
+    endings = FrozenMap(
+        (target.ref, _ending(attempt, trigger, target.ref)) for target in attempt.plan.targets
+    )
+    whole = _whole(attempt, trigger, endings)
+    if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
+        whole = replace(whole, outcome=Outcome.OBSERVED)
+    return replace(attempt, endings=endings, ending=whole)
+
+
+# -- the whole -------------------------------------------------------------------------------------
+
+
+def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
+    if not endings:
+        return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
+    deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    for ending in deciding:
+        if ending.outcome in _OF_THE_WHOLE:
+            return ending
+    if trigger is Trigger.INTERRUPTED:
+        return _interrupted(attempt, None)
+    outcome = worst(ending.outcome for ending in deciding)
+    alike = [ending for ending in deciding if ending.outcome is outcome]
+    own = (ending for ending in alike if ending.reason is not Reason.SIBLING_FAILED)
+    found = next(own, next(iter(alike), None))
+    if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.failures:
+        found = replace(failure_behind(attempt, None), outcome=outcome)
+    if found is None or (attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED):
+        found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
+    return _with_refusals(attempt, found)
+
+
+def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
+    """Tell whether a Deployment has nothing to go back to: never written, or created and left.
+
+    It does not decide whether what was there before is back.
+    """
+    return attempt.leg is Leg.BACK and ending.outcome in (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+
+
+def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
+    """End a manifest without a Deployment: its objects are all there is to say."""
+    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
+        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger is not Trigger.CONFIRMED:
+        return _alike(attempt, trigger, None)
+    if attempt.leg is Leg.FORWARD:
+        against = health_checks.against_all(attempt)
+        if against is not None:
+            return Ending(Outcome.FAILED, against.reason, against.message)
+        return _applied(attempt)
+    return replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
+
+
+def _applied(attempt: Attempt) -> Ending:
+    """End writes that no rollout follows: applied, and verified only where a check decided."""
+    changed = any(written.changed for written in attempt.written.values())
+    reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
+    if attempt.plan.command == "pause":
+        names = ", ".join(map(str, attempt.written))
+        text = f"{names} is paused" if changed else f"{names} was paused already"
+        return Ending(Outcome.APPLIED, reason, CleanText(text))
+    text = "applied" if changed else "nothing to change"
+    if any(check.decides for check in attempt.plan.policy.checks):
+        return _unless_in_doubt(attempt, None, reason, CleanText(text))
+    text = f"{text}; not judged, since there is no Deployment to follow"
+    return Ending(Outcome.APPLIED, reason, CleanText(text))
+
+
+def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
+    """An object that could not be restored leaves a mixture, whatever its Deployments show."""
+    if not attempt.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
+        return whole
+    causes = tuple(refusal_cause(refused) for refused in attempt.refusals.values())
+    return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
+
+
+# -- one Deployment --------------------------------------------------------------------------------
+
+
+def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
+    if ref in attempt.departures:
+        return _before_any_write(attempt, _departed(attempt, ref))
+    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
+        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger not in (Trigger.CONFIRMED, Trigger.DEPARTED):
+        return _alike(attempt, trigger, ref)
+    if attempt.leg is Leg.BACK:
+        return rollback_ending(attempt, ref)
+    rollout = attempt.rollouts.get(ref)
+    if rollout is None:
+        return failure_behind(attempt, ref)
+    return _forward(attempt, ref, _verdict(attempt, ref, rollout))
+
+
+def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
+    """End all Deployments alike: a signal, a lost server, a refusal."""
+    if trigger is Trigger.INTERRUPTED:
+        return _interrupted(attempt, ref)
+    if trigger is Trigger.REJECTED:
+        return _rejected(attempt)
+    trouble = attempt.contact.trouble
+    why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
+    reason = trouble.reason if trouble else Reason.UNREACHABLE
+    if attempt.plan.writes and not attempt.may_have_written:
+        return Ending(Outcome.REFUSED, reason, why)
+    failure = failure_behind(attempt, ref)
+    if attempt.leg is Leg.FORWARD:
+        return Ending(Outcome.LOST_CONTACT, reason, why)
+    if trouble is None:
+        return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
+    return Ending(Outcome.LOST_CONTACT, reason, why, failure.causes)
+
+
+def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
+    """Where nothing was written yet, stepping back is a refusal."""
+    if attempt.plan.writes and not attempt.may_have_written:
+        return replace(ending, outcome=Outcome.REFUSED)
+    return ending
+
+
+def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
+    causes: tuple[Cause, ...] = ()
+    if attempt.leg is Leg.BACK:
+        causes = failure_behind(attempt, ref).causes
+        text = "the rollback was written, not verified"
+        if attempt.queue:
+            text = "the rollback was not written in time, wholly or in part"
+    elif attempt.may_have_written or not attempt.plan.writes:
+        text = "the rollout was left as it is"
+    else:
+        text = "nothing was written"
+    return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, CleanText(text), causes)
+
+
+def _rejected(attempt: Attempt) -> Ending:
+    rejection = attempt.rejection
+    if rejection is None:
+        return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
+    cause = refusal_cause(rejection)
+    if any(written.changed for written in attempt.written.values()):
+        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
+    message = cause.message
+    if attempt.uncertain and rejection.reason is Reason.TIMEOUT:
+        text = f"{rejection.ref}: the answer to a write was lost, and it was not seen done"
+        return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))
+    if _taken_over(attempt, rejection.ref):
+        message = CleanText(
+            f"{message} (its fields were taken over, which changes nothing that runs)"
+        )
+    return Ending(Outcome.REFUSED, rejection.reason, message, (cause,))
+
+
+def _taken_over(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the ownership of an object's fields has moved though its apply has not."""
+    ahead = [write.verb for write in attempt.queue if write.ref == ref]
+    planned = [write.verb for write in attempt.plan.writes if write.ref == ref]
+    return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
+
+
+def _departed(attempt: Attempt, ref: Ref) -> Ending:
+    """Tell a stranger's change from the return of the bad version after our rollback."""
+    departure = attempt.departures[ref]
+    if departure.reason is Reason.DELETED:
+        return _deleted(attempt, ref, departure)
+    if departure.reason is not Reason.SUPERSEDED:
+        return departure
+    bad, rollout = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    writer = _writer(attempt.live.get(ref), live)
+    if bad is None or live is None or not bad.still_ours(live):
+        by = f" (by {writer})" if writer else ""
+        return replace(departure, message=CleanText(f"{departure.message}{by}"))
+    who = writer or "somebody else"
+    message = CleanText(f"the failed version came back after the rollback: {who} applies it")
+    causes = failure_behind(attempt, ref).causes
+    return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
+
+
+def _deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
+    """Tell a Deployment that is gone from one that was made again since it was deleted."""
+    rollout = attempt.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    found = rollout.applied.departed(live) if rollout is not None and live is not None else None
+    return departure if found is None else replace(departure, message=found.message)
+
+
+def _writer(read: LiveObject | None, live: Deployment | None) -> str:
+    """Name the field manager that wrote the live template last, "" where nobody can tell.
+
+    Managed fields come with reads alone, so what was read has to be of that template.
+    """
+    if read is None or read.deployment is None or live is None:
+        return ""
+    if read.deployment.template.body != live.template.body:
+        return ""
+    writers = [
+        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
+        for entry in read.managed.thaw().get("managedFields", ())
+        if field_set.descend(entry.get("fieldsV1"), "spec", "template")
+        and entry.get("manager") != FIELD_MANAGER
+    ]
+    return max(writers, default=("", ""))[1]
+
+
+def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
+    """Return what stands of a Deployment, its checks included."""
+    found = rollout.verdict(attempt.now)
+    return health_checks.judged(found, health_checks.against(attempt).get(ref)) or found
+
+
+def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
+    match verdict.kind:
+        case VerdictKind.COMPLETE:
+            return _unless_in_doubt(attempt, ref, verdict.reason, verdict.message)
+        case VerdictKind.FAILED:
+            return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+        case _:
+            return _beside_failure(attempt, ref, verdict)
+
+
+def _unless_in_doubt(
+    attempt: Attempt, ref: Ref | None, reason: Reason, message: CleanText
+) -> Ending:
+    """End what is complete: verified, unless a check could not tell and the policy keeps it."""
+    doubt = health_checks.doubt(attempt, ref)
+    if doubt is None or attempt.plan.policy.on_inconclusive is OnInconclusive.PASS:
+        return Ending(Outcome.VERIFIED, reason, message)
+    text = CleanText(f"{doubt.check}: {doubt.message}")
+    return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
+
+
+def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
+    """End a Deployment that was under way when another one's failure ended the attempt.
+
+    What spoke against it by then stays among its causes.
+    """
+    own = attempt.rollouts[ref]
+    causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
+    for other, rollout in attempt.rollouts.items():
+        ruled = _verdict(attempt, other, rollout)
+        if ruled.kind is VerdictKind.FAILED:
+            ending = beside_failure(other, ruled)
+            return replace(ending, causes=(*ending.causes, *causes))
+    return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)

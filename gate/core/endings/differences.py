@@ -1,0 +1,137 @@
+"""Says in words what the last look found: which objects do not stand as the attempt left them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gate.core.attempt.last_look import Finding, FindingKind
+from gate.core.attempt.state import Attempt
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+
+_MOST_PATHS = 3
+_NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+"""Ends that say already that nobody has looked."""
+
+
+def differences(attempt: Attempt) -> Iterator[str]:
+    """Iterate one line for each object that a reader has to know of."""
+    for ref in attempt.findings:
+        line = difference(attempt, ref)
+        if line:
+            yield line
+
+
+def difference(attempt: Attempt, ref: Ref) -> str:
+    """Say how an object differs from what was left, "" where it does not.
+
+    A Deployment that somebody else has taken over is what the verdict itself is about.
+    """
+    found = attempt.findings[ref]
+    if ref in attempt.departures:
+        return ""
+    if ref in attempt.deleted:
+        return _after_deletion(ref, found)
+    if found.kind is FindingKind.AS_WRITTEN:
+        return _leftover(attempt, ref)
+    if found.kind is FindingKind.UNREAD and attempt.outcome in _NOT_WAITED_FOR:
+        return ""
+    if ref in attempt.left_alone:
+        return _left_alone(ref, found)
+    return _differing(ref, found, "restored" if ref in attempt.restored else "wrote")
+
+
+def _after_deletion(ref: Ref, found: Finding) -> str:
+    """Tell of what this attempt has deleted."""
+    match found.kind:
+        case FindingKind.DELETED:
+            return ""
+        case FindingKind.RECREATED:
+            return f"{ref} was deleted by this run, and {_who(found)} made it anew"
+        case FindingKind.UNREAD:
+            return f"{ref} was deleted by this run; whether it is gone could not be read"
+        case _:
+            return f"{ref} is not gone yet, though this run deleted it: {_waiting(found)}"
+
+
+def _leftover(attempt: Attempt, ref: Ref) -> str:
+    """Tell of what still is this attempt's where the rest is somebody else's."""
+    ours = attempt.written.get(ref)
+    if ref in attempt.left_alone:
+        return f"{ref} has what this run wrote again; somebody else had changed it meanwhile"
+    if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.restored:
+        return ""
+    if ours is None or not ours.changed:
+        return ""
+    targets = {target.ref for target in attempt.plan.targets}
+    if attempt.lock_lost is not None:
+        return f"{ref} still has what this run wrote"
+    if ref in targets or not attempt.departures:
+        return ""
+    gone = [str(one) for one in attempt.departures if _is_gone(attempt, one)]
+    theirs = [str(one) for one in attempt.departures if str(one) not in gone]
+    beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
+    return f"{ref} still has what this run wrote, {beside}"
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment does not exist any more, by the last read of it."""
+    found = attempt.findings.get(ref)
+    if found is not None and found.kind is not FindingKind.UNREAD:
+        return found.kind is FindingKind.DELETED
+    return attempt.departures[ref].reason is Reason.DELETED
+
+
+def _left_alone(ref: Ref, found: Finding) -> str:
+    """Tell of what somebody else had changed or deleted before the rollback came to it."""
+    match found.kind:
+        case FindingKind.DELETED:
+            return f"{ref} was deleted by somebody else before the rollback; it was left so"
+        case FindingKind.CHANGED:
+            who = _who(found)
+            return f"{ref} was left alone: {who} changed {_fields(found)} before the rollback"
+        case FindingKind.UNREAD:
+            return f"{ref} was changed by somebody else meanwhile, and left alone"
+        case _:
+            return _differing(ref, found, "wrote")
+
+
+def _differing(ref: Ref, found: Finding, did: str) -> str:
+    match found.kind:
+        case FindingKind.DELETED:
+            return f"{ref} is gone: somebody else deleted it after this run {did} it"
+        case FindingKind.BEING_DELETED:
+            return f"{ref} is being deleted by somebody else: {_waiting(found)}"
+        case FindingKind.RECREATED:
+            who = _who(found)
+            return f"{ref} was deleted after this run {did} it, and {who} made it anew"
+        case FindingKind.NOT_AS_SENT:
+            what = f"the server keeps another {_fields(found)} than was sent"
+            return f"{ref} was not restored: {what} (an admission webhook may set it)"
+        case FindingKind.UNREAD:
+            return f"{ref} could not be read again after this run {did} it: {found.why}"
+        case _:
+            return f"{ref} is not as this run {did} it: {_who(found)} changed {_fields(found)}"
+
+
+def _who(found: Finding) -> str:
+    return _and(found.managers) if found.managers else "somebody whom the object does not name"
+
+
+def _waiting(found: Finding) -> str:
+    if not found.finalizers:
+        return "it still exists"
+    many = "finalizers" if len(found.finalizers) > 1 else "finalizer"
+    return f"it waits for the {many} {_and(found.finalizers)}"
+
+
+def _fields(found: Finding) -> str:
+    """Name a few of the fields that differ; "it" where nobody knows which."""
+    paths = found.paths
+    more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
+    return ", ".join(paths[:_MOST_PATHS]) + more or "it"
+
+
+def _and(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,182 @@
+"""How an attempt that went back ended for one Deployment: what serves again, and why it went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Ending, Purpose, Rejection
+from gate.core.model.fact import Absent, Known
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import OnFailure
+from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.queue import became_theirs
+
+
+def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
+    """End a Deployment after the way back, by what stands of it."""
+    if ref in attempt.refusals:
+        return _refused_back(attempt, ref, attempt.refusals[ref])
+    written = attempt.written.get(ref)
+    if became_theirs(attempt, ref) or (written is not None and written.merged):
+        return _superseded(attempt, ref)
+    rollout = attempt.rollouts.get(ref)
+    if rollout is None:
+        return _not_followed(attempt, ref)
+    verdict = rollout.verdict(attempt.now)
+    failure = failure_behind(attempt, ref)
+    if verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS:
+        untouched = ref not in attempt.restored and ref not in attempt.failures
+        if untouched:
+            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
+    held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
+    causes = failure.causes + held + verdict.causes
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _superseded(attempt: Attempt, ref: Ref) -> Ending:
+    """End what is somebody else's by now, while the rest of the attempt went back."""
+    there_before = attempt.plan.before(ref) is not None
+    reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
+    if ref not in attempt.live:
+        reason, did = (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it before it was written")
+    return Ending(Outcome.SUPERSEDED, reason, message, failure_behind(attempt, ref).causes)
+
+
+def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
+    """End where the server would not take the way back; a pause was none."""
+    failure = failure_behind(attempt, ref)
+    outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
+    return replace(failure, outcome=outcome, causes=(*failure.causes, refusal_cause(refused)))
+
+
+def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
+    """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
+    failure, written = failure_behind(attempt, ref), attempt.written.get(ref)
+    if written is None and attempt.plan.resumed is not None:
+        return _as_found(attempt, ref, failure)
+    if written is None and _is_gone(attempt, ref):
+        text = CleanText("somebody else deleted it before it was written")
+        return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
+    if written is None:
+        return _never_written(failure)
+    if ref in attempt.deleted and attempt.plan.policy.prune_created:
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if written.created and takes_back_part(attempt):
+        return _created(attempt, ref, failure)
+    stood = attempt.followed_before.get(ref)
+    ruled = stood.ruling(attempt.leg_at) if stood is not None else None
+    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
+    if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
+def takes_back_part(attempt: Attempt) -> bool:
+    """Tell whether an incomplete apply is taken back, rather than a version that failed.
+
+    A gate that died did not record why; its record names what it was to write and did not. Once
+    on its way back, only what it was to create tells: all else is as before either way.
+    """
+    why, resumed = attempt.why_back, attempt.plan.resumed
+    if attempt.failures or why is None:
+        return False
+    if why.reason is Reason.APPLY_REJECTED:
+        return True
+    if why.reason is not Reason.INTERRUPTED or resumed is None:
+        return False
+    went_out = resumed.record.leg is Leg.FORWARD
+    return any(
+        kept.changes and kept.ref not in attempt.written and (went_out or not kept.uid)
+        for kept in resumed.record.objects
+    )
+
+
+def _never_written(failure: Ending) -> Ending:
+    """End what was never written and is not followed: it is as it was, or does not exist."""
+    return replace(failure, outcome=Outcome.REFUSED)
+
+
+def _created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """End a Deployment that this attempt created, of an apply whose other parts went back.
+
+    It stays as other created objects do, and nobody knows whether it works. Deleted, it is as it
+    was before. Where nothing went back, all that was written stands.
+    """
+    if ref in attempt.deleted:
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if not attempt.restored:
+        return failure
+    return replace(failure, outcome=Outcome.INCONCLUSIVE)
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment is known to be gone that was there before the attempt."""
+    snapshot, found = attempt.snapshots.get(ref), attempt.plan.target(ref).snapshot
+    is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    return found.live is not None and is_absent
+
+
+def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """End what a gate that died had taken back, or came not to write, as it was found.
+
+    Nothing there is no version; what was there before, serving or not, is what it was, and no
+    return where it did not serve. A part of an apply that may not go back stays, though this
+    Deployment was never written.
+    """
+    policy = attempt.plan.policy
+    if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
+        return failure
+    snapshot = attempt.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    stayed = live is not None and live.uid == _uid_before(attempt, ref)
+    if stayed and ref in attempt.plan.target_set.obstacles and takes_back_part(attempt):
+        return _never_written(failure)
+    if stayed or isinstance(attempt.plan.target(ref).baseline, Known):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if live is None:
+        took_back = takes_back_part(attempt) and (attempt.restored or attempt.deleted)
+        return _never_written(failure) if took_back else failure
+    message = CleanText("somebody else made it anew since that attempt began")
+    return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
+
+
+def _uid_before(attempt: Attempt, ref: Ref) -> str:
+    """Return the uid that a gate that died had found, "" where there was nothing."""
+    resumed = attempt.plan.resumed
+    kept = resumed.record.objects if resumed is not None else ()
+    return next((one.uid for one in kept if one.ref == ref), "")
+
+
+def _returns(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a failure was to take `ref` back to what it was."""
+    baseline = attempt.plan.target(ref).baseline
+    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
+
+
+def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
+    """Return why the attempt went back: this Deployment's own failure, else what else did."""
+    if ref is not None and ref in attempt.failures:
+        return attempt.failures[ref]
+    for other, failure in attempt.failures.items():
+        return failure if ref is None else beside_failure(other, failure)
+    if attempt.why_back is not None:
+        return attempt.why_back
+    return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
+
+
+def beside_failure(other: Ref, failure: Ending | Verdict) -> Ending:
+    """End a Deployment against which nothing was found, for the failure of another one."""
+    text = CleanText(f"{other} failed: {failure.reason}: {failure.message}")
+    cause = Cause(Reason.SIBLING_FAILED, text)
+    return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))
+
+
+def refusal_cause(rejection: Rejection) -> Cause:
+    """Return what the server would not take, as a cause."""
+    return Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))

@@ -1,0 +1,46 @@
+"""Applied bodies that no Lease may hold: those of Secrets, and of pods with environment values.
+
+With `--keep-verified-secrets` they are kept in a Secret beside the lock, each under the digest
+by which the lock's history knows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.body import Body
+
+_DIGITS: Final = 32
+"""Of a SHA-256 in hexadecimal: 128 bits tell versions of one object apart."""
+
+
+def body_digest(kind: str, uid: str, body: Body) -> str:
+    """Return what identifies an applied body; that of a Secret is keyed with the object's uid.
+
+    The uid is known only to those who may read the Secret: whoever can read the digest alone
+    cannot try out values.
+    """
+    if kind == "Secret":
+        return hmac.new(uid.encode(), body.canonical, hashlib.sha256).hexdigest()[:_DIGITS]
+    return body.digest[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidentialBody:
+    """The applied body of an object, with the uid that the object had then.
+
+    The uid keys the digest of a Secret, so that a body can be verified after its object was
+    deleted or made anew.
+    """
+
+    kind: str
+    uid: str
+    body: Body
+
+    @property
+    def digest(self) -> str:
+        """The digest by which a history knows the body."""
+        return body_digest(self.kind, self.uid, self.body)

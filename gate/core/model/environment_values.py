@@ -1,0 +1,67 @@
+"""Environment values of pods, taken out where others may read them, and put back.
+
+An environment value may be a password. A Lease is readable by more people than a ReplicaSet, so
+what is remembered there holds no values; the ReplicaSet of the same template still has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gate.core.model.body import Body
+from gate.core.model.objects import Template
+
+_TAKEN_OUT: Final = "rollout-gate/value-left-out"
+
+
+def without_values(body: Body) -> Body:
+    """Return a body with each `value` of `env` marked as left out, wherever its pods are."""
+    value = body.thaw()
+    for _, entry in _variables(value):
+        if "value" in entry:
+            del entry["value"]
+            entry[_TAKEN_OUT] = True
+    return Body.of(value)
+
+
+def with_values(body: Body, source: Template | None) -> Body | None:
+    """Return the body with the values that `source` has; None where one cannot be had.
+
+    `source` is the pod template that the body makes, as its ReplicaSet has it.
+    """
+    value = body.thaw()
+    known = {} if source is None else _values(source.body.thaw())
+    for container, entry in _variables(value):
+        if entry.pop(_TAKEN_OUT, None) is None:
+            continue
+        name = (container, str(entry.get("name")))
+        if name not in known:
+            return None
+        entry["value"] = known[name]
+    return Body.of(value)
+
+
+def _values(template: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    """Return the values by the names of container and variable; the last of a name wins."""
+    return {
+        (container, str(entry.get("name"))): entry.get("value", "")
+        for container, entry in _variables(template)
+        if "valueFrom" not in entry
+    }
+
+
+def _variables(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each entry of `env` with its container's name.
+
+    Pods stand in templates of workloads, in that of a CronJob's Jobs, and in kinds that nobody
+    here knows: what matters is the shape of a container.
+    """
+    if isinstance(value, Mapping):
+        for entry in value.get("env") or () if isinstance(value.get("env"), list) else ():
+            if isinstance(entry, dict) and "name" in entry:
+                yield str(value.get("name")), entry
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _variables(inner)

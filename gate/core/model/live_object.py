@@ -1,0 +1,24 @@
+"""An object as the API server has it, with what the rollout is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.model.body import Body
+from gate.core.model.objects import Deployment, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class LiveObject:
+    """An object as a read or a write returned it.
+
+    `body` is the whole object without status; `managed` is its `metadata.managedFields` under
+    the key "managedFields"; `deployment` is set for Deployments.
+    """
+
+    ref: Ref
+    uid: str
+    resource_version: str
+    body: Body
+    managed: Body
+    deployment: Deployment | None = None

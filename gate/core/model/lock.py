@@ -1,0 +1,65 @@
+"""The locks of an attempt: one a Deployment, so that no two gates ever work on the same.
+
+A lock is a Lease (coordination.k8s.io/v1) beside what it locks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.objects import Ref
+
+PREFIX: Final = "rollout-gate."
+OF_DEPLOYMENT: Final = f"{PREFIX}deployment."
+OF_OBJECTS: Final = f"{PREFIX}objects."
+MOST_CHARACTERS: Final = 253
+"""The longest name of a Lease: a DNS subdomain (RFC 1123)."""
+_DIGITS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Lock:
+    """Where a lock stands; the order is that in which several are taken."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return what people call it: what it locks."""
+        if self.name.startswith(OF_DEPLOYMENT):
+            return f"deployment/{self.name.removeprefix(OF_DEPLOYMENT)}"
+        return self.name
+
+
+def lock_of(namespace: str, deployment: str) -> Lock:
+    """Return the lock of a Deployment; a long name is cut, and told apart by its hash."""
+    name = OF_DEPLOYMENT + deployment
+    if len(name) > MOST_CHARACTERS:
+        digits = _hash(deployment)
+        name = f"{name[: MOST_CHARACTERS - len(digits) - 1].rstrip('.-')}-{digits}"
+    return Lock(namespace, name)
+
+
+def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
+    """Return the locks for objects that are written together, in the order of taking.
+
+    The first keeps the record. Without a Deployment there is one, named by all the objects, in
+    the namespace of the first that has any, else in `namespace`.
+    """
+    objects = sorted(set(refs))
+    deployments = [ref for ref in objects if (ref.api_version, ref.kind) == _DEPLOYMENT]
+    if deployments:
+        return tuple(sorted(lock_of(ref.namespace, ref.name) for ref in deployments))
+    named = "\n".join(f"{r.api_version}/{r.kind}/{r.namespace}/{r.name}" for r in objects)
+    places = sorted({ref.namespace for ref in objects} - {""})
+    return (Lock(places[0] if places else namespace, OF_OBJECTS + _hash(named)),)
+
+
+_DEPLOYMENT: Final = ("apps/v1", "Deployment")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

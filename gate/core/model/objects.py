@@ -1,0 +1,247 @@
+"""The parts of Kubernetes objects that a rollout is judged by, as values.
+
+Field names follow the API (apps/v1, v1); counters that the server omits are 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NewType
+
+from gate.core.model.body import Body
+
+CleanText = NewType("CleanText", str)
+"""External text without control characters, escapes and bidi marks, as `gate.wire` cleans it."""
+
+NO_DEADLINE_SECONDS = 2147483647
+"""progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
+
+LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+"""The name of a namespace: a DNS label (RFC 1123)."""
+
+SUBDOMAIN: Final = re.compile(
+    r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
+)
+"""The name of a Deployment, and of most other objects: a DNS subdomain (RFC 1123)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Ref:
+    """The identity of an object within one cluster; `namespace` is "" for cluster-scoped kinds."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return what people call it, as in `deployment/web`."""
+        return f"{self.kind.lower()}/{self.name}"
+
+
+def deployment_ref(namespace: str, name: str) -> Ref:
+    """Name a Deployment."""
+    return Ref("apps/v1", "Deployment", namespace, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container of a pod template; `init` is true of init containers and native sidecars."""
+
+    name: str
+    image: CleanText
+    init: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """`spec.template` without its `pod-template-hash` label, so that owner and owned compare."""
+
+    body: Body
+    containers: tuple[Container, ...]
+
+    def images(self) -> tuple[str, ...]:
+        """Return the images of the containers that run side by side, in order."""
+        return tuple(container.image for container in self.containers if not container.init)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One entry of `status.conditions`."""
+
+    type: str
+    status: str
+    reason: str
+    message: CleanText
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """An apps/v1 Deployment.
+
+    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas`
+    is None where the server has no such field. `max_surge` and `max_unavailable` are as the API
+    gives them, a number or a percentage; both are "0" for the strategy Recreate.
+    """
+
+    ref: Ref
+    uid: str
+    resource_version: str
+    generation: int
+    revision: int | None
+    deleting: bool
+    paused: bool
+    replicas: int
+    min_ready_seconds: int
+    progress_deadline_seconds: int
+    recreate: bool
+    max_surge: str
+    max_unavailable: str
+    template: Template
+    observed_generation: int
+    status_replicas: int
+    updated_replicas: int
+    ready_replicas: int
+    available_replicas: int
+    terminating_replicas: int | None
+    conditions: tuple[Condition, ...]
+
+    def condition(self, condition_type: str) -> Condition | None:
+        """Return the condition of that type, if the status has one."""
+        for condition in self.conditions:
+            if condition.type == condition_type:
+                return condition
+        return None
+
+    @property
+    def available(self) -> bool:
+        """`Available=True`; also true of none at all with maxUnavailable 100 %."""
+        found = self.condition("Available")
+        return found is not None and found.status == "True"
+
+    @property
+    def deadline_exceeded(self) -> bool:
+        """`Progressing=False` with reason `ProgressDeadlineExceeded`."""
+        found = self.condition("Progressing")
+        return (
+            found is not None
+            and found.status == "False"
+            and found.reason == "ProgressDeadlineExceeded"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSet:
+    """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one.
+
+    `pod_template_hash` is its label, by which metrics tell versions apart; "" without one.
+
+    `earlier_revisions` are the numbers that it had before it was used again (annotation
+    `deployment.kubernetes.io/revision-history`).
+
+    `generation` and `min_ready_seconds` tell whether its counters are of the Deployment's own
+    `minReadySeconds` already; None where nobody read them.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+    owner_uid: str
+    revision: int | None
+    deleting: bool
+    created_at: str
+    change_cause: CleanText
+    replicas: int
+    template: Template
+    observed_generation: int
+    status_replicas: int
+    ready_replicas: int
+    available_replicas: int
+    conditions: tuple[Condition, ...]
+    generation: int | None = None
+    min_ready_seconds: int | None = None
+    pod_template_hash: str = ""
+    earlier_revisions: tuple[int, ...] = ()
+
+    @property
+    def failure(self) -> Condition | None:
+        """`ReplicaFailure=True`: the controller could not create pods.
+
+        Its other reason, `FailedDelete`, says nothing about a version.
+        """
+        for condition in self.conditions:
+            if condition.type == "ReplicaFailure" and condition.status == "True":
+                return None if condition.reason == "FailedDelete" else condition
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Termination:
+    """How a container ended; `at` is RFC 3339 as the kubelet wrote it."""
+
+    reason: CleanText
+    exit_code: int
+    message: CleanText
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerStatus:
+    """One entry of `status.containerStatuses` or `initContainerStatuses`."""
+
+    name: str
+    init: bool
+    ready: bool
+    restarts: int
+    running: bool
+    waiting_reason: CleanText
+    waiting_message: CleanText
+    terminated: Termination | None
+    last_terminated: Termination | None
+    image_id: CleanText
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A v1 Pod; `unschedulable` is the message of `PodScheduled=False`, "" otherwise.
+
+    `node_silent` is whether its node is not heard of: the node lifecycle controller has made it
+    not ready, and left what the kubelet had said of its containers (`MarkPodsNotReady`).
+    `start_seconds` is how long a ready pod took from `status.startTime` to its latest readiness,
+    both by its kubelet's clock; None where it does not tell.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+    owner_uid: str
+    deleting: bool
+    phase: str
+    reason: CleanText
+    ready: bool
+    unschedulable: CleanText
+    containers: tuple[ContainerStatus, ...]
+    node_silent: bool = False
+    start_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEvent:
+    """A v1 Event; `at` is its last time, RFC 3339."""
+
+    uid: str
+    resource_version: str
+    about_kind: str
+    about_name: str
+    about_uid: str
+    type: str
+    reason: CleanText
+    message: CleanText
+    count: int
+    at: str
+
+
+Watched = Deployment | ReplicaSet | Pod | ClusterEvent

@@ -1,0 +1,11 @@
+"""What an attempt sets out to do: its writes, its record, and the writes of its rollback."""
+
+__all__ = [
+    "foreseen_return",
+    "journal_record",
+    "leg",
+    "plan",
+    "replica_ownership",
+    "rollback_plan",
+    "target_set",
+]

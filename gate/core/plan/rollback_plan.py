@@ -1,0 +1,399 @@
+"""What a failed attempt does about it: roll back, pause, scale to zero, delete or nothing.
+
+What this attempt changed is restored, as one set (`target_set`), in the order of application,
+configuration first: the baseline's pods never start with the configuration of the version that
+failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan, PlannedWrite
+from gate.core.plan.target_set import TargetSet
+from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.ssa import managed_fields
+from gate.core.ssa.applied_fields import named_body
+from gate.core.ssa.field_set import Fields, extract
+from gate.core.ssa.irreversible_changes import why_irreversible
+from gate.core.ssa.last_applied import has_last_applied, with_last_applied
+from gate.core.ssa.template_body import without_pause
+from gate.core.ssa.unions import with_allocations
+from gate.core.ssa.unowned_fields import claims_for_apply, claims_for_return
+
+_WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
+"""Kinds whose unowned values nobody would set again; elsewhere they are the server's defaults."""
+_DEFAULT_REPLICAS = 1
+"""`spec.replicas` of an apps/v1 Deployment that names none."""
+_VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenObject:
+    """One object as this attempt left it.
+
+    `before` is what it was before the attempt, None where it did not exist. `after` is
+    the answer to our latest write of it, applied as `field_manager`. `is_created` is whether the
+    server answered that our apply made it (201), Unknown where that answer was lost.
+    """
+
+    before: LiveObject | None
+    after: LiveObject
+    forced: bool = False
+    autoscaled: bool = False
+    field_manager: str = FIELD_MANAGER
+    is_created: Fact[bool] = Unknown("no answer was kept")
+
+    @property
+    def created(self) -> bool:
+        """Whether this attempt made the object, and not somebody else just before our write.
+
+        Where no answer tells, an object in which other managers own fields does not count.
+        """
+        if self.before is not None:
+            return False
+        if isinstance(self.is_created, Known):
+            return self.is_created.value
+        managed = self.after.managed.thaw()["managedFields"]
+        return not managed_fields.has_other_owners(managed, self.field_manager)
+
+    @property
+    def merged(self) -> bool:
+        """Whether our apply went into an object that somebody else created just before."""
+        answered = isinstance(self.is_created, Known)
+        return self.before is None and answered and not self.created
+
+    @property
+    def changed(self) -> bool:
+        """Whether the apply changed anything but bookkeeping."""
+        return self.before is None or content(self.before.body) != content(self.after.body)
+
+
+def content(body: Body) -> dict[str, Any]:
+    """Return an object without what the API server keeps books with."""
+    value = body.thaw()
+    value.pop("status", None)
+    metadata = value.get("metadata", {})
+    for key in _VOLATILE:
+        metadata.pop(key, None)
+    annotations = metadata.get("annotations", {})
+    annotations.pop("deployment.kubernetes.io/revision", None)
+    if not annotations:
+        metadata.pop("annotations", None)
+    return value
+
+
+def spec_changed(before: LiveObject | None, after: LiveObject) -> bool:
+    """Tell whether `spec` differs; an annotation alone makes no new version."""
+    if before is None:
+        return True
+    return bool(content(before.body).get("spec") != content(after.body).get("spec"))
+
+
+def writes_back(
+    plan: Plan,
+    written: Mapping[Ref, WrittenObject],
+    departed: frozenset[Ref],
+    failed: frozenset[Ref],
+) -> tuple[PlannedWrite, ...]:
+    """Return the writes that answer a failed verdict, none where nothing may be written.
+
+    `departed` Deployments are somebody else's by now, `failed` those whose verdict failed.
+    """
+    if plan.policy.observe or not plan.may_retreat:
+        return ()
+    match plan.policy.on_failure:
+        case OnFailure.KEEP:
+            return ()
+        case OnFailure.PAUSE:
+            return tuple(_pause(ref) for ref in sorted(failed - departed) if ref in written)
+        case OnFailure.ROLLBACK:
+            return _rollback(plan, written, departed)
+
+
+def _pause(ref: Ref) -> PlannedWrite:
+    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
+
+
+def _rollback(
+    plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
+) -> tuple[PlannedWrite, ...]:
+    """Restore all that changed; where no changed Deployment can go back, the rest stays too."""
+    returns_to = decided_plan(plan, written).target_set
+    mine = {
+        ref: w
+        for ref, w in written.items()
+        if ref not in departed and (w.changed or ref in returns_to.bodies)
+    }
+    restorable = {ref for ref in mine if has_target(plan, ref)}
+    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    is_return = goes_back(plan, rolled_out, restorable)
+    back: list[PlannedWrite] = []
+    if is_return:
+        back.extend(_restorations(returns_to, mine, restorable))
+    for ref, object_ in mine.items():
+        if ref in rolled_out - restorable:
+            back.extend(_first_failure(plan, ref, object_))
+    is_undone = rolled_out and rolled_out <= {one.ref for one in back if one.verb is Verb.DELETE}
+    if (is_return or is_undone) and plan.policy.prune_created:
+        planned = {write.ref for write in back}
+        gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
+        back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
+    return tuple(back)
+
+
+def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
+    """Tell whether what was changed is to be restored.
+
+    What a Deployment uses that was there before goes back with it, or stays with it where it has
+    to stay. One that this attempt made is no reason to leave the others a configuration that is
+    not theirs.
+    """
+    there_before = {target.ref for target in plan.targets if plan.before(target.ref) is not None}
+    if rolled_out & there_before:
+        return bool(restorable & rolled_out)
+    return bool(there_before) or not rolled_out
+
+
+def has_target(plan: Plan, ref: Ref) -> bool:
+    """Tell whether `ref` can go back: a Deployment only to what served, the rest to what it was."""
+    for target in plan.targets:
+        if target.ref == ref:
+            return isinstance(target.baseline, Known)
+    return True
+
+
+def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
+    """Return the plan with the set that its way back returns to, as a rollback begins.
+
+    Where an apply broke off before it changed a Deployment, it takes back what little was
+    written: all is as before then, whatever ran. A recovery that finds a rollback begun goes on to
+    where that one was going.
+    """
+    if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
+        return plan
+    found = [written.get(one.ref) for one in plan.targets]
+    is_changed = any(one is not None and one.changed for one in found)
+    is_whole = bool(found) and all(one is not None for one in found)
+    if is_changed or is_whole:
+        return plan
+    chosen = plan.target_set
+    none = TargetSet()
+    kept = replace(chosen, bodies=none.bodies, missing=none.missing, confidential=(), unverified=())
+    return replace(plan, target_set=kept)
+
+
+def with_unwritten_members(
+    plan: Plan, written: FrozenMap[Ref, WrittenObject], restored: Collection[Ref]
+) -> FrozenMap[Ref, WrittenObject]:
+    """Return `written` with the objects of the set that this attempt did not come to write.
+
+    An apply that was refused half-way leaves some; the set is restored whole. What is `restored`
+    already needs nothing more.
+    """
+    members = plan.target_set.bodies
+    left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
+    found = {ref: WrittenObject(before, before) for ref, before in left if before is not None}
+    if not found:
+        return written
+    whole = {**written, **found}
+    order = [one.ref for one in plan.objects if one.ref in whole]
+    return FrozenMap((ref, whole[ref]) for ref in dict.fromkeys([*order, *whole]))
+
+
+def _restorations(
+    returns_to: TargetSet, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
+) -> Iterator[PlannedWrite]:
+    for ref, object_ in mine.items():
+        if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
+            continue
+        body = _member_body(returns_to, ref, object_)
+        if body is not None:
+            claims = claims_for_apply(body.thaw(), *_left(object_))
+            yield from _claimed(ref, claims, object_.field_manager)
+            yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
+        elif object_.merged:
+            yield _release(ref, object_)
+        elif object_.before is not None:
+            write = _restoration(ref, object_, object_.before)
+            yield from _claimed(ref, _left_behind(object_, object_.before, write))
+            yield write
+
+
+def irreversible(
+    plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
+) -> FrozenMap[Ref, CleanText]:
+    """Return which objects a rollback has to leave as our apply made them, and why.
+
+    Empty where nothing goes back.
+    """
+    policy = plan.policy
+    if policy.observe or not plan.may_retreat or policy.on_failure is not OnFailure.ROLLBACK:
+        return FrozenMap()
+    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
+    rolled_out = [target.ref for target in plan.targets if target.ref in mine]
+    if rolled_out and not any(has_target(plan, ref) for ref in rolled_out):
+        return FrozenMap()
+    reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
+    return FrozenMap((ref, CleanText(why)) for ref, why in reasons if why)
+
+
+def why_not_restored(object_: WrittenObject) -> str:
+    """Return why the server would not take an object back, "" where it would."""
+    if object_.before is None:
+        return ""
+    return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
+
+
+def _claimed(ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER) -> Iterator[PlannedWrite]:
+    """Yield the patch that makes ours what the next apply has to remove, all `by` another too."""
+    managers = {} if by == FIELD_MANAGER else {"managers": [by]}
+    if claims is not None or managers:
+        yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims or {}, **managers}))
+
+
+def _left(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what our apply left, and who owns which field of it."""
+    return object_.after.body.thaw(), object_.after.managed.thaw()["managedFields"]
+
+
+def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite) -> Fields | None:
+    if write.field_manager != FIELD_MANAGER:
+        return None
+    after, managed = _left(object_)
+    return claims_for_return(before.body.thaw(), after, managed, write.body.thaw())
+
+
+def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Body | None:
+    """Return what is to be applied of a member of the set, with kubectl's annotation if it has."""
+    body = returns_to.bodies.get(ref)
+    if body is not None and object_.after.deployment is not None:
+        body = Body.of(without_pause(body.thaw()))
+    if body is None or not has_last_applied(object_.after.body.thaw()):
+        return body
+    return Body.of(with_last_applied(body.thaw()))
+
+
+def _has_replicas(live: LiveObject) -> bool:
+    """Tell whether it is scaled: the body of a set names no replicas, the live number is kept."""
+    return "replicas" in (live.body.thaw().get("spec") or {})
+
+
+def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
+    """Return the apply of identity alone: what we own alone goes, all else stays as it is."""
+    return PlannedWrite(ref, Verb.APPLY, Body.of(named_body(ref, {})), object_.field_manager)
+
+
+def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:
+    if object_.merged:
+        return (_release(ref, object_),)
+    match plan.policy.on_first_failure:
+        case OnFirstFailure.SCALE_TO_ZERO:
+            return (PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"replicas": 0}})),)
+        case OnFirstFailure.DELETE if object_.created:
+            return (PlannedWrite(ref, Verb.DELETE, Body.of({})),)
+        case _:
+            return ()
+
+
+def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
+    """Return the apply of what the gate had applied before.
+
+    Fields that only the new version had are gone with it, ownership is clean, and the old
+    ReplicaSet is found again by its template. A pause that the attempt ended is not set again.
+    """
+    if object_.field_manager != FIELD_MANAGER:
+        return _given_back(ref, object_, before)
+    value = managed_fields.restoration(
+        before.body.thaw(),
+        before.managed.thaw()["managedFields"],
+        object_.after.managed.thaw()["managedFields"],
+        forced=object_.forced,
+        live_after=object_.after.body.thaw() if ref.kind in _WITHOUT_DEFAULTS else None,
+    )
+    if _would_default_replicas(value, before, object_.after):
+        value = with_live_replicas(value, before)
+    if before.deployment is not None:
+        value = without_pause(value)
+    body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
+    return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
+
+
+def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: LiveObject) -> bool:
+    """Tell whether an apply of `value` would reset the replicas of before to their default.
+
+    After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
+    one would remove what it does not name.
+    """
+    if before.deployment is None or "replicas" in value.get("spec", {}):
+        return False
+    owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
+    is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
+    return is_ours_alone and before.deployment.replicas != _DEFAULT_REPLICAS
+
+
+def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
+    """Return the apply that gives back what another manager of ours took, as `restart` does."""
+    manager = object_.field_manager
+    taken = managed_fields.owned_fields(object_.after.managed.thaw()["managedFields"], manager)
+    value = extract(before.body.thaw(), taken) if taken else {}
+    body = Body.of(named_body(ref, value))
+    return PlannedWrite(ref, Verb.APPLY, body, manager, force=object_.forced)
+
+
+def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
+    """Return what others owned before our apply and do not own any more, by field manager."""
+    if object_.before is None:
+        return {}
+    _, after = _left(object_)
+    ours = managed_fields.owned_fields(after)
+    had = managed_fields.managers_of(object_.before.managed.thaw()["managedFields"], ours)
+    kept = managed_fields.managers_of(after, ours)
+    lost = {
+        manager: tuple(path for path in paths if path not in kept.get(manager, ()))
+        for manager, paths in had.items()
+    }
+    return {manager: paths for manager, paths in lost.items() if paths}
+
+
+def forced_fields(object_: WrittenObject) -> frozenset[str]:
+    """Return the paths of the fields that our apply took from others by force."""
+    if not object_.forced:
+        return frozenset()
+    return frozenset(path for paths in lost_fields(object_).values() for path in paths)
+
+
+def is_of_template(path: str) -> bool:
+    """Tell whether a field belongs to a pod template, which goes back whole or not at all."""
+    return path.startswith("spec.template")
+
+
+def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an apply's body that leaves `spec.replicas` to its other owner."""
+    spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}
+    return {**value, "spec": spec} if spec else value
+
+
+def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Return an apply's body with the `spec.replicas` of `live`.
+
+    Leaving out a field that only the gate owns would reset it to its default, 1.
+    """
+    replicas = live.body.thaw().get("spec", {}).get("replicas")
+    return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
+
+
+def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Apply the autoscaler's rule to the body of an apply: its owner decides on replicas."""
+    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    if any(manager != FIELD_MANAGER for manager, _ in owners):
+        return without_replicas(value)
+    return with_live_replicas(value, live)

@@ -1,0 +1,3 @@
+"""What an attempt hears and asks for: events in, effects out."""
+
+__all__ = ["effects", "events"]

@@ -1,0 +1,97 @@
+"""The vocabulary out: everything that an attempt may ask for. One effect, at most one write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.checks.questions import Questions
+from gate.core.checks.run import Tick
+from gate.core.model.body import Body
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Record
+from gate.core.versions.history import Closed
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRecord:
+    """Write the journal before the writes of a leg."""
+
+    effect_id: int
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write to one object.
+
+    `uid` and `resource_version` are preconditions. Where both are None the object is to be
+    created: one that is there already is a conflict.
+    """
+
+    effect_id: int
+    ref: Ref
+    verb: Verb
+    body: Body
+    uid: str | None
+    resource_version: str | None
+    field_manager: str = FIELD_MANAGER
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read `ref` with quorum; with `whole_rollout` its ReplicaSets and Pods too."""
+
+    effect_id: int
+    ref: Ref
+    whole_rollout: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Collect evidence on the most telling pod: last terminations, current and previous logs.
+
+    `container` is "" where any will do. Answered within 2 s whatever happens.
+    """
+
+    effect_id: int
+    ref: Ref
+    pod: str
+    container: str
+    previous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask what a check of that name asks at one of its ticks.
+
+    Answered within the limits of its questions, in a lane that other checks do not share.
+    """
+
+    effect_id: int
+    check: str
+    tick: Tick
+    questions: Questions
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """A line of the timeline: terminal, log and report all render this one."""
+
+    at: float
+    event: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Give the lock back and keep what is to be remembered."""
+
+    effect_id: int
+    closed: Closed
+
+
+Effect = SaveRecord | Write | Read | Collect | Ask | Announce | Release
+Asking = SaveRecord | Write | Read | Collect | Ask | Release
+"""The effects that are answered."""

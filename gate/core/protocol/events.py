@@ -1,0 +1,244 @@
+"""The vocabulary in: everything that an attempt may hear. `at` is monotonic seconds.
+
+Observations are legal in every state. An answer is legal only while the effect with its
+`effect_id` is outstanding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.checks import questions
+from gate.core.model.fact import Fact
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Pod, ReplicaSet
+from gate.core.model.outcome import Reason
+from gate.core.rollout.observations import Listed, Observed, Vanished
+
+
+@dataclass(frozen=True, slots=True)
+class Woke:
+    """The time `steps.step.wake_at` has come."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A signal asks the attempt to end."""
+
+    at: float
+    signal_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContactFailed:
+    """A request or a watch failed, or its answer took long: facts may have been missed."""
+
+    at: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContactLost:
+    """Nothing of the API server can be had."""
+
+    at: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRestored:
+    """The API server answers again."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRefused:
+    """The API server answers, but not us: `reason` is Forbidden or Unauthorized.
+
+    `what` is refused: a kind in a namespace.
+    """
+
+    at: float
+    what: str
+    why: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class AccessGranted:
+    """What was refused is answered again."""
+
+    at: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseLost:
+    """Somebody else holds the lock of this attempt."""
+
+    at: float
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class ControllersSilent:
+    """The controller manager has not renewed its Lease since `since` (monotonic seconds)."""
+
+    at: float
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class ControllersActed:
+    """The controller manager has renewed its Lease again, or something has moved."""
+
+    at: float
+
+
+ContactEvent = ContactFailed | ContactLost | ContactRestored | AccessRefused | AccessGranted
+Observation = (
+    Observed
+    | Vanished
+    | Listed
+    | Woke
+    | Interrupted
+    | ContactEvent
+    | LeaseLost
+    | ControllersSilent
+    | ControllersActed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The journal stands."""
+
+    at: float
+    effect_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The write was done; `live` is what the server returned, None after a delete.
+
+    `is_created` is whether the server made a new object (201, not 200).
+    """
+
+    at: float
+    effect_id: int
+    live: LiveObject | None
+    is_created: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteConflicted:
+    """409 of the resourceVersion: the object changed since it was read."""
+
+    at: float
+    effect_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRejected:
+    """The server refused the write for good: invalid, forbidden, another field manager, deleted.
+
+    `paths` names the fields in conflict, empty otherwise.
+    """
+
+    at: float
+    effect_id: int
+    reason: Reason
+    message: CleanText
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteUncertain:
+    """The answer was lost: the write may or may not have been done.
+
+    `retry_after_seconds` is for how long the server wants it not to be sent again.
+    """
+
+    at: float
+    effect_id: int
+    why: str
+    retry_after_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """A quorum read; the lists are None unless the whole rollout was asked for."""
+
+    at: float
+    effect_id: int
+    fact: Fact[LiveObject]
+    replica_sets: tuple[ReplicaSet, ...] | None = None
+    pods: tuple[Pod, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One piece of evidence: an event, a termination or the last lines of a log.
+
+    `previous` is true of a log that `kubectl logs --previous` would show.
+    """
+
+    kind: str
+    pod: str
+    container: str
+    text: CleanText
+    at: str
+    previous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What could be collected within the bound; may be nothing."""
+
+    at: float
+    effect_id: int
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A check's questions have their answers."""
+
+    at: float
+    effect_id: int
+    answers: questions.Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Errored:
+    """A check's questions have no answers, and why."""
+
+    at: float
+    effect_id: int
+    error: questions.Errored
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The lock is given back."""
+
+    at: float
+    effect_id: int
+
+
+Answer = (
+    Recorded
+    | Written
+    | WriteConflicted
+    | WriteRejected
+    | WriteUncertain
+    | ReadBack
+    | Collected
+    | Answered
+    | Errored
+    | Released
+)
+AttemptEvent = Observation | Answer

@@ -1,0 +1,15 @@
+"""The judge of one Deployment's rollout: from what is observed to a verdict."""
+
+__all__ = [
+    "applied",
+    "baseline",
+    "causes",
+    "completion",
+    "judge",
+    "observations",
+    "pod_history",
+    "policy",
+    "progress",
+    "snapshot",
+    "verdict",
+]

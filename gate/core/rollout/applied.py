@@ -1,0 +1,62 @@
+"""What our own apply returned, and whether it still stands."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from gate.core.model.body import Body
+from gate.core.model.objects import Deployment, Template
+from gate.core.model.outcome import Reason
+from gate.core.rollout.verdict import Verdict
+from gate.core.ssa import field_set
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What our own apply returned, or what `verify` found.
+
+    `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer,
+    None where managed fields are not known. `at` is monotonic seconds of the write, or of when it
+    was `found` as somebody else's.
+    """
+
+    uid: str
+    generation: int
+    template: Template
+    owned: Body | None
+    at: float
+    new_template: bool
+    spec_changed: bool
+    found: bool = False
+
+    def departed(self, live: Deployment) -> Verdict | None:
+        """Return that somebody else deleted or changed it; None while it is ours."""
+        if live.uid != self.uid:
+            why = "the Deployment was deleted and created again"
+            return Verdict.superseded(Reason.DELETED, why)
+        if live.deleting:
+            return Verdict.superseded(Reason.DELETED, "the Deployment is being deleted")
+        if live.generation < self.generation or self.still_stands(live):
+            return None
+        images = ", ".join(live.template.images())
+        why = f"somebody else changed the pod template: {images}"
+        return Verdict.superseded(Reason.SUPERSEDED, why)
+
+    def still_stands(self, live: Deployment) -> bool:
+        """Tell whether what our apply set in `spec.template` is still there.
+
+        Additions by others do not count; where managed fields are not known, the whole template
+        has to be ours.
+        """
+        if live.template.body == self.template.body:
+            return True
+        if self.owned is None:
+            return False
+        return _still_holds(self.template.body, self.owned, live.template.body)
+
+
+@functools.lru_cache(maxsize=64)
+def _still_holds(ours: Body, owned: Body, live: Body) -> bool:
+    """Compare once for each template: every verdict asks, and templates rarely change."""
+    return field_set.still_holds(ours.thaw(), owned.thaw(), live.thaw())

@@ -1,0 +1,38 @@
+"""What ran and served before our write: the only version that a rollback returns to by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.objects import Template
+from gate.core.rollout.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The version that served: its ReplicaSet, revision (None where unknown) and template."""
+
+    replica_set: str
+    revision: int | None
+    template: Template
+    pod_template_hash: str = ""
+
+
+def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
+    """Return what serves in `snapshot`.
+
+    It serves if the Deployment is `Available` and the ReplicaSet of the live template owns all
+    available pods, at least one: an autoscaler half-way or one missing pod does not spoil it,
+    and `Available=True` alone is also true of no pod at all with maxUnavailable 100 %.
+    """
+    live = snapshot.live
+    if live is None:
+        return snapshot.deployment if isinstance(snapshot.deployment, Unknown) else Absent()
+    current = snapshot.current()
+    if current is None or not live.available or current.available_replicas < 1:
+        return Absent()
+    if any(rs.available_replicas for rs in snapshot.owned() if rs.uid != current.uid):
+        return Absent()
+    revision = current.revision or live.revision
+    return Known(Baseline(current.name, revision, live.template, current.pod_template_hash))

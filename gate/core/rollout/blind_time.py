@@ -1,0 +1,211 @@
+"""Blind time: standing still says nothing of a version while nobody can see, or nobody acts.
+
+Facts do not arrive from the last one that was read well until the first complete quorum read, once
+a request or a watch has failed. Controllers do not act while facts arrive that only they could
+change. Neither counts as a lack of progress, nor towards a grace.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gate.core.model.objects import CleanText, Deployment
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.controller_faults import create_error
+from gate.core.rollout.snapshot import Snapshot
+
+CONTROLLER_LAG_SECONDS = 5.0
+"""How long controllers may take over what they see before it is a sign that they do not act."""
+CONDITION_STANDS_SECONDS = 5.0
+"""How long a deadline condition has to stand after blindness: controllers that come back write it
+before they have looked at the pods (deployment controller, `DeploymentTimedOut`)."""
+NOT_OBSERVING_SECONDS = 30.0
+"""Controllers that have not acted for so long are named as a cause."""
+
+
+class Sign(enum.StrEnum):
+    """What shows that controllers do not act, as it is said of them."""
+
+    UNOBSERVED = "the controller has not seen our change"
+    MISCOUNTED = "the controllers have not counted the ready pods of the new ReplicaSet"
+    UNSCALED = "the controllers have not created or deleted pods of the new ReplicaSet"
+
+
+Counters = tuple[int, ...]
+"""What controllers write: where any of it moves, they act."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blindness:
+    """The blind time of one leg, in monotonic seconds.
+
+    `since` is when the present blindness began, None without one; `past_seconds` is what those
+    before it took, `ended_at` when the last of them ended. `sign` stands since `sign_since` with
+    `counters` unchanged; `silent_since` is since when the controller manager has not renewed its
+    Lease, where that is known. `exceeded_since` is when the deadline condition that stands was
+    first seen. At most `limit_seconds` are taken off, one progress deadline.
+    """
+
+    limit_seconds: float = math.inf
+    facts_missing: bool = False
+    sign: Sign | None = None
+    sign_since: float = math.inf
+    counters: Counters = ()
+    since: float | None = None
+    past_seconds: float = 0.0
+    ended_at: float = -math.inf
+    exceeded_since: float = math.inf
+    silent_since: float = math.inf
+
+    # -- what is seen ------------------------------------------------------------------------------
+
+    def without_facts(self, since: float) -> Blindness:
+        """Return it after a request or a watch failed, the last fact being that of `since`."""
+        if self.facts_missing:
+            return self
+        began = since if self.since is None else min(since, self.since)
+        return replace(self, facts_missing=True, since=max(began, self.ended_at))
+
+    def read_well(self, at: float) -> Blindness:
+        """Return it after a complete quorum read."""
+        return replace(self, facts_missing=False).settle(at) if self.facts_missing else self
+
+    def controllers_silent(self, at: float, since: float) -> Blindness:
+        """Return it after the controller manager's Lease was looked at; `since` infinite: it acts.
+
+        A Lease that stays the same says it late: all the time since then was blind.
+        """
+        if math.isinf(since):
+            return replace(self, silent_since=since).settle(at)
+        began = max(since, self.ended_at)
+        return replace(
+            self, silent_since=since, since=began if self.since is None else min(began, self.since)
+        )
+
+    def fold(self, at: float, snapshot: Snapshot, live: Deployment, ready_pods: int) -> Blindness:
+        """Return it after something was seen; `ready_pods` are those of the followed ReplicaSet."""
+        sign = _sign(snapshot, live, ready_pods)
+        counters = _counters(snapshot, live) if sign is not None else ()
+        exceeded_since = min(self.exceeded_since, at) if live.deadline_exceeded else math.inf
+        known = (self.sign, self.counters, self.exceeded_since, self.limit_seconds)
+        limit = float(live.progress_deadline_seconds)
+        if known == (sign, counters, exceeded_since, limit):
+            return self
+        same = (sign, counters) == (self.sign, self.counters)
+        since = self.sign_since if same else (math.inf if sign is None else at)
+        begun = self._begun(at)
+        return replace(
+            begun,
+            limit_seconds=limit,
+            sign=sign,
+            sign_since=since,
+            counters=counters,
+            exceeded_since=exceeded_since,
+        ).settle(at)
+
+    def _begun(self, at: float) -> Blindness:
+        """Return it with the blindness that a sign has become by `at`."""
+        begins_at = self.sign_since + CONTROLLER_LAG_SECONDS
+        if self.since is not None or at < begins_at:
+            return self
+        return replace(self, since=max(begins_at, self.ended_at))
+
+    def settle(self, at: float) -> Blindness:
+        """Return it with what is over by `at` put to the past."""
+        acts_late = at >= self.sign_since + CONTROLLER_LAG_SECONDS
+        is_silent = self.silent_since < math.inf
+        if self.since is None or self.facts_missing or acts_late or is_silent:
+            return self
+        past = self.past_seconds + max(0.0, at - self.since)
+        return replace(self, since=None, past_seconds=past, ended_at=max(at, self.since))
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it is blind for a reason that no object shows: a recording has to say it."""
+        return self.facts_missing or self.silent_since < math.inf
+
+    # -- what it means -----------------------------------------------------------------------------
+
+    def seconds(self, now: float) -> float:
+        """Return the blind seconds that do not count, of all until `now`."""
+        since = self._begun(now).since
+        present = 0.0 if since is None else max(0.0, now - since)
+        return min(self.limit_seconds, self.past_seconds + present)
+
+    def clock(self, now: float) -> float:
+        """Return the time by which graces and the no-progress clock run: it stands while blind."""
+        return now - self.seconds(now)
+
+    def time_of(self, clock: float, now: float) -> float:
+        """Return when `clock` is reached, if what is blind now stays so; infinite for never."""
+        blind = self._begun(now).since is not None
+        return clock + (self.limit_seconds if blind else self.seconds(now))
+
+    def is_excusing(self, now: float) -> bool:
+        """Tell whether time passes that does not count."""
+        return self._begun(now).since is not None and self.seconds(now) < self.limit_seconds
+
+    def condition_stands(self, now: float) -> bool:
+        """Tell whether the deadline condition that was seen may be believed."""
+        if self.is_excusing(now):
+            return False
+        return now >= self._condition_stands_at() or not self.seconds(now)
+
+    def _condition_stands_at(self) -> float:
+        return max(self.exceeded_since, self.ended_at) + CONDITION_STANDS_SECONDS
+
+    def causes(self, now: float) -> Iterator[Cause]:
+        """Iterate controllers that do not act: after a while, or once that excuses nothing more."""
+        if self.silent_since < math.inf:
+            seconds = now - self.silent_since
+            text = f"the controller manager has not renewed its Lease for {seconds:.0f} s"
+        elif self.sign is not None and self._is_named(now):
+            text = f"{self.sign} for {now - self.sign_since:.0f} s"
+        else:
+            return
+        yield Cause(Reason.CONTROLLER_NOT_OBSERVING, CleanText(text))
+
+    def _is_named(self, now: float) -> bool:
+        acts_late = now >= self.sign_since + CONTROLLER_LAG_SECONDS
+        spent = acts_late and self.seconds(now) >= self.limit_seconds
+        return spent or now >= self.sign_since + NOT_OBSERVING_SECONDS
+
+    def times(self, now: float) -> Iterator[float]:
+        """Iterate when what it means may change by itself."""
+        yield self.sign_since + CONTROLLER_LAG_SECONDS
+        yield self.sign_since + NOT_OBSERVING_SECONDS
+        yield self._condition_stands_at()
+        since = self._begun(now).since
+        if since is not None:
+            yield since + self.limit_seconds - self.past_seconds
+
+
+def _sign(snapshot: Snapshot, live: Deployment, ready_pods: int) -> Sign | None:
+    """Return what shows that controllers do not act.
+
+    A controller that writes why it cannot go on (`ReplicaSetCreateError`, `ReplicaFailure`) acts.
+    """
+    if live.observed_generation < live.generation:
+        return Sign.UNOBSERVED if create_error(live) is None else None
+    current = snapshot.current()
+    if current is None or current.failure is not None:
+        return None
+    if current.status_replicas != current.replicas:
+        return Sign.UNSCALED
+    if ready_pods != current.ready_replicas and snapshot.pods:
+        return Sign.MISCOUNTED
+    return None
+
+
+def _counters(snapshot: Snapshot, live: Deployment) -> Counters:
+    """Return what controllers count, which is news from them where it changes."""
+    current = snapshot.current()
+    behind = live.generation - live.observed_generation
+    of_web = (behind, live.status_replicas, live.updated_replicas)
+    if current is None:
+        return of_web
+    return (*of_web, current.status_replicas, current.ready_replicas, current.available_replicas)

@@ -1,0 +1,273 @@
+"""What is wrong with pods and ReplicaSets, why, and when it is beyond hope.
+
+A `Trouble` is one pod's or ReplicaSet's; a `Cause` is what a reader is told, most telling
+first. Only containers of the Deployment's own template can doom a pod: an injected sidecar is
+reported and left to the clocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from gate.core.model.objects import CleanText, ContainerStatus, Template
+from gate.core.model.outcome import Reason
+from gate.core.rollout.pod_history import PodTrack
+from gate.core.rollout.policy import FailFast
+
+_MOST_TELLING = (
+    Reason.OUT_OF_MEMORY,
+    Reason.CRASH_LOOP,
+    Reason.IMAGE_PULL,
+    Reason.CONTAINER_CONFIG,
+    Reason.POD_CREATE_DENIED,
+    Reason.REPLICA_SET_CREATE_ERROR,
+    Reason.UNSCHEDULABLE,
+    Reason.READINESS_LOST,
+    Reason.AVAILABILITY_LOST,
+    Reason.CONTROLLER_NOT_OBSERVING,
+    Reason.CONFLICT,
+    Reason.NOT_READY,
+)
+_RANK = {reason: rank for rank, reason in enumerate(_MOST_TELLING)}
+NEVER = math.inf
+"""A trouble that only the clocks decide."""
+ALREADY = -math.inf
+"""A trouble that is beyond hope whatever the time."""
+
+_REFUSED_PULL = (
+    "not found",
+    "manifest unknown",
+    "name unknown",
+    "repository does not exist",
+    "unauthorized",
+    "denied",
+    "forbidden",
+    "no basic auth credentials",
+    "authorization failed",
+    "no match for platform",
+    "invalid reference format",
+)
+"""What registries and runtimes (containerd, CRI-O, Docker) say when trying again is no use."""
+
+_PASSING_PULL = (
+    "toomanyrequests",
+    "too many requests",
+    "rate limit",
+    "quota exceeded",
+    "timeout",
+    "timed out",
+    "deadline exceeded",
+    "internal server error",
+    "bad gateway",
+    "service unavailable",
+)
+"""What they say when it may well help; a registry's 429 can say `denied` too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What was wrong underneath; `pods` counts the pods it holds for, 0 where it is of none."""
+
+    reason: Reason
+    message: CleanText
+    pods: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One pod's trouble; beyond hope from `ripe_at` (monotonic seconds) on.
+
+    `cause` says what is wrong, `rule` what the verdict's reason becomes, `container` is "" where
+    the pod as a whole is meant. `own` is false of containers that the template does not name.
+    """
+
+    cause: Reason
+    rule: Reason
+    message: CleanText
+    pod: str
+    container: str
+    ripe_at: float
+    own: bool = True
+
+
+def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble | None:
+    """Return what dooms a pod first, then the most telling; None for one that is well.
+
+    Well is a pod that is ready, whose containers run, and whose readiness was not lost too often.
+    """
+    found = [
+        trouble
+        for status in track.pod.containers
+        if (trouble := _container_trouble(track, status, template, limits)) is not None
+    ]
+    found.extend(_pod_troubles(track, limits))
+    if len(found) <= 1:
+        return found[0] if found else None
+    return min(found, key=lambda trouble: (trouble.ripe_at, _rank(trouble.cause)))
+
+
+def has_crashed(track: PodTrack, template: Template) -> bool:
+    """Tell whether a container of the template failed since our write and is not ready again.
+
+    Unlike a trouble this outlasts the moment in which the kubelet runs a crashed container anew.
+    """
+    return any(
+        not status.ready
+        and track.restarts(status) > 0
+        and status.last_terminated is not None
+        and status.last_terminated.exit_code != 0
+        and _image_of(template, status.name) is not None
+        for status in track.pod.containers
+    )
+
+
+def _container_trouble(
+    track: PodTrack, status: ContainerStatus, template: Template, limits: FailFast
+) -> Trouble | None:
+    if status.running and not status.restarts:
+        return None
+    image = _image_of(template, status.name)
+    trouble = _waiting_trouble(track, status, image or status.name, limits)
+    trouble = trouble or _crash_trouble(track, status, limits)
+    if trouble is None or image is not None:
+        return trouble
+    message = CleanText(f"{trouble.message} (injected, not in the template)")
+    return replace(trouble, message=message, ripe_at=NEVER, own=False)
+
+
+def _image_of(template: Template, container_name: str) -> str | None:
+    for container in template.containers:
+        if container.name == container_name:
+            return container.image
+    return None
+
+
+def _waiting_trouble(
+    track: PodTrack, status: ContainerStatus, image: str, limits: FailFast
+) -> Trouble | None:
+    kept = track.containers[status.name]
+    if not kept.waiting:
+        return None
+    if kept.waiting == "config":
+        message = CleanText(f"{status.name}: {status.waiting_message or status.waiting_reason}")
+        return _waiting(
+            track, status, Reason.CONTAINER_CONFIG, message, limits.container_config_seconds
+        )
+    said = kept.pull_message or status.waiting_message or status.waiting_reason
+    grace = limits.image_invalid_seconds if kept.waiting == "invalid" else _pull_grace(said, limits)
+    message = CleanText(f"{image}: {_gist(said)}")
+    return _waiting(track, status, Reason.IMAGE_PULL, message, grace)
+
+
+def _gist(said: str) -> str:
+    """Return what a pull failed of: the last clause of a runtime's chain of errors.
+
+    containerd wraps the registry's answer four times, the image's name in each.
+    """
+    return said.rstrip(". ").rpartition(": ")[2] or said
+
+
+def _waiting(
+    track: PodTrack,
+    status: ContainerStatus,
+    reason: Reason,
+    message: CleanText,
+    grace_seconds: float | None,
+) -> Trouble:
+    since = track.containers[status.name].waiting_since
+    ripe_at = NEVER if grace_seconds is None else since + grace_seconds
+    return Trouble(reason, reason, message, track.pod.name, status.name, ripe_at)
+
+
+def _pull_grace(said: str, limits: FailFast) -> float | None:
+    """Tell a refusal from what may pass by the words around the image's name, never by the name."""
+    words = " ".join(word for word in said.lower().split() if "/" not in word)
+    if any(sign in words for sign in _PASSING_PULL):
+        return limits.image_unclear_seconds
+    if any(sign in words for sign in _REFUSED_PULL):
+        return limits.image_refused_seconds
+    return limits.image_unclear_seconds
+
+
+def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -> Trouble | None:
+    """Return a crash: trouble while it lasts, and for good from the third restart on."""
+    restarts = track.restarts(status)
+    limit = limits.crash_restarts
+    doomed = limit is not None and restarts >= limit
+    ended = status.terminated or status.last_terminated
+    failing = not status.running and ended is not None and ended.exit_code != 0
+    if not doomed and not failing:
+        return None
+    reason_text = ended.reason if ended is not None else ""
+    exit_code = f"exit code {ended.exit_code}" if ended is not None else "exit code unknown"
+    said = f": {ended.message}" if ended is not None and ended.message else ""
+    times = _times(restarts, status.restarts)
+    name = f"init container {status.name}" if status.init else status.name
+    message = CleanText(f"{name}: {reason_text or 'Error'}, {exit_code}, {times}{said}")
+    cause = Reason.OUT_OF_MEMORY if reason_text == "OOMKilled" else Reason.CRASH_LOOP
+    ripe_at = ALREADY if doomed else NEVER
+    return Trouble(cause, Reason.CRASH_LOOP, message, track.pod.name, status.name, ripe_at)
+
+
+def _times(restarts: int, of: int) -> str:
+    """Say how often a container was restarted, and how many `of` these we saw or caused."""
+    if not of:
+        return "not restarted yet"
+    said = "1 restart" if of == 1 else f"{of} restarts"
+    if restarts == of:
+        return said
+    return f"{said}, {restarts or 'none'} of them while this run watched"
+
+
+def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:
+    pod = track.pod
+    if pod.unschedulable:
+        reason = Reason.UNSCHEDULABLE
+        yield Trouble(reason, reason, pod.unschedulable, pod.name, "", NEVER)
+    limit = limits.readiness_losses
+    if limit is not None and track.readiness_losses >= limit:
+        message = CleanText(f"readiness lost {track.readiness_losses} times")
+        reason = Reason.READINESS_LOST
+        yield Trouble(reason, reason, message, pod.name, "", ALREADY)
+    if not pod.ready:
+        message = CleanText("running, but not ready" if _runs(track) else "not started yet")
+        yield Trouble(Reason.NOT_READY, Reason.NOT_READY, message, pod.name, "", NEVER)
+
+
+def _runs(track: PodTrack) -> bool:
+    return any(status.running and not status.init for status in track.pod.containers)
+
+
+def _rank(reason: Reason) -> int:
+    return _RANK.get(reason, len(_RANK))
+
+
+def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
+    """Sum up the troubles of pods, one each, most telling first.
+
+    The message is that of the pod that is beyond hope first, then the first by name, with the
+    share of the new pods.
+    """
+    first: dict[Reason, Trouble] = {}
+    pods: dict[Reason, int] = {}
+    for trouble in troubles:
+        cause = trouble.cause
+        known = first.get(cause)
+        if known is None or (trouble.ripe_at, trouble.pod) < (known.ripe_at, known.pod):
+            first[cause] = trouble
+        pods[cause] = pods.get(cause, 0) + 1
+    return tuple(
+        Cause(cause, _share(first[cause], pods[cause], new_pods), pods[cause])
+        for cause in sorted(first, key=_rank)
+    )
+
+
+def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
+    return CleanText(f"{trouble.message} ({pods} of {new_pods} created pods)")
+
+
+def ordered(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Order causes, most telling first."""
+    return tuple(sorted(causes, key=lambda cause: _rank(cause.reason)))

@@ -1,0 +1,107 @@
+"""The one strict predicate: when a rollout is done, from one snapshot and nothing else."""
+
+from __future__ import annotations
+
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
+
+
+def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
+    """Tell whether all that was asked for is there.
+
+    The caller has made sure that the controller observed our generation. Counters of the
+    Deployment can be of the template before for a moment, so the ReplicaSet of the live template
+    has to be available by its own count too. `availableReplicas` holds minReadySeconds, once the
+    ReplicaSet has the Deployment's and its controller has seen that.
+    """
+    if policy.wait_for_termination and _terminating(snapshot, live):
+        return False
+    if live.replicas == 0:
+        return live.status_replicas == 0
+    current = snapshot.current()
+    if current is None or not _up_to_date(current, live):
+        return False
+    needed = _needed(live, policy)
+    if needed < live.replicas:
+        return min(live.updated_replicas, current.available_replicas) >= needed
+    return (
+        _has_counted_all(live)
+        and current.available_replicas == current.status_replicas == live.replicas
+    )
+
+
+def is_rolled_out(snapshot: Snapshot, live: Deployment) -> bool:
+    """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
+    return snapshot.current() is not None and _has_counted_all(live)
+
+
+def amount(share: Share | None, total: int, default: int) -> int:
+    """Return how many of `total` pods a share is, rounded up; `default` without one."""
+    return default if share is None else share.of(total, round_up=True)
+
+
+def _needed(live: Deployment, policy: Policy) -> int:
+    """Return how many new pods have to be available: all, unless less was asked for."""
+    if policy.require_min_available:
+        unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=False)
+        return max(1, live.replicas - unavailable)
+    return min(live.replicas, max(1, amount(policy.require, live.replicas, live.replicas)))
+
+
+def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
+    """Tell whether the ReplicaSet's counters are of the Deployment's `minReadySeconds`.
+
+    The deployment controller may observe a generation before the ReplicaSet has what it changed
+    there. Nothing is made of what nobody read.
+    """
+    if current.min_ready_seconds not in (None, live.min_ready_seconds):
+        return False
+    return current.generation is None or current.observed_generation >= current.generation
+
+
+def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
+    """Tell whether old pods still end; servers before 1.33 do not count them themselves."""
+    if live.terminating_replicas is not None:
+        return live.terminating_replicas > 0
+    owned = {replica_set.uid for replica_set in snapshot.owned()}
+    pods = (track.pod for track in snapshot.pods.values())
+    return any(pod.deleting and pod.owner_uid in owned for pod in pods)
+
+
+def counted(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
+    """Return how far it is, in one line whose numbers agree with each other.
+
+    All of them are of the ReplicaSets' own status. The Deployment's counters follow these with a
+    delay, so they are not shown beside them. `which` pods they are: new; on the way back old;
+    empty where nothing has changed.
+    """
+    current = snapshot.current()
+    available = current.available_replicas if current is not None else 0
+    there = current.status_replicas if current is not None else 0
+    others = sum(one.status_replicas for one in snapshot.owned()) - there
+    pods = f"{which} pods".strip()
+    other = "new" if which == "old" else "old"
+    parts = [f"{min(available, live.replicas)} of {live.replicas} {pods} available"]
+    if there > live.replicas:
+        parts.append(f"{there - live.replicas} more than wanted")
+    if others:
+        remain = "pod remains" if others == 1 else "pods remain"
+        parts.append(f"{others} {other} {remain}")
+    return ", ".join(parts)
+
+
+def lag(snapshot: Snapshot, live: Deployment) -> str:
+    """Say that the Deployment's own counters alone are missing to be done, "" where others are."""
+    current = snapshot.current()
+    available = current.available_replicas if current is not None else 0
+    there = sum(one.status_replicas for one in snapshot.owned())
+    if available == there == live.replicas and not _has_counted_all(live):
+        return ", not yet in the Deployment's status"
+    return ""
+
+
+def _has_counted_all(live: Deployment) -> bool:
+    counters = (live.updated_replicas, live.status_replicas, live.available_replicas)
+    return all(count == live.replicas for count in counters)

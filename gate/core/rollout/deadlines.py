@@ -1,0 +1,66 @@
+"""The rules of time: a deadline condition that is about our version, and the gate's own clocks."""
+
+from __future__ import annotations
+
+from gate.core.model.objects import CleanText, Deployment
+from gate.core.model.outcome import Reason
+from gate.core.rollout.applied import Applied
+from gate.core.rollout.blind_time import Blindness
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.progress import CONDITION_LAG_SECONDS, Progress, stalled_at
+
+CONDITION_ROUNDING_SECONDS = 1.0
+"""Times in conditions are whole seconds, so ours may seem that much older than our write."""
+
+
+def condition_believed_at(live: Deployment, applied_at: float) -> float:
+    """From when on a deadline condition can be about our generation.
+
+    Measured: 26 ms after a write the condition can still be the old rollout's although
+    `observedGeneration` has caught up.
+    """
+    return applied_at + live.progress_deadline_seconds - CONDITION_ROUNDING_SECONDS
+
+
+def condition_exceeded(
+    live: Deployment, applied: Applied, replica_set: str, now: float
+) -> Cause | None:
+    """Believe `ProgressDeadlineExceeded` once it can be ours; the caller saw it observed.
+
+    What was found may have timed out before: then the condition's message names the ReplicaSet
+    that is followed (deployment controller, `syncRolloutStatus`). After a write of ours that
+    proves nothing, since the same ReplicaSet may be used again.
+    """
+    condition = live.condition("Progressing")
+    if condition is None or not live.deadline_exceeded:
+        return None
+    names_it = applied.found and bool(replica_set) and f'"{replica_set}"' in condition.message
+    if now < condition_believed_at(live, applied.at) and not names_it:
+        return None
+    return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, condition.message)
+
+
+def no_progress(
+    live: Deployment, progress: Progress, blindness: Blindness, now: float
+) -> Cause | None:
+    """Fire where the controller's condition never comes: flapping pods, nothing to create."""
+    clock = blindness.clock(now)
+    if clock < stalled_at(progress, live):
+        return None
+    silent = clock - progress.last_clock
+    blind = blindness.seconds(now) - progress.blind_seconds
+    beside = f"; {blind:.0f} s more do not count" if blind else ""
+    message = CleanText(f"no progress for {silent:.0f} s (the gate's own clock{beside})")
+    return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, message)
+
+
+def total_over(live: Deployment, progress: Progress, total_seconds: float, clock: float) -> Cause:
+    """Name what ended with the total: the deadline where nothing moved for about as long.
+
+    Both at 600 s is the usual case, and the condition would have come a moment later. `clock` is
+    that of `Blindness`.
+    """
+    silent = clock - progress.last_clock
+    at_standstill = silent >= live.progress_deadline_seconds - CONDITION_LAG_SECONDS
+    reason = Reason.PROGRESS_DEADLINE_EXCEEDED if at_standstill else Reason.TIMEOUT
+    return Cause(reason, CleanText(f"not complete within {total_seconds:.0f} s"))

@@ -1,0 +1,156 @@
+"""The history of pods since we look: since when each waits and for what, how often it failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import ContainerStatus, Pod
+
+_PULL_WAITING = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable"}
+)
+_NEVER_VALID = frozenset({"InvalidImageName", "ErrImageNeverPull"})
+_CONFIG_WAITING = frozenset(
+    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)
+_OVER = ("Failed", "Succeeded")
+
+
+def waiting_class(waiting_reason: str) -> str:
+    """Return the class of a container's `waiting.reason`: invalid, pull, config or ""."""
+    if waiting_reason in _NEVER_VALID:
+        return "invalid"
+    if waiting_reason in _PULL_WAITING:
+        return "pull"
+    return "config" if waiting_reason in _CONFIG_WAITING else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerTrack:
+    """The history of one container of a pod.
+
+    `waiting_since` is when it began to wait for `waiting` (monotonic seconds; kept while a pull
+    error and its back-off alternate), `pull_message` the last message that names a cause, of a
+    status or an event, forgotten once the container runs.
+    """
+
+    restarts_before: int
+    waiting: str = ""
+    waiting_since: float = 0.0
+    pull_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PodTrack:
+    """A pod and its history since we look.
+
+    `start_seconds` is how long it took to get ready, None before it was; where nobody saw it start,
+    what the pod itself says counts, else 0. `unready_since` is since when its kubelet says that it
+    is not ready.
+    """
+
+    pod: Pod
+    seen_at: float
+    containers: FrozenMap[str, ContainerTrack]
+    readiness_losses: int = 0
+    start_seconds: float | None = None
+    unready_since: float = 0.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is evidence: not on its way out, not evicted or rejected by its node."""
+        return not self.pod.deleting and self.pod.phase not in _OVER
+
+    @property
+    def has_served(self) -> bool:
+        """Whether it was ready, and would be still if it were well: its node is heard of."""
+        return self.start_seconds is not None and self.counts and not self.pod.node_silent
+
+    def begun(self, at: float) -> PodTrack:
+        """Return the track with its history starting `at`, the moment of our write."""
+        restarts = {status.name: status.restarts for status in self.pod.containers}
+        containers = FrozenMap(
+            (
+                name,
+                ContainerTrack(
+                    restarts.get(name, kept.restarts_before), kept.waiting, at, kept.pull_message
+                ),
+            )
+            for name, kept in self.containers.items()
+        )
+        start_seconds = _start_seconds(self.pod, 0.0) if self.pod.ready else None
+        return PodTrack(self.pod, self.seen_at, containers, start_seconds=start_seconds)
+
+    def with_pull_message(self, message: str) -> PodTrack:
+        """Take the cause of a failed pull from its event, which often comes before the status.
+
+        `ImagePullBackOff` carries no cause before Kubernetes 1.32.
+        """
+        running = {status.name for status in self.pod.containers if status.running}
+        containers = FrozenMap(
+            (name, kept if name in running else replace(kept, pull_message=message))
+            for name, kept in self.containers.items()
+        )
+        return replace(self, containers=containers)
+
+    def restarts(self, status: ContainerStatus) -> int:
+        """Count the restarts of a container since our write."""
+        return max(0, status.restarts - self.containers[status.name].restarts_before)
+
+
+def first_track(at: float, pod: Pod, *, written: bool) -> PodTrack:
+    """Start a history; a pod that came after our write had no restart before it."""
+    containers = FrozenMap(
+        (status.name, ContainerTrack(0 if written else status.restarts))
+        for status in pod.containers
+    )
+    return next_track(at, PodTrack(pod, at, containers), pod)
+
+
+def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
+    """Go on with a history after the pod was seen again."""
+    containers = track.containers
+    for status in pod.containers:
+        kept = containers.get(status.name)
+        after = _next_container(at, kept or ContainerTrack(0), status)
+        if after is not kept:
+            containers = containers.put(status.name, after)
+    losses = track.readiness_losses + _readiness_lost(track.pod, pod)
+    start_seconds = track.start_seconds
+    if start_seconds is None and pod.ready:
+        start_seconds = _start_seconds(pod, at - track.seen_at)
+    since = at if _is_lost(pod) and not _is_lost(track.pod) else track.unready_since
+    return PodTrack(pod, track.seen_at, containers, losses, start_seconds, since)
+
+
+def _start_seconds(pod: Pod, seen_seconds: float) -> float:
+    """Return how long a pod took to get ready: what was seen of it, or what it says, if more."""
+    return max(seen_seconds, pod.start_seconds or 0.0)
+
+
+def _is_lost(pod: Pod) -> bool:
+    """Tell whether a pod's own kubelet says that it is not ready."""
+    return not pod.ready and not pod.node_silent
+
+
+def _readiness_lost(before: Pod, after: Pod) -> bool:
+    """Tell a probe that fails again from a crash, which counts as a restart."""
+    if not before.ready or after.ready or after.deleting:
+        return False
+    restarts = {status.name: status.restarts for status in before.containers}
+    return all(
+        status.init or (status.running and status.restarts == restarts.get(status.name))
+        for status in after.containers
+    )
+
+
+def _next_container(at: float, kept: ContainerTrack, status: ContainerStatus) -> ContainerTrack:
+    waiting = waiting_class(status.waiting_reason)
+    message = "" if status.running else kept.pull_message
+    if waiting == "pull" and status.waiting_reason != "ImagePullBackOff":
+        message = status.waiting_message or message
+    if waiting == kept.waiting and message == kept.pull_message:
+        return kept
+    since = kept.waiting_since if waiting == kept.waiting else at
+    return ContainerTrack(kept.restarts_before, waiting, since, message)

@@ -1,0 +1,90 @@
+"""The limits of one attempt as values; the defaults are those of the contract, section 4."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from gate.core.checks.spec import Check, OnInconclusive
+from gate.core.model.int_or_percent import Share
+
+
+class OnFailure(enum.StrEnum):
+    """What a failed verdict does to a Deployment that has a baseline."""
+
+    ROLLBACK = "rollback"
+    PAUSE = "pause"
+    KEEP = "keep"
+
+
+class OnFirstFailure(enum.StrEnum):
+    """What a failed verdict does to a Deployment that has none."""
+
+    KEEP = "keep"
+    SCALE_TO_ZERO = "scale-to-zero"
+    DELETE = "delete"
+
+
+class OnInterrupt(enum.StrEnum):
+    """What a signal does; `AUTO` rolls back where there is evidence against the new version."""
+
+    AUTO = "auto"
+    ROLLBACK = "rollback"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class FailFast:
+    """Graces in seconds and counts after which a pod is doomed; None switches a class off.
+
+    Registries and operators recover in minutes, a name that is not valid never does: so each
+    class has a grace of its own.
+    """
+
+    image_invalid_seconds: float | None = 0.0
+    image_refused_seconds: float | None = 30.0
+    image_unclear_seconds: float | None = 300.0
+    container_config_seconds: float | None = 120.0
+    crash_restarts: int | None = 3
+    readiness_losses: int | None = 3
+    denied_by_policy_seconds: float | None = 15.0
+    denied_by_webhook_seconds: float | None = 120.0
+    denied_by_quota_seconds: float | None = 120.0
+    replica_set_create_seconds: float | None = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that decides besides the cluster itself.
+
+    Budgets are seconds; None is `auto`. `require` is None for all pods, "min-available" being
+    spelled by `require_min_available`. `evidence_seconds` is how long the bake window may be
+    beyond `bake_seconds`: until every check that decides has measured all that it wants to.
+    `takes_back_parts` is whether half an apply goes back whatever `on_failure` says: an age limit
+    forbids it.
+    """
+
+    timeout_seconds: float | None = None
+    rollback_timeout_seconds: float | None = None
+    bake_seconds: float = 0.0
+    evidence_seconds: float = 0.0
+    on_failure: OnFailure = OnFailure.ROLLBACK
+    on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
+    on_interrupt: OnInterrupt = OnInterrupt.AUTO
+    observe: bool = False
+    fail_fast: FailFast = field(default_factory=FailFast)
+    tolerate: Share | None = None
+    require: Share | None = None
+    require_min_available: bool = False
+    wait_for_termination: bool = False
+    prune_created: bool = False
+    force_conflicts: bool = False
+    checks: tuple[Check, ...] = ()
+    on_inconclusive: OnInconclusive = OnInconclusive.KEEP
+    read_interval_seconds: float = 30.0
+    takes_back_parts: bool = True
+
+    @property
+    def longest_bake_seconds(self) -> float:
+        """How long the bake window may be at most."""
+        return max(self.bake_seconds, self.evidence_seconds)

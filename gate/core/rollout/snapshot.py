@@ -1,0 +1,247 @@
+"""What is known of one Deployment, its ReplicaSets and pods: a fold of observations.
+
+Each pod carries its own history (`PodTrack`); a judge needs no other memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.objects import ClusterEvent, Deployment, Pod, Ref, ReplicaSet, Watched
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.pod_history import PodTrack, first_track, next_track
+
+MOST_EVENTS = 500
+"""Warnings explain and decide nothing but the class of a failed pull; the latest suffice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One Deployment as it is known now.
+
+    `written` is false while the state before our write is folded: what has restarted then does
+    not count against the new version. `denied_since` holds since when a ReplicaSet (by uid)
+    says that it cannot create pods. `current_uid` is that of the live template's ReplicaSet.
+    """
+
+    ref: Ref
+    deployment: Fact[Deployment] = field(default_factory=Unknown)
+    replica_sets: FrozenMap[str, ReplicaSet] = field(default_factory=FrozenMap)
+    pods: FrozenMap[str, PodTrack] = field(default_factory=FrozenMap)
+    events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
+    denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
+    written: bool = False
+    current_uid: str = ""
+
+    def fold(self, event: Observed | Vanished | Listed) -> Snapshot:
+        """Return the snapshot after `event`; what is not of this Deployment is left out."""
+        match event:
+            case Observed(at, thing):
+                return self._with(at, thing)
+            case Vanished(_, kind, uid):
+                return self._without(kind, uid)
+            case Listed(about=about) if about == self.ref:
+                return self._listed(event)
+            case _:
+                return self
+
+    def begin(self, at: float) -> Snapshot:
+        """Return the snapshot at the moment of our write: every history and grace starts here."""
+        return replace(
+            self,
+            pods=FrozenMap((uid, track.begun(at)) for uid, track in self.pods.items()),
+            denied_since=FrozenMap((uid, at) for uid in self.denied_since),
+            written=True,
+        )
+
+    @property
+    def live(self) -> Deployment | None:
+        """The Deployment, if it is known to exist."""
+        return self.deployment.value if isinstance(self.deployment, Known) else None
+
+    def owned(self) -> tuple[ReplicaSet, ...]:
+        """Return the ReplicaSets whose controller is this Deployment, by ownerReferences uid."""
+        live = self.live
+        if live is None:
+            return ()
+        return tuple(rs for rs in self.replica_sets.values() if rs.owner_uid == live.uid)
+
+    def current(self) -> ReplicaSet | None:
+        """Return the ReplicaSet of the live template.
+
+        Found by owner and template, never by hash or revision: hashes collide and revisions are
+        renumbered. Of several the oldest counts, as for the deployment controller
+        (FindNewReplicaSet).
+        """
+        return self.replica_sets.get(self.current_uid)
+
+    def pods_of(self, replica_set: ReplicaSet | None) -> tuple[PodTrack, ...]:
+        """Return the pods of a ReplicaSet that count: not deleted, not replaced after eviction."""
+        if replica_set is None:
+            return ()
+        uid = replica_set.uid
+        return tuple(
+            track for track in self.pods.values() if track.pod.owner_uid == uid and track.counts
+        )
+
+    def _with(self, at: float, thing: Watched) -> Snapshot:
+        if isinstance(thing, Pod):
+            return self._with_pod(at, thing)
+        if isinstance(thing, ReplicaSet):
+            return self._with_replica_set(at, thing)
+        if isinstance(thing, Deployment):
+            return self._with_deployment(thing)
+        return self._with_event(thing)
+
+    def _with_deployment(self, thing: Deployment) -> Snapshot:
+        """Take a Deployment, unless a read has shown a later state of that name already."""
+        live = self.live
+        if thing.ref != self.ref or (live is not None and _outdated(thing, live)):
+            return self
+        return self._recast(Known(thing), self.replica_sets, self.denied_since)
+
+    def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
+        known = self.replica_sets.get(thing.uid)
+        if thing.namespace != self.ref.namespace or (known is not None and _outdated(thing, known)):
+            return self
+        denied = self.denied_since
+        if thing.failure is None:
+            denied = denied.drop(thing.uid)
+        elif thing.uid not in denied:
+            denied = denied.put(thing.uid, at)
+        return self._recast(self.deployment, self.replica_sets.put(thing.uid, thing), denied)
+
+    def _with_pod(self, at: float, pod: Pod) -> Snapshot:
+        if pod.namespace != self.ref.namespace:
+            return self
+        known = self.pods.get(pod.uid)
+        if known is None:
+            track = first_track(at, pod, written=self.written)
+        elif _outdated(pod, known.pod):
+            return self
+        else:
+            track = next_track(at, known, pod)
+        return self._with_pods(self.pods.put(pod.uid, track))
+
+    def _with_pods(self, pods: FrozenMap[str, PodTrack]) -> Snapshot:
+        """Spell out what `replace` does: most of what is ever observed are pods."""
+        return Snapshot(
+            self.ref,
+            self.deployment,
+            self.replica_sets,
+            pods,
+            self.events,
+            self.denied_since,
+            self.written,
+            self.current_uid,
+        )
+
+    def _deleted(self) -> Snapshot:
+        return self._recast(Absent(), self.replica_sets, self.denied_since)
+
+    def _recast(
+        self,
+        deployment: Fact[Deployment],
+        replica_sets: FrozenMap[str, ReplicaSet],
+        denied_since: FrozenMap[str, float],
+    ) -> Snapshot:
+        """Find the ReplicaSet of the live template anew, after a change of either."""
+        uid = ""
+        if isinstance(deployment, Known):
+            live = deployment.value
+            same = [
+                rs
+                for rs in replica_sets.values()
+                if rs.owner_uid == live.uid and rs.template.body == live.template.body
+            ]
+            if same:
+                uid = min(same, key=lambda rs: (rs.created_at, rs.name)).uid
+        return Snapshot(
+            self.ref,
+            deployment,
+            replica_sets,
+            self.pods,
+            self.events,
+            denied_since,
+            self.written,
+            uid,
+        )
+
+    def _with_event(self, event: ClusterEvent) -> Snapshot:
+        """Keep what tells why: warnings about pods and ReplicaSets."""
+        if event.type != "Warning" or self.events.get(event.uid) == event:
+            return self
+        events = self.events.put(event.uid, event)
+        if len(events) > MOST_EVENTS:
+            events = events.drop(next(iter(events)))
+        track, pods = self.pods.get(event.about_uid), self.pods
+        if track is not None and event.reason == "Failed" and "pull" in event.message:
+            pods = pods.put(event.about_uid, track.with_pull_message(event.message))
+        return replace(self, events=events, pods=pods)
+
+    def _without(self, kind: Kind, uid: str) -> Snapshot:
+        match kind:
+            case Kind.DEPLOYMENT:
+                live = self.live
+                gone = live is not None and live.uid == uid
+                return self._deleted() if gone else self
+            case Kind.REPLICA_SET if uid in self.replica_sets:
+                kept, denied = self.replica_sets.drop(uid), self.denied_since.drop(uid)
+                return self._recast(self.deployment, kept, denied)
+            case Kind.POD if uid in self.pods:
+                return self._with_pods(self.pods.drop(uid))
+            case _:
+                return self
+
+    def _listed(self, event: Listed) -> Snapshot:
+        """Drop what a list no longer has, take in what it has."""
+        at, kind, things = event.at, event.kind, event.objects
+        result = self
+        if not self._is_ahead_of(event):
+            if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
+                result = self._deleted()
+            listed = {thing.uid for thing in things}
+            for uid in self._known(kind).keys() - listed:
+                result = result.fold(Vanished(at, kind, uid))
+        for thing in things:
+            result = result.fold(Observed(at, thing))
+        return result
+
+    def _is_ahead_of(self, event: Listed) -> bool:
+        """Tell whether something was seen that is later than a list, as from a server behind."""
+        version = event.resource_version
+        return any(older(version, known) for known in self._known(event.kind).values())
+
+    def _known(self, kind: Kind) -> dict[str, str]:
+        """Return the resourceVersions of what is known of a kind, by uid."""
+        match kind:
+            case Kind.DEPLOYMENT:
+                return {} if self.live is None else {self.live.uid: self.live.resource_version}
+            case Kind.REPLICA_SET:
+                return {uid: one.resource_version for uid, one in self.replica_sets.items()}
+            case Kind.POD:
+                return {uid: track.pod.resource_version for uid, track in self.pods.items()}
+            case Kind.EVENT:
+                return {}
+
+
+def _is_of(ref: Ref, thing: Watched) -> bool:
+    return isinstance(thing, Deployment) and thing.ref == ref
+
+
+def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
+    """Tell whether `one` says nothing beyond what is known: an earlier version, or the same."""
+    if one.resource_version == known.resource_version:
+        return one == known
+    return older(one.resource_version, known.resource_version)
+
+
+def older(one: str, other: str) -> bool:
+    """Compare resourceVersions of a kind, across objects and lists too.
+
+    They compare as numbers (Kubernetes 1.35 made that part of the API); where they are none,
+    nothing is older.
+    """
+    return one.isdigit() and other.isdigit() and int(one) < int(other)

@@ -1,0 +1,13 @@
+"""Server-side apply: sets of fields, who owns them, and what an apply adds and removes."""
+
+__all__ = [
+    "applied_fields",
+    "field_set",
+    "irreversible_changes",
+    "last_applied",
+    "managed_fields",
+    "template_body",
+    "template_owners",
+    "unions",
+    "unowned_fields",
+]

@@ -1,0 +1,67 @@
+"""What our field manager applied of an object: as the body of an apply, and as a digest.
+
+`metadata.managedFields` says which fields an Apply of our manager owns, so the part that is ours
+can be told from defaults and from what others set, without a copy of any manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.core.model.body import NOTHING, Body
+from gate.core.model.confidential_bodies import body_digest
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.ssa.field_set import extract
+from gate.core.ssa.last_applied import without_last_applied
+from gate.core.ssa.managed_fields import owned_fields
+
+
+def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
+    """Return the body whose apply sets what `manager` owns of an object, None for nothing.
+
+    `spec.replicas` is left out: how many pods there are is no part of a version. So is kubectl's
+    annotation of what it applied last, which holds the whole manifest once more.
+    """
+    owned = owned_fields(live.managed.thaw()["managedFields"], manager)
+    if not owned:
+        return None
+    applied = without_last_applied(extract(live.body.thaw(), owned))
+    return Body.of(named_body(live.ref, _without_replicas(applied)))
+
+
+def applied_digest(live: LiveObject | None) -> str:
+    """Return what identifies the fields that our manager owns of an object, `NOTHING` for none."""
+    if live is None:
+        return NOTHING
+    body = applied_body(live)
+    return NOTHING if body is None else body_digest(live.ref.kind, live.uid, body)
+
+
+def digests_of(facts: Mapping[Ref, Fact[LiveObject]]) -> dict[Ref, str]:
+    """Return `applied_digest` of each object, without those that could not be read."""
+    read = ((ref, fact) for ref, fact in facts.items() if not isinstance(fact, Unknown))
+    return {
+        ref: applied_digest(fact.value if isinstance(fact, Known) else None) for ref, fact in read
+    }
+
+
+def named_body(ref: Ref, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `value` as the body of an apply to `ref`."""
+    names = {"name": ref.name, **({"namespace": ref.namespace} if ref.namespace else {})}
+    return {
+        **value,
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {**value.get("metadata", {}), **names},
+    }
+
+
+def _without_replicas(value: dict[str, Any]) -> dict[str, Any]:
+    spec = value.get("spec")
+    if not isinstance(spec, Mapping) or "replicas" not in spec:
+        return value
+    return {**value, "spec": {key: entry for key, entry in spec.items() if key != "replicas"}}

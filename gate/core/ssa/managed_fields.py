@@ -1,0 +1,258 @@
+"""Who owns which fields of an object, and what follows from it.
+
+What the gate had applied before needs no store: it is what the gate's manager owns. Rules:
+structured-merge-diff, and client-go's csaupgrade for taking over. `managed_fields` is the list
+`metadata.managedFields` everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.ssa.field_set import (
+    ITSELF,
+    Fields,
+    changed,
+    descend,
+    differing,
+    extract,
+    intersect,
+    paths,
+    removed,
+    still_holds,
+    subtract,
+    union,
+)
+
+__all__ = [
+    "KUBECTL_APPLIERS",
+    "ManagedFields",
+    "descend",
+    "differing",
+    "extract",
+    "has_other_owners",
+    "managers_of",
+    "owned_fields",
+    "owners_of",
+    "removed",
+    "restoration",
+    "still_holds",
+    "take_over",
+]
+
+ManagedFields = Sequence[Mapping[str, Any]]
+
+KUBECTL_APPLIERS = frozenset(
+    {
+        ("kubectl-client-side-apply", "Update"),
+        ("kubectl-create", "Update"),
+        ("before-first-apply", "Update"),
+        ("kubectl", "Apply"),
+        ("kubectl-last-applied", "Apply"),
+    }
+)
+"""Manager and operation of what `kubectl apply`, with and without `--server-side`, and `kubectl
+create` write.
+
+`before-first-apply` is the API server's name for the owner of what had no managed fields.
+`kubectl-last-applied` owns the last-applied annotation of what `kubectl apply --server-side` has
+taken over from `kubectl apply`.
+"""
+
+
+def owned_fields(
+    managed_fields: ManagedFields, manager: str = FIELD_MANAGER, operation: str = "Apply"
+) -> Fields | None:
+    """Return what the manager owns of the object itself (no subresource), None for nothing.
+
+    A map or list that it owns whole, but in which others own fields too, comes as `{".": {}}`:
+    it was applied empty, and what stands in it is theirs.
+    """
+    own = _entry(managed_fields, manager, operation)
+    if own is None:
+        return None
+    fields = _fields(own)
+    return None if fields is None else _without_theirs(fields, _all_but(managed_fields, own))
+
+
+def _without_theirs(fields: Fields, theirs: Fields | None) -> Fields:
+    if not fields:
+        return {ITSELF: {}} if theirs and set(theirs) != {ITSELF} else fields
+    return {
+        key: inner if key == ITSELF else _without_theirs(inner, (theirs or {}).get(key))
+        for key, inner in fields.items()
+    }
+
+
+def _entry(managed_fields: ManagedFields, manager: str, operation: str) -> Mapping[str, Any] | None:
+    wanted = (manager, operation, "")
+    return next((entry for entry in managed_fields if _identity(entry) == wanted), None)
+
+
+def _identity(entry: Mapping[str, Any]) -> tuple[str, str, str]:
+    return (
+        entry.get("manager") or "",
+        entry.get("operation") or "",
+        entry.get("subresource") or "",
+    )
+
+
+def _fields(entry: Mapping[str, Any]) -> Fields | None:
+    return entry.get("fieldsV1") or None
+
+
+def _all_but(managed_fields: ManagedFields, own: Mapping[str, Any] | None) -> Fields | None:
+    fields: Fields | None = None
+    for entry in managed_fields:
+        if entry is not own:
+            fields = union(fields, _fields(entry))
+    return fields
+
+
+def managers_of(
+    managed_fields: ManagedFields, fields: Fields | None, but: str = FIELD_MANAGER
+) -> dict[str, tuple[str, ...]]:
+    """Return the other managers that own any of these fields, each with the paths.
+
+    Writes through subresources count: an autoscaler writes `spec.replicas` through `scale`.
+    """
+    owned: dict[str, Fields | None] = {}
+    for entry in managed_fields:
+        manager = _identity(entry)[0]
+        if manager != but:
+            owned[manager] = union(owned.get(manager), intersect(_fields(entry), fields))
+    return {manager: named for manager, theirs in owned.items() if (named := paths(theirs))}
+
+
+def has_other_owners(managed_fields: ManagedFields, manager: str) -> bool:
+    """Tell whether anyone but the manager owns fields; subresources, as of controllers, aside."""
+    return any(
+        entry.get("manager") != manager and not entry.get("subresource") and _fields(entry)
+        for entry in managed_fields
+    )
+
+
+def owners_of(managed_fields: ManagedFields, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return manager and operation of each owner of the field at `names`, as in spec, replicas.
+
+    Writes through subresources count, as in `managers_of`.
+    """
+    return tuple(
+        _identity(entry)[:2]
+        for entry in managed_fields
+        if descend(_fields(entry), *names) is not None
+    )
+
+
+def take_over(
+    managed_fields: ManagedFields, named: Collection[str] = (), into: str = FIELD_MANAGER
+) -> list[dict[str, Any]] | None:
+    """Return the managed fields after `into`/Apply took the fields of others, None for no change.
+
+    Taken are the entries of `KUBECTL_APPLIERS` and all entries of the `named` managers,
+    subresources excepted. The new entry has the apiVersion of the existing entry of
+    `into`, else of the newest one taken, and the latest time. Entries of another apiVersion are
+    removed without a heir, as `kubectl apply --server-side` does: their paths speak of another
+    schema. Their values stay, owned by nobody.
+    """
+    taken = [entry for entry in managed_fields if _is_taken(entry, named, into)]
+    if not taken:
+        return None
+    own = _entry(managed_fields, into, "Apply")
+    first = own or max(taken, key=_time)
+    heirs = [entry for entry in taken if entry is not first]
+    entry = {**first, "manager": into, "operation": "Apply", "fieldsType": "FieldsV1"}
+    owned = _as_stored(_fields(first))
+    for other in heirs:
+        if other.get("apiVersion") == first.get("apiVersion"):
+            owned = union(owned, _as_stored(_fields(other)))
+    entry["fieldsV1"] = owned or {}
+    latest = max(map(_time, (first, *heirs)))
+    if latest:  # an entry that a client put in may have none, and "" is no time
+        entry["time"] = latest
+    kept = [dict(e) for e in managed_fields if e is not own and e not in taken]
+    return [entry, *kept]
+
+
+def _as_stored(fields: Fields | None) -> Fields | None:
+    """Return a Secret's `stringData` as the `data` that the server keeps (core/v1 Secret).
+
+    An apply owns the former alone; left so, a key that the next manifest leaves out would stay.
+    """
+    if not fields or "f:stringData" not in fields:
+        return fields
+    rest = {key: inner for key, inner in fields.items() if key != "f:stringData"}
+    return union(rest, {"f:data": fields["f:stringData"]})
+
+
+def _is_taken(entry: Mapping[str, Any], named: Collection[str], into: str) -> bool:
+    manager, operation, subresource = _identity(entry)
+    if subresource or (manager, operation) == (into, "Apply"):
+        return False
+    return manager in named or (manager, operation) in KUBECTL_APPLIERS
+
+
+def _time(entry: Mapping[str, Any]) -> str:
+    return entry.get("time") or ""
+
+
+def restoration(
+    live_before: Mapping[str, Any],
+    managed_before: ManagedFields,
+    managed_after: ManagedFields,
+    *,
+    forced: bool,
+    live_after: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the body whose apply takes an object back to what it was before our apply.
+
+    It is what we had applied before, at the values it had; what others had owned that we took
+    over counts as ours. Where our apply was forced, the fields that it took come with it, at
+    their values of then. Identity alone, where nothing of that was there. `managed_before` is
+    of before our first write, empty where nobody's fields were known; `managed_after` and
+    `live_after` are of the answer to our apply.
+
+    With `live_after`, values that nobody owned and that our apply changed are put back too: left
+    out, they would be removed, for they are ours by now. A Secret written through `stringData`
+    has such. Without it they are left to the server's defaults.
+    """
+    owned_before = _as_taken_over(managed_before, managed_after)
+    restored = _applied_before(live_before, owned_before)
+    if forced:
+        taken = subtract(owned_fields(managed_after), restored)
+        if managed_before:
+            ours = _entry(owned_before, FIELD_MANAGER, "Apply")
+            taken = intersect(taken, _all_but(owned_before, ours))
+        restored = union(restored, taken)
+    if live_after is not None:
+        ours_now = subtract(owned_fields(managed_after), restored)
+        restored = union(restored, changed(live_before, live_after, ours_now))
+    return _named_as(live_before, {} if restored is None else extract(live_before, restored))
+
+
+def _as_taken_over(before: ManagedFields, after: ManagedFields) -> ManagedFields:
+    """A manager without an entry after our apply lost its fields to us."""
+    left = {_identity(entry)[0] for entry in after}
+    gone = {_identity(entry)[0] for entry in before} - left if after else set[str]()
+    return take_over(before, gone) or before
+
+
+def _applied_before(live: Mapping[str, Any], managed_fields: ManagedFields) -> Fields | None:
+    """Return our fields; all fields where our entry speaks of another apiVersion than `live`."""
+    entry = _entry(managed_fields, FIELD_MANAGER, "Apply")
+    if entry is None or entry.get("apiVersion") == live["apiVersion"]:
+        return owned_fields(managed_fields)
+    whole: dict[str, Any] = {f"f:{name}": {} for name in live}
+    return {**whole, "f:metadata": {"f:labels": {}, "f:annotations": {}}}
+
+
+def _named_as(live: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    names = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+    return {
+        **{key: value for key, value in body.items() if key != "status"},
+        "apiVersion": live["apiVersion"],
+        "kind": live["kind"],
+        "metadata": {**body.get("metadata", {}), **names},
+    }

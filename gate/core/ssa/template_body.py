@@ -1,0 +1,46 @@
+"""The body that returns a Deployment to another ReplicaSet's pod template, all else as applied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Template
+from gate.core.ssa import managed_fields
+
+
+def body_with_template(
+    live: LiveObject, template: Template, take_over: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return what our manager applies by now, `take_over` included, with another pod template.
+
+    An apply of the template alone would reset replicas and deadline to their defaults. A pause is
+    left out: it would hold back the return.
+    """
+    managed = live.managed.thaw()["managedFields"]
+    taken = managed_fields.take_over(managed, (*take_over, FIELD_MANAGER)) or managed
+    body = managed_fields.restoration(live.body.thaw(), taken, taken, forced=False)
+    unpaused = without_pause(body)
+    return {**body, "spec": {**unpaused.get("spec", {}), "template": _without_null(template)}}
+
+
+def without_pause(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a Deployment's body without `spec.paused`.
+
+    The Deployment controller scales no ReplicaSet of a paused Deployment: a template that returns
+    together with a pause never gets its pods back.
+    """
+    if "paused" not in value.get("spec", {}):
+        return value
+    spec = {key: entry for key, entry in value["spec"].items() if key != "paused"}
+    return {**value, "spec": spec}
+
+
+def _without_null(template: Template) -> dict[str, Any]:
+    """Return a template without the null that servers before 1.34 write into it."""
+    body = template.body.thaw()
+    metadata = body.get("metadata") or {}
+    kept = {key: value for key, value in metadata.items() if value is not None}
+    return {**body, "metadata": kept}

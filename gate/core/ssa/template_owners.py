@@ -1,0 +1,44 @@
+"""What keeps a pod template from returning to an earlier one: fields that other managers own.
+
+A server-side apply removes what its own manager owned and leaves out. A field that somebody else
+added, or owns as well, stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Template
+from gate.core.ssa import field_set
+
+
+def fields_that_stay(
+    trial: LiveObject, wanted: Template, taken_over: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return by manager the paths of others' fields that `trial` has and `wanted` has not so.
+
+    `trial` is the server's answer to the dry run of the apply that is to bring `wanted` back. What
+    the managers that are `taken_over` own goes with it: a dry run cannot take over first.
+    """
+    has, wants = trial.body.thaw(), {"spec": {"template": wanted.body.thaw()}}
+    found: dict[str, tuple[str, ...]] = {}
+    for manager, owned in _owned_by_others(trial).items():
+        if manager in taken_over:
+            continue
+        if paths := field_set.paths(field_set.changed(has, wants, owned)):
+            found[manager] = paths
+    return found
+
+
+def _owned_by_others(live: LiveObject) -> dict[str, field_set.Fields | None]:
+    """Return what other managers own of the pod template."""
+    owned: dict[str, field_set.Fields | None] = {}
+    for entry in live.managed.thaw()["managedFields"]:
+        manager = str(entry.get("manager"))
+        held = field_set.descend(entry.get("fieldsV1"), "spec", "template")
+        if manager != FIELD_MANAGER and held is not None:
+            below = {"f:spec": {"f:template": held}}
+            owned[manager] = field_set.union(owned.get(manager), below)
+    return owned

@@ -1,0 +1,203 @@
+"""Takes in the answers to effects: what was written, what was read, what was refused.
+
+An answer is legal only while its effect is outstanding, and only to an effect of its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.following import UnexpectedAnswer
+from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection, Retry
+from gate.core.attempt.transitions import State
+from gate.core.endings.last_reads import take_in
+from gate.core.model.fact import Absent, Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.events import (
+    Answer,
+    Answered,
+    Collected,
+    Errored,
+    ReadBack,
+    Recorded,
+    Released,
+    WriteConflicted,
+    WriteRejected,
+    WriteUncertain,
+    Written,
+)
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.snapshot import older
+from gate.core.writes.order import with_at_head
+from gate.core.writes.queue import refused_for_good
+from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
+
+_ANSWERS: dict[type[Answer], type[Asking]] = {
+    Recorded: SaveRecord,
+    Written: Write,
+    WriteConflicted: Write,
+    WriteRejected: Write,
+    WriteUncertain: Write,
+    ReadBack: Read,
+    Collected: Collect,
+    Answered: Ask,
+    Errored: Ask,
+    Released: Release,
+}
+Facts = tuple[Observed | Listed, ...]
+
+
+def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
+    """Return the attempt after an answer, and the observations that the answer holds."""
+    effect = attempt.outstanding.get(answer.effect_id)
+    if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
+        raise UnexpectedAnswer(f"nobody awaits {type(answer).__name__} {answer.effect_id}")
+    attempt = _with_answered_at_head(attempt, effect)
+    match effect, answer:
+        case Write(), Written():
+            return _written(attempt, effect, answer)
+        case Write(), WriteConflicted():
+            return _again(attempt), ()
+        case Write(), WriteUncertain(_, _, _, retry_after_seconds):
+            return _again(_kept_off(attempt, retry_after_seconds)), ()
+        case Write(), WriteRejected(_, _, reason, message, paths):
+            return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
+        case Read(ref=ref), ReadBack() if attempt.state is State.INSPECTING:
+            live = answer.fact.value if isinstance(answer.fact, Known) else None
+            stale = live is not None and _is_stale(attempt, live)
+            return take_in(attempt, ref, answer, stale=stale), ()
+        case Read(), ReadBack():
+            return _read_back(attempt, effect, answer)
+        case Ask(), Answered() | Errored():
+            return health_checks.heard(attempt, effect, answer), ()
+        case _, Collected(_, _, evidence):
+            return replace(attempt, evidence=attempt.evidence + evidence), ()
+        case _:
+            return attempt, ()
+
+
+def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
+    """Return the attempt that awaits an effect no longer, with what it was about at the head.
+
+    A read that no write waits for moves nothing: configuration stays before its Deployments.
+    """
+    attempt = replace(attempt, outstanding=attempt.outstanding.drop(effect.effect_id))
+    match effect:
+        case Write():
+            return with_at_head(attempt, effect.ref)
+        case Read() if effect.ref in attempt.set_aside:
+            return with_at_head(attempt, effect.ref)
+        case _:
+            return attempt
+
+
+# -- writes ----------------------------------------------------------------------------------------
+
+
+def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
+    head, uncertain = attempt.queue[0], attempt.uncertain
+    attempt = surely_written(attempt).past_head()
+    live, ref = answer.live, effect.ref
+    if live is None:
+        gone = attempt.live.drop(ref)
+        return replace(attempt, live=gone, deleted=(*attempt.deleted, ref)), ()
+    before = attempt.live.get(ref)
+    attempt = replace(attempt, live=attempt.live.put(ref, live))
+    if effect.verb is Verb.TAKE_OVER:
+        return attempt, ()
+    if attempt.leg is Leg.BACK:
+        attempt = went_back(attempt, effect, before, live)
+    else:
+        # After a lost answer, a 200 may be about what our own earlier try has made.
+        known = answer.is_created or not uncertain
+        is_created = Known(answer.is_created) if known else NOT_ANSWERED
+        attempt = went_out(attempt, head, live, read=before, is_created=is_created)
+    seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
+    return attempt, seen
+
+
+def _again(attempt: Attempt) -> Attempt:
+    """Leave the write at the head of the queue, to be decided again after a read."""
+    return replace(attempt, retry=Retry(attempt.uncertain))
+
+
+def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
+    """Take note of a lost answer; the server is asked nothing before it wants to be.
+
+    The end of the leg's budget is one more time to ask.
+    """
+    not_before = attempt.now + seconds
+    if attempt.now < attempt.leg_ends_at:
+        not_before = min(not_before, attempt.leg_ends_at)
+    return surely_written(replace(attempt, uncertain=True, not_before=not_before))
+
+
+def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
+    if attempt.leg is Leg.FORWARD:
+        return _refused_out(attempt, rejection)
+    return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+
+
+def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Give up on a write, for good.
+
+    A Deployment beside which something was written already is read first: the refusal may come
+    from a change of somebody else, which decides what is said of it.
+    """
+    followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
+    if followed and any(written.changed for written in attempt.written.values()):
+        return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+    return refused_for_good(attempt, rejection)
+
+
+# -- reads -----------------------------------------------------------------------------------------
+
+
+def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
+    match answer.fact:
+        case Known(live) if not _is_stale(attempt, live):
+            attempt = replace(attempt, live=attempt.live.put(effect.ref, live))
+            return _decidable(attempt, effect), _facts(attempt.now, answer, live)
+        case Absent():
+            attempt = replace(attempt, live=attempt.live.drop(effect.ref))
+            nothing = Listed(attempt.now, Kind.DEPLOYMENT, effect.ref, ())
+            return _decidable(attempt, effect), (nothing,)
+        case _ if effect.ref in attempt.departures:
+            return attempt, ()
+        case _ if attempt.leg is Leg.FORWARD and attempt.retry and attempt.retry.refused:
+            return refused_for_good(attempt, attempt.retry.refused), ()
+        case _:
+            later = attempt.now + RETRY_SECONDS
+            return replace(attempt, unread=True, unreadable=True, not_before=later), ()
+
+
+def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
+    """Tell whether a read shows what was there before one that is known: of a server behind."""
+    known = attempt.live.get(live.ref)
+    if known is None or known.uid != live.uid:
+        return False
+    return older(live.resource_version, known.resource_version)
+
+
+def _decidable(attempt: Attempt, effect: Read) -> Attempt:
+    """Let the write that waited for this read be decided again."""
+    attempt = replace(attempt, unreadable=False)
+    retry = attempt.retry
+    if retry is None or not attempt.queue or attempt.queue[0].ref != effect.ref:
+        return attempt
+    return replace(attempt, retry=replace(retry, read=True))
+
+
+def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
+    facts: list[Observed | Listed] = []
+    if live.deployment is not None:
+        facts.append(Observed(at, live.deployment))
+    if answer.replica_sets is not None:
+        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.replica_sets))
+    if answer.pods is not None:
+        facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
+    return tuple(facts)

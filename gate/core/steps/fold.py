@@ -1,0 +1,148 @@
+"""Takes in one event: observations into rollouts and snapshots, answers by way of `answers`.
+
+Nothing here moves the attempt on: it only makes true what the event said.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TypeVar
+
+from gate.core.attempt.following import (
+    UnexpectedAnswer,
+    applied_found,
+    applied_of,
+    start_following,
+)
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.protocol.effects import Asking, Read
+from gate.core.protocol.events import (
+    AccessGranted,
+    AccessRefused,
+    AttemptEvent,
+    ContactEvent,
+    ContactFailed,
+    ContactLost,
+    ContactRestored,
+    ControllersActed,
+    ControllersSilent,
+    Interrupted,
+    LeaseLost,
+    Woke,
+)
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Listed, Observed, Vanished
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.steps.answers import answered
+
+__all__ = ["UnexpectedAnswer", "applied_found", "applied_of", "fold", "start_following"]
+
+READ_AGAIN_SECONDS = 5.0
+"""How soon after a read all is read again, where a request or a watch has failed."""
+
+Folded = TypeVar("Folded", Rollout, Snapshot)
+
+
+def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
+    """Return the attempt after `event`; raise UnexpectedAnswer for an answer nobody awaits."""
+    if isinstance(event, Observed | Vanished | Listed):
+        return observed(attempt, event)
+    if event.at > attempt.now:
+        attempt = replace(attempt, now=event.at)
+    match event:
+        case Woke():
+            return attempt
+        case Interrupted(_, signal_number):
+            return _interrupted(attempt, signal_number)
+        case (
+            ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
+        ):
+            return _contact(attempt, event)
+        case LeaseLost(_, holder):
+            return _lease_lost(attempt, holder)
+        case ControllersSilent() | ControllersActed():
+            since = event.since if isinstance(event, ControllersSilent) else math.inf
+            heard = {
+                ref: rollout.controllers_silent(event.at, since)
+                for ref, rollout in attempt.rollouts.items()
+            }
+            return replace(attempt, rollouts=FrozenMap(heard))
+        case _:
+            after, facts = answered(attempt, event)
+            for fact in facts:
+                after = observed(after, fact)
+            return _read_well(after, attempt.outstanding[event.effect_id]) if facts else after
+
+
+def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
+    """End the blindness of a Deployment that was read as a whole."""
+    if not isinstance(effect, Read) or not effect.whole_rollout:
+        return attempt
+    rollout = attempt.rollouts.get(effect.ref)
+    if rollout is None:
+        return attempt
+    seen = rollout.read_well(attempt.now)
+    return replace(attempt, rollouts=attempt.rollouts.put(effect.ref, seen))
+
+
+def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
+    contact = attempt.contact
+    match event:
+        case ContactFailed():
+            return _without_facts(attempt)
+        case ContactLost(_, why):
+            return _without_facts(replace(attempt, contact=replace(contact, lost=why)))
+        case ContactRestored():
+            return replace(attempt, contact=replace(contact, lost=None))
+        case AccessRefused(at, what, why, reason):
+            refused = contact.refused(at, what, why, reason)
+            return _without_facts(replace(attempt, contact=refused))
+        case AccessGranted(_, what):
+            return replace(attempt, contact=contact.granted(what))
+
+
+def _without_facts(attempt: Attempt) -> Attempt:
+    """Count from the last fact as blind, and have all read soon: that ends it."""
+    since = attempt.contact.facts_at
+    rollouts = {ref: rollout.without_facts(since) for ref, rollout in attempt.rollouts.items()}
+    last_read_at = attempt.next_read_at - attempt.read_interval_seconds
+    soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
+    return replace(
+        attempt,
+        rollouts=FrozenMap(rollouts),
+        next_read_at=min(attempt.next_read_at, soon),
+    )
+
+
+def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
+    """Let every Deployment take from an observation what is about it."""
+    rollouts = {ref: rollout.observe(event) for ref, rollout in attempt.rollouts.items()}
+    snapshots = {ref: snapshot.fold(event) for ref, snapshot in attempt.snapshots.items()}
+    return replace(
+        attempt,
+        now=max(attempt.now, event.at),
+        contact=attempt.contact.heard(event.at),
+        rollouts=_kept(attempt.rollouts, rollouts),
+        snapshots=_kept(attempt.snapshots, snapshots),
+    )
+
+
+def _kept(before: FrozenMap[Ref, Folded], after: dict[Ref, Folded]) -> FrozenMap[Ref, Folded]:
+    changed = any(one is not before[ref] for ref, one in after.items())
+    return FrozenMap(after) if changed else before
+
+
+def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:
+    if attempt.signal_number is not None:
+        return attempt
+    return replace(attempt, signal_number=signal_number, interrupted_at=attempt.now)
+
+
+def _lease_lost(attempt: Attempt, holder: str) -> Attempt:
+    """Step back from everything: what the lock was for is somebody else's by now."""
+    message = CleanText(f"the lock was taken by {holder}")
+    return replace(attempt, lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message))

@@ -1,0 +1,124 @@
+"""Whose an object of an attempt's record is by now: as our write left it, as before, or others'.
+
+What was written is told from what was there before and from what others did since by what the
+server had said that our write would make.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from gate.core.attempt.following import applied_of
+from gate.core.attempt.journal import contains
+from gate.core.model.body import Body
+from gate.core.model.fact import Fact, Known
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.journal_record import Kept
+from gate.core.plan.rollback_plan import content
+from gate.core.ssa import field_set
+from gate.core.ssa.managed_fields import owned_fields
+from gate.core.writes.obstacles import substance
+
+
+class Standing(enum.StrEnum):
+    """Whose an object is by now."""
+
+    WRITTEN = "written"
+    """As our write leaves it."""
+    BEFORE = "before"
+    """As it was before: not written, or restored."""
+    OTHERS = "others"
+    """Somebody else changed or deleted it."""
+
+
+def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
+    """Tell whose an object is by now, where the attempt returns it to what was before."""
+    if not isinstance(fact, Known):
+        return Standing.OTHERS if kept.uid else Standing.BEFORE
+    live = fact.value
+    if kept.uid and live.uid != kept.uid:
+        return Standing.OTHERS
+    if kept.expected is None:
+        touched = live.resource_version != kept.resource_version
+        return Standing.WRITTEN if touched or not kept.changes else Standing.BEFORE
+    before = kept.before.value if isinstance(kept.before, Known) else None
+    if before is not None and kept.changes and _as_before(kept, before, live):
+        return Standing.BEFORE
+    if _as_expected(kept, live):
+        return Standing.WRITTEN
+    if before is not None and _same_template(before, live):
+        return Standing.BEFORE
+    return Standing.WRITTEN if _still_ours(kept, live) else _standing_of_fields(kept, live)
+
+
+def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standing:
+    """Tell whose an object is by now that a rollback takes to `body` instead.
+
+    What it was before is not restored yet then.
+    """
+    if isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw()):
+        return Standing.BEFORE
+    found = standing(kept, fact)
+    return Standing.WRITTEN if found is Standing.BEFORE else found
+
+
+def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
+    """Compare all of it; where our write changes more than metadata, what matters alone."""
+    if content(live.body) == content(before.body):
+        return True
+    dry_run = trial(kept)
+    matters = dry_run is not None and substance(dry_run) != substance(before)
+    return matters and substance(live) == substance(before)
+
+
+def _as_expected(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether all that our write set is there; the number of replicas aside."""
+    expected = kept.expected
+    if isinstance(expected, LiveObject):
+        owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+        missing = field_set.differing(expected.body.thaw(), owned, live.body.thaw())
+        return not set(missing) - {"spec.replicas"}
+    return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
+
+
+def _same_template(before: LiveObject, live: LiveObject) -> bool:
+    if before.deployment is None or live.deployment is None:
+        return False
+    return before.deployment.template.body == live.deployment.template.body
+
+
+def _still_ours(kept: Kept, live: LiveObject) -> bool:
+    """Tell whether the pod template that we set still stands."""
+    expected = trial(kept)
+    if expected is None or expected.deployment is None or live.deployment is None:
+        return False
+    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
+
+
+def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
+    """Tell by the fields that our write changes whose an object is that others changed in part.
+
+    One that is as our write leaves it is enough; where there is none, one that is as before.
+    """
+    expected = trial(kept)
+    if expected is None or live.deployment is not None or not isinstance(kept.before, Known):
+        return Standing.OTHERS
+    before, after = kept.before.value.body.thaw(), expected.body.thaw()
+    owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+    ours = field_set.changed(after, before, owned)
+    if _is_any_alike(after, live.body.thaw(), ours):
+        return Standing.WRITTEN
+    return Standing.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else Standing.OTHERS
+
+
+def _is_any_alike(one: Any, other: Any, named: field_set.Fields | None) -> bool:
+    differ = field_set.union(
+        field_set.changed(one, other, named), field_set.changed(other, one, named)
+    )
+    return field_set.subtract(named, differ) is not None
+
+
+def trial(kept: Kept) -> LiveObject | None:
+    """Return what the server's dry run made of our write; None where none was made."""
+    return kept.expected if isinstance(kept.expected, LiveObject) else None

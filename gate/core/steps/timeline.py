@@ -1,0 +1,276 @@
+"""Turns the difference between two attempts into lines of the timeline: what changed, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import Attempt, Retry, Undecided
+from gate.core.attempt.transitions import State, Trigger
+from gate.core.checks.run import ConclusionKind
+from gate.core.endings.differences import differences
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.signal_names import signal_name
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
+from gate.core.protocol.effects import Announce
+from gate.core.rollout.completion import counted
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.policy import OnFailure
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.verdict import VerdictKind
+from gate.core.steps.triggers import Rulings
+
+
+def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
+    """Return the lines for what `after` has that `before` had not."""
+    if after is before:
+        return ()
+    return tuple(after.say(event, message) for event, message in _changes(before, after))
+
+
+def standing(ref: Ref, snapshot: Snapshot, count: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what there is before anything has changed: events of the timeline and their lines.
+
+    `count` is how far it is, in words, where a rollout knows that better than a snapshot.
+    """
+    live, current = snapshot.live, snapshot.current()
+    if live is None:
+        return
+    revision = f", revision {current.revision}" if current and current.revision else ""
+    yield "replicaset", f"{ref}: following {_replica_set_line(snapshot)}{revision}"
+    yield "progress", f"{ref}: {count or counted(snapshot, live)}"
+
+
+def narrate_move(
+    before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
+) -> tuple[Announce, ...]:
+    """Tell what a reader wants to know of a transition."""
+    return tuple(after.say(event, line) for event, line in _move(before, trigger, after, ruled))
+
+
+def _move(
+    before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
+) -> Iterator[tuple[str, str]]:
+    if trigger is Trigger.REFUTED and not before.unread:
+        yield "refuted", "a second read did not bear the verdict out; going on"
+    if trigger is Trigger.BAKED and before.leg is Leg.FORWARD:
+        yield from _not_passed(before)
+    if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
+        yield from _failures(before, ruled)
+    if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.rejection):
+        rejection = before.rejection
+        if rejection is not None:
+            yield "rejected", f"{rejection.ref}: {rejection.message}"
+    if trigger is Trigger.RETREAT:
+        said = (_way_back(after, w) for w in after.queue if w.verb is not Verb.TAKE_OVER)
+        yield "rollback", "; ".join(said)
+        yield from _refusals(before, after)
+    if after.state is State.CLOSING:
+        for line in differences(after):
+            yield "differs", line
+
+
+def _not_passed(attempt: Attempt) -> Iterator[tuple[str, str]]:
+    for said in health_checks.conclusions(attempt):
+        if said.kind is not ConclusionKind.PASS:
+            yield "check", f"{said.check}: {said.kind}: {said.message}"
+
+
+def _failures(attempt: Attempt, ruled: Rulings) -> Iterator[tuple[str, str]]:
+    against = health_checks.against_all(attempt)
+    if against is not None:
+        yield "failed", f"{against.reason}: {against.message}"
+    for ref, verdict in ruled.items():
+        if verdict is not None and verdict.kind is VerdictKind.FAILED:
+            yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
+
+
+def _way_back(attempt: Attempt, write: PlannedWrite) -> str:
+    """Say what one write of the way back does."""
+    match write.verb:
+        case Verb.DELETE:
+            return f"deleting {write.ref}"
+        case Verb.MERGE if "paused" in write.body.thaw()["spec"]:
+            return f"pausing {write.ref}"
+        case Verb.MERGE:
+            return f"scaling {write.ref} to zero"
+        case _:
+            return _return_to(attempt, write.ref)
+
+
+def _return_to(attempt: Attempt, ref: Ref) -> str:
+    for target in attempt.plan.targets:
+        if target.ref == ref and isinstance(target.baseline, Known):
+            baseline = target.baseline.value
+            images = ", ".join(baseline.template.images())
+            return f"returning {ref} to revision {baseline.revision} ({images})"
+    return f"restoring {ref}"
+
+
+def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    if after.signal_number is not None and before.signal_number is None:
+        yield "signal", f"{signal_name(after.signal_number)} received"
+    yield from _contact(before, after)
+    for ref, departure in after.departures.items():
+        if ref not in before.departures:
+            yield "superseded", f"{ref}: {departure.message}"
+    yield from _writes(before, after)
+    yield from _measured(before, after)
+    for ref, rollout in after.rollouts.items():
+        yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
+
+
+def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    was, now = before.contact, after.contact
+    if now.refusal is not None and was.refusal is None:
+        yield "contact", f"the API server refuses us: {now.refusal.why}"
+    for what, refusal in now.refusals.items():
+        if what not in was.refusals:
+            yield "contact", f"refused, asking again: {refusal.why}"
+    if now.lost is not None and was.lost is None:
+        yield "contact", f"no contact with the API server: {now.lost}"
+    if now.lost is None and was.lost is not None:
+        yield "contact", "the API server answers again"
+    if after.unreadable and not before.unreadable:
+        yield "unread", "what runs could not be read; asking again"
+
+
+def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    """Tell of a check's first measurement, and of each that is another kind than the one before.
+
+    That nothing could be asked yet is no measurement: in a rollout's first moments it is usual.
+    """
+    if after.checks is before.checks:
+        return
+    for name, run in after.checks.items():
+        earlier = before.checks.get(name)
+        if run.last is None or (earlier is not None and earlier.tally == run.tally):
+            continue
+        was = earlier.last_kind if earlier is not None else None
+        if run.last_kind is not was:
+            yield "check", f"{name}: {run.last.kind}: {run.last.message}"
+
+
+def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    if after.written is not before.written:
+        for ref, written in after.written.items():
+            if ref not in before.written:
+                action = "created" if written.created else "changed"
+                yield "applied", f"{ref} {action if written.changed else 'unchanged'}"
+    for ref in after.restored:
+        if ref not in before.restored:
+            yield "restored", f"{ref} restored"
+    for ref in after.patched[len(before.patched) :]:
+        paused = after.plan.policy.on_failure is OnFailure.PAUSE
+        yield "patched", f"{ref} {'paused' if paused else 'scaled to zero'}"
+    for ref in after.deleted[len(before.deleted) :]:
+        yield "deleted", f"{ref} deleted"
+    yield from _troubled_writes(before, after)
+
+
+def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    for ref in after.left_alone[len(before.left_alone) :]:
+        did = "changed" if ref in after.live else "deleted"
+        yield "left", f"{ref}: somebody else {did} it since; left alone"
+    yield from _refusals(before, after)
+    if len(after.dropped_paths) > len(before.dropped_paths):
+        dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
+        yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
+    for ref, paths in after.kept_paths.items():
+        if ref not in before.kept_paths:
+            yield "kept", f"{ref}: another run of the gate has added {', '.join(paths)}; kept"
+    retry = after.retry
+    if retry is not None and after.state is State.WRITING and _is_news(before, after.queue[0].ref):
+        yield "retry", f"{after.queue[0].ref}: {_why_again(retry)}; reading again"
+
+
+def _why_again(retry: Retry) -> str:
+    if retry.refused is not None:
+        return "the server refused it"
+    return "its answer was lost" if retry.uncertain else "it changed since it was read"
+
+
+def _is_news(before: Attempt, ref: Ref) -> bool:
+    """Tell whether the next write to an object was not yet one that is decided again."""
+    if before.queue and before.queue[0].ref == ref:
+        return before.retry is None
+    return before.set_aside.get(ref, Undecided()).retry is None
+
+
+def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    for ref, refusal in after.refusals.items():
+        if ref not in before.refusals:
+            yield "refused", f"{ref}: {refusal.message}"
+
+
+def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterator[tuple[str, str]]:
+    if before is None:
+        # The watches may have told of the new ReplicaSet before the answer to its write came.
+        if after.followed_uid:
+            yield from standing(ref, after.snapshot, _count(after))
+        return
+    live = after.snapshot.live
+    if live is None or before.snapshot is after.snapshot:
+        return
+    is_other = before.followed_uid != after.followed_uid
+    if is_other:
+        yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"
+    else:
+        yield from _renumbered(ref, before.snapshot.current(), after.snapshot.current())
+    if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
+        yield "progress", f"{ref}: {_count(after)}"
+    if before.troubles is not after.troubles:
+        yield from _troubles(before, after)
+    if before.snapshot.denied_since is not after.snapshot.denied_since:
+        yield from _denials(ref, before.snapshot, after.snapshot)
+
+
+def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
+    known = before.troubles
+    for uid, trouble in after.troubles.items():
+        was = known.get(uid)
+        if was is trouble or not trouble.container:
+            continue
+        if was is None or was.cause is not trouble.cause:
+            yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
+
+
+def _renumbered(
+    ref: Ref, before: ReplicaSet | None, after: ReplicaSet | None
+) -> Iterator[tuple[str, str]]:
+    """Say that the controller gave a ReplicaSet that is used again the next revision."""
+    if before is None or after is None or not before.revision or not after.revision:
+        return
+    if before.revision != after.revision:
+        now, was = f"is revision {after.revision} now", f"was revision {before.revision}"
+        yield "replicaset", f"{ref}: replicaset/{after.name} {now}, {was}"
+
+
+def _is_recounted(before: Rollout, after: Rollout) -> bool:
+    """Tell whether a count can differ; most of what is observed is of pods, which it is not of."""
+    was, now = before.snapshot, after.snapshot
+    return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
+
+
+def _count(rollout: Rollout) -> str:
+    live = rollout.snapshot.live
+    return rollout.count(live) if live is not None else ""
+
+
+def _replica_set_line(snapshot: Snapshot) -> str:
+    current = snapshot.current()
+    if current is None:
+        return "no ReplicaSet yet"
+    images = ", ".join(current.template.images())
+    return f"replicaset/{current.name} ({images})"
+
+
+def _denials(ref: Ref, before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str]]:
+    """Tell what denies pods of this Deployment; a snapshot has all ReplicaSets of the namespace."""
+    told = before.denied_since
+    for replica_set in after.owned():
+        if replica_set.failure and replica_set.uid in after.denied_since.keys() - told.keys():
+            yield "denied", f"{ref}: replicaset/{replica_set.name}: {replica_set.failure.message}"

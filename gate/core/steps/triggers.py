@@ -1,0 +1,284 @@
+"""Reads off an attempt what moves it on, at most one trigger at a time.
+
+The order of the questions is the order of preference that `transitions` states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.health_checks import judged
+from gate.core.attempt.state import (
+    ANSWER_SECONDS,
+    EVIDENCE_SECONDS,
+    INTERRUPT_SECONDS,
+    Attempt,
+    Purpose,
+)
+from gate.core.attempt.transitions import State, Trigger
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.rollback_plan import writes_back
+from gate.core.protocol.effects import Collect, Read, Release, SaveRecord, Write
+from gate.core.rollout.policy import OnInterrupt
+from gate.core.rollout.verdict import Verdict, VerdictKind
+
+Rulings = Mapping[Ref, Verdict | None]
+"""What the first rule says of each Deployment that is followed and still ours."""
+
+
+def rulings(attempt: Attempt) -> Rulings:
+    """Return what stands of all Deployments that nobody else has taken over."""
+    against = health_checks.against(attempt)
+    ruled = {
+        ref: judged(rollout.ruling(attempt.now), against.get(ref))
+        for ref, rollout in attempt.rollouts.items()
+        if ref not in attempt.departures
+    }
+    return _without_patience(attempt, ruled) if attempt.plan.resumed is not None else ruled
+
+
+def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
+    """Return the rulings of a recovery: it does not wait where nothing but pauses is in the way."""
+    held = {ref: one for ref, one in ruled.items() if one and one.kind is VerdictKind.HELD}
+    done = _of_kind(ruled, VerdictKind.COMPLETE)
+    if not all(ref in done or attempt.rollouts[ref].is_held() for ref in ruled):
+        return ruled
+    ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
+    return {**ruled, **ended}
+
+
+def failed(ruled: Rulings) -> frozenset[Ref]:
+    """Return the Deployments whose verdict is failed."""
+    return _of_kind(ruled, VerdictKind.FAILED)
+
+
+def culprits(ruled: Rulings) -> frozenset[Ref]:
+    """Return the failed Deployments that a rollback may answer: a pause is left to who paused."""
+    return frozenset(ref for ref in failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
+
+
+def fails(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether anything has failed: a Deployment, or a check where there is none."""
+    return bool(failed(ruled)) or health_checks.against_all(attempt) is not None
+
+
+def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
+    """Tell whether there is anything to write back."""
+    departed = frozenset(attempt.departures)
+    return bool(writes_back(attempt.plan, attempt.written, departed, frozenset(failures)))
+
+
+def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    """Return the trigger that the attempt's facts pull, None where it has to wait."""
+    if attempt.state is State.INSPECTING:
+        return _inspecting(attempt)
+    if attempt.state is State.CLOSING:
+        overdue = attempt.now >= attempt.closes_at
+        return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
+    if attempt.state is State.ENDED:
+        return None
+    steps_back = _steps_back(attempt, ruled)
+    ending = _ending(attempt, steps_back=steps_back)
+    if ending is not None or steps_back:
+        return ending
+    return _BY_STATE[attempt.state](attempt, ruled)
+
+
+def wake_at(attempt: Attempt) -> float:
+    """Return when the attempt wants to hear `Woke`, infinite where nothing is due."""
+    if attempt.ended:
+        return math.inf
+    return min((at for at in _times(attempt) if at > attempt.now), default=math.inf)
+
+
+def _times(attempt: Attempt) -> Iterator[float]:
+    if attempt.state is State.INSPECTING:
+        yield attempt.inspection_ends_at
+        return
+    if attempt.state is State.CLOSING:
+        yield attempt.closes_at
+        return
+    yield attempt.not_before
+    yield attempt.leg_ends_at
+    yield attempt.gives_up_at
+    yield attempt.interrupted_at + INTERRUPT_SECONDS
+    yield attempt.departed_at + EVIDENCE_SECONDS
+    if attempt.state is State.CONFIRMING:
+        yield attempt.confirming_since + EVIDENCE_SECONDS
+    if attempt.state in (State.FOLLOWING, State.BAKING):
+        yield attempt.next_read_at
+        yield attempt.bake_ends_at
+        yield attempt.bake_ends_at + ANSWER_SECONDS
+        yield health_checks.wake_at(attempt)
+        yield from (rollout.wake_at(attempt.now) for rollout in attempt.rollouts.values())
+
+
+# -- from any state --------------------------------------------------------------------------------
+
+
+def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether nothing is left to the gate: the lock is lost, or all is somebody else's."""
+    if attempt.lock_lost is not None:
+        return True
+    if not attempt.departures:
+        return False
+    if all(target.ref in attempt.departures for target in attempt.plan.targets):
+        return True
+    return attempt.leg is Leg.BACK and bool(attempt.rollouts) and not ruled and not attempt.queue
+
+
+def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
+    """Ask what ends an attempt from any state; a write under way is waited for, in bounds."""
+    if attempt.signal_number is not None:
+        return _interrupted(attempt, steps_back=steps_back)
+    if attempt.now >= attempt.gives_up_at:
+        return Trigger.LOST if attempt.lock_lost is None else Trigger.DEPARTED
+    if attempt.awaits(Write):
+        return None
+    if attempt.contact.refusal is not None:
+        return Trigger.LOST
+    if not steps_back or _asks_who(attempt):
+        return None
+    return Trigger.DEPARTED
+
+
+def _asks_who(attempt: Attempt) -> bool:
+    """Tell whether the name of who else writes is awaited, which is a courtesy with a bound."""
+    late = attempt.now >= attempt.departed_at + EVIDENCE_SECONDS
+    return not late and _reads(attempt, attempt.departures)
+
+
+def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
+    """Tell whether any of these is being read."""
+    return any(
+        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
+    )
+
+
+def _interrupted(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
+    """Answer a signal: wait for the write under way, then go back or out, by policy."""
+    if attempt.now >= attempt.interrupted_at + INTERRUPT_SECONDS:
+        return Trigger.INTERRUPTED
+    if attempt.awaits(Write):
+        return None
+    if steps_back:
+        return Trigger.INTERRUPTED
+    if attempt.leg is Leg.BACK:
+        writing = attempt.state in (State.RECORDING, State.WRITING)
+        return None if writing else Trigger.INTERRUPTED
+    wanted = attempt.state is not State.RECORDING and _goes_back_on_signal(attempt)
+    if wanted and retreat_writes(attempt, _still_ours(attempt)):
+        return Trigger.RETREAT
+    return Trigger.INTERRUPTED
+
+
+def _goes_back_on_signal(attempt: Attempt) -> bool:
+    policy = attempt.plan.policy.on_interrupt
+    if policy is not OnInterrupt.AUTO:
+        return policy is OnInterrupt.ROLLBACK
+    rollouts = (attempt.rollouts[ref] for ref in _still_ours(attempt))
+    return health_checks.has_evidence(attempt) or any(
+        one.has_evidence(attempt.now) for one in rollouts
+    )
+
+
+def _still_ours(attempt: Attempt) -> frozenset[Ref]:
+    return frozenset(ref for ref in attempt.rollouts if ref not in attempt.departures)
+
+
+# -- by state --------------------------------------------------------------------------------------
+
+
+def _recording(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
+    return None if attempt.awaits(SaveRecord) else Trigger.RECORDED
+
+
+def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
+    if attempt.leg is Leg.FORWARD and attempt.rejection is not None:
+        return _rejected(attempt)
+    if attempt.queue or attempt.asks:
+        return None
+    if attempt.leg is Leg.BACK and attempt.signal_number is not None:
+        return Trigger.INTERRUPTED
+    return Trigger.WRITTEN
+
+
+def _rejected(attempt: Attempt) -> Trigger:
+    changed = any(written.changed for written in attempt.written.values())
+    back = changed and retreat_writes(attempt, attempt.rollouts)
+    return Trigger.RETREAT if back else Trigger.REJECTED
+
+
+def _following(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    if attempt.now < attempt.not_before:
+        return None
+    if fails(attempt, ruled):
+        return Trigger.FAILED
+    return Trigger.COMPLETE if _complete(attempt, ruled) else None
+
+
+def _baking(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    if fails(attempt, ruled):
+        return Trigger.FAILED
+    if not _complete(attempt, ruled):
+        return Trigger.UNSETTLED
+    if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
+        return None
+    return Trigger.BAKED
+
+
+def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    """Bear the verdict out, or go back: only facts that were read may decide."""
+    late = attempt.now >= attempt.confirming_since + EVIDENCE_SECONDS
+    if _reads(attempt, ruled) or (attempt.awaits(Collect) and not late):
+        return None
+    if attempt.unread:
+        return Trigger.REFUTED
+    if attempt.purpose is Purpose.SUCCESS:
+        return Trigger.CONFIRMED if _complete(attempt, ruled) else Trigger.REFUTED
+    if not fails(attempt, ruled):
+        return Trigger.REFUTED
+    guilty = culprits(ruled)
+    goes_back = attempt.leg is Leg.FORWARD and (guilty or not attempt.plan.targets)
+    if goes_back and retreat_writes(attempt, guilty):
+        return Trigger.RETREAT
+    return Trigger.CONFIRMED
+
+
+def _inspecting(attempt: Attempt) -> Trigger | None:
+    """Wait for the last look, unless a signal came; the verdict stands either way."""
+    interrupted = attempt.signal_number is not None
+    over = attempt.now >= attempt.inspection_ends_at or not attempt.awaits(Read)
+    return Trigger.INSPECTED if interrupted or over else None
+
+
+def _complete(attempt: Attempt, ruled: Rulings) -> bool:
+    """Tell whether all is complete; on the way out, all that was to be followed is."""
+    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.departures)
+    if attempt.leg is Leg.FORWARD and not wanted <= set(ruled):
+        return False
+    return len(_of_kind(ruled, VerdictKind.COMPLETE)) == len(ruled)
+
+
+def _of_kind(ruled: Rulings, kind: VerdictKind) -> frozenset[Ref]:
+    return frozenset(
+        ref for ref, verdict in ruled.items() if verdict is not None and verdict.kind is kind
+    )
+
+
+def _is(verdict: Verdict | None, reason: Reason) -> bool:
+    return verdict is not None and verdict.reason is reason
+
+
+_BY_STATE: Mapping[State, Callable[[Attempt, Rulings], Trigger | None]] = {
+    State.RECORDING: _recording,
+    State.WRITING: _writing,
+    State.FOLLOWING: _following,
+    State.BAKING: _baking,
+    State.CONFIRMING: _confirming,
+}

@@ -1,0 +1,68 @@
+"""What a failure may return to, before the choice: what stands, and what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gate.core.model.body import Body
+from gate.core.model.environment_values import with_values
+from gate.core.model.fact import Fact, Known
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref, Template
+from gate.core.plan.plan import PlannedObject, Target
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.versions.history import History
+
+Others = Mapping[Ref, Fact[LiveObject]]
+"""Objects that a verified set has and the manifest does not name, as they were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What there is to choose from: the attempt's objects, and what is remembered of each target.
+
+    `objects` have what is live and what the server would make of them. `kept` are the bodies, by
+    digest, that were read from the Secrets beside the locks. `beside` are the objects that earlier
+    attempts wrote and this one does not, as they were read.
+    """
+
+    targets: tuple[Target, ...]
+    objects: tuple[PlannedObject, ...]
+    histories: Mapping[Ref, History]
+    kept: Mapping[str, Body] = field(default_factory=dict)
+    beside: Others = field(default_factory=dict)
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a target."""
+        return self.histories.get(ref, History())
+
+    def before(self) -> dict[Ref, str]:
+        """Return the digests of what our manager has applied of each object by now."""
+        return {one.ref: applied_digest(live_before(one)) for one in self.objects}
+
+    def standing(self) -> dict[Ref, str]:
+        """Return `before` with what our manager has applied of the objects beside the attempt."""
+        return {**digests_of(self.beside), **self.before()}
+
+    def proposed(self) -> dict[Ref, str]:
+        """Return the digests of what our manager would have applied, where that could be tried."""
+        return {one.ref: applied_digest(one.trial) for one in self.objects if one.trial is not None}
+
+    def object(self, ref: Ref) -> PlannedObject:
+        """Return an object of the attempt; KeyError for none of it."""
+        for one in self.objects:
+            if one.ref == ref:
+                return one
+        raise KeyError(ref)
+
+    def body(self, history: History, digest: str, source: Template | None = None) -> Body | None:
+        """Return what a history remembers of an object; from a Secret where it has to be."""
+        remembered = history.bodies.get(digest)
+        body = with_values(remembered, source) if remembered is not None else None
+        return body if body is not None else self.kept.get(digest)
+
+
+def live_before(planned: PlannedObject) -> LiveObject | None:
+    """Return what was there before an attempt, None where nothing was or it is not known."""
+    return planned.before.value if isinstance(planned.before, Known) else None

@@ -1,0 +1,280 @@
+"""What a lock remembers of its Deployment: which versions were verified, which were not, and why.
+
+A version is remembered with all objects that it was applied with, so that a return to it is a
+return to one set: never one version's pods with another one's configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gate.core.model.body import NOTHING, Body, FrozenMap
+from gate.core.model.confidential_bodies import ConfidentialBody
+from gate.core.model.objects import Ref, ReplicaSet, Template
+from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
+
+MOST_VERIFIED: Final = 3
+MOST_UNVERIFIED: Final = 5
+MOST_UNJUDGED: Final = 5
+MOST_LEFT: Final = 5
+"""How many versions are remembered of a Deployment, the newest ones."""
+_SECONDS: Final = len("2026-01-01T00:00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What the end of an attempt says of one Deployment that it wrote.
+
+    `versions` are in the order of their judgement: what was rolled out, then what serves again.
+    One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered as written alone.
+    `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
+    be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
+    attempt left it paused, `scaled_down` whether it scaled it to 0, None where it left the 0
+    replicas that it found. `replicas` is the manifest's number where that was applied and stands,
+    None where it is as it was. `uid` is the Deployment's. `beside` identifies what stood beside
+    the attempt of the objects that earlier ones had written and it did not. `left` is what an
+    undo went back from, without a time.
+    """
+
+    ref: Ref
+    versions: tuple[JudgedVersion, ...] = ()
+    bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
+    paused: bool = False
+    replicas: int | None = None
+    confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
+    uid: str = ""
+    beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    scaled_down: bool | None = False
+    left: LeftVersion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The end of an attempt; `left_open` is whether there is something left to be finished."""
+
+    left_open: bool
+    deployments: tuple[Closing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a lock remembers of its Deployment.
+
+    `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
+    applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
+    `replicas` is the number that was applied last because a manifest asked for it, None where none
+    is known: ownership of fields holds no values. `uid` is of the Deployment that this was, for
+    another one may have been made under its name since. `kept` are the digests of the bodies that
+    are kept whole in a Secret beside the lock, each with the characters that it takes there.
+    `scaled_down` is true while a scale-down of ours to 0 may stand. `unjudged` are what attempts
+    wrote that ended without a verdict of it, `left` the versions that an undo went back from;
+    oldest first.
+    """
+
+    versions: tuple[JudgedVersion, ...] = ()
+    bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
+    paused: bool = False
+    replicas: int | None = None
+    uid: str = ""
+    kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
+    scaled_down: bool = False
+    unjudged: tuple[JudgedVersion, ...] = ()
+    left: tuple[LeftVersion, ...] = ()
+
+    @property
+    def verified(self) -> tuple[JudgedVersion, ...]:
+        """Return the versions to return to: `unfailed`, without those that an undo left."""
+        return tuple(one for one in self.unfailed if self.left_at(one) is None)
+
+    @property
+    def unfailed(self) -> tuple[JudgedVersion, ...]:
+        """Return the versions that were verified and have not failed since, newest first."""
+        return tuple(one for one in self.once_verified if not _has_failed_since(one, self.versions))
+
+    @property
+    def once_verified(self) -> tuple[JudgedVersion, ...]:
+        """Return `unfailed` with those that have failed since, which a person may still name."""
+        return tuple(one for one in reversed(self.versions) if one.verified)
+
+    def left_at(self, version: JudgedVersion) -> str | None:
+        """Return when an undo went back from a version (RFC 3339), None where none did."""
+        return next((one.left_at for one in reversed(self.left) if one.is_of(version)), None)
+
+    def template_left_at(self, template: Template) -> str | None:
+        """Return when an undo went back from a pod template, None where none did."""
+        digest = template_digest(template)
+        return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
+
+    def replicas_of(self, uid: str) -> int | None:
+        """Return the number that was applied last to the Deployment of that uid, None for none."""
+        return self.replicas if uid == self.uid else None
+
+    def has_scaled_down(self, uid: str) -> bool:
+        """Tell whether the last attempt scaled the Deployment of that uid to 0."""
+        return self.scaled_down and uid == self.uid
+
+    def of_template(self, template: Template) -> JudgedVersion | None:
+        """Return the newest judgement of a pod template, None where there is none."""
+        digest = template_digest(template)
+        return next((one for one in reversed(self.versions) if one.template == digest), None)
+
+    def of_member(self, ref: Ref, digest: str) -> JudgedVersion | None:
+        """Return the newest verified version with an object as `digest` tells, None for none."""
+        return next((one for one in self.once_verified if one.members.get(ref) == digest), None)
+
+    def has_written(self, ref: Ref, digest: str | None) -> bool:
+        """Tell whether an attempt on this Deployment left an object as `digest` tells."""
+        known = (one.members.get(ref) for one in (*self.versions, *self.unjudged))
+        return bool(digest) and digest in known
+
+    def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+        """Return the newest judgement of a ReplicaSet, None where there is none.
+
+        A restart makes ReplicaSets of one template, of which one alone may have failed or never
+        had a pod. One that is not named has the judgement of its template, a verification first,
+        that came after it was made.
+        """
+        digest = template_digest(replica_set.template)
+        newest_first = [
+            one
+            for one in (*reversed(self.versions), *reversed(self.unjudged))
+            if one.template == digest
+        ]
+        named = (one for one in newest_first if one.replica_set == replica_set.name)
+        made_at = replica_set.created_at[:_SECONDS]
+        others = [one for one in newest_first if made_at <= one.judged_at[:_SECONDS]]
+        verified = (one for one in others if one.verified)
+        return next(named, None) or next(verified, None) or next(iter(others), None)
+
+    def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
+        """Return the history with one more attempt in it."""
+        versions, unjudged = list(self.versions), list(self.unjudged)
+        for judged in closing.versions:
+            new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
+            if new.is_unjudged:
+                unjudged = [one for one in unjudged if not one.is_same_as(new)]
+                unjudged.append(_with_origin(new, versions))
+                continue
+            new = _with_what_stayed(new, versions, closing.beside)
+            new = _with_origin(new, versions)
+            versions = [one for one in versions if not _is_replaced(one, new)]
+            versions.append(new)
+        kept = _newest(versions)
+        bodies = {**self.bodies, **closing.bodies}
+        needed = {digest for one in kept if one.verified for digest in one.members.values()}
+        return replace(
+            self,
+            versions=kept,
+            bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
+            kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
+            unjudged=tuple(unjudged[-MOST_UNJUDGED:]),
+            left=self._left_after(closing, at),
+            paused=closing.paused,
+            scaled_down=(
+                self.has_scaled_down(closing.uid)
+                if closing.scaled_down is None
+                else closing.scaled_down
+            ),
+            replicas=(
+                self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
+            ),
+            uid=closing.uid,
+        )
+
+    def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:
+        """Return the versions that were left, without those that were verified again.
+
+        Whoever goes by name to one that an undo had left takes that undo back: what he comes from
+        is not given up.
+        """
+        verified = [one for one in closing.versions if one.verified]
+        left = [one for one in self.left if not any(map(one.is_of, verified))]
+        is_taken_back = len(left) < len(self.left)
+        if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
+            return tuple(left)
+        left = [
+            one
+            for one in left
+            if (one.template, one.members) != (closing.left.template, closing.left.members)
+        ]
+        return (*left, replace(closing.left, left_at=at))[-MOST_LEFT:]
+
+
+def _with_what_stayed(
+    new: JudgedVersion, versions: Sequence[JudgedVersion], beside: Mapping[Ref, str]
+) -> JudgedVersion:
+    """Return a verified version with the objects of the last one that its attempt did not write.
+
+    It was verified beside them as they stood then, which is `NOTHING` where nobody read them.
+    Another Deployment is left to its own history.
+    """
+    last = next((one for one in reversed(versions) if one.verified), None)
+    if not new.verified or last is None:
+        return new
+    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if ref.kind != "Deployment"}
+    return replace(new, members=FrozenMap({**stayed, **new.members}))
+
+
+def _with_origin(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> JudgedVersion:
+    """Return a version with the origin of its template where the attempt did not make it.
+
+    A rollback of somebody's commit leaves the version that serves again to whoever applied that.
+    """
+    if new.origin is not None:
+        return new
+    made = (one.origin for one in reversed(versions) if one.template == new.template)
+    return replace(new, origin=next((one for one in made if one is not None), None))
+
+
+def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
+    """Tell whether `new` is all that has to be remembered of `old`.
+
+    A failure leaves an earlier verification in the history, where it counts no more, so that a
+    person may still name it. A verification answers all failures of its template.
+    """
+    if old.verified:
+        return new.verified and old.is_same_as(new)
+    return old.is_same_as(new) or (new.verified and old.template == new.template)
+
+
+def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:
+    """Tell whether a verified version failed after its verification; oldest come first."""
+    since = versions[versions.index(verified) + 1 :]
+    return any(one.is_failure_of(verified) for one in since)
+
+
+def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
+    """Return the newest versions; one that had failed since leaves with its failure."""
+    left = {True: MOST_VERIFIED, False: MOST_UNVERIFIED}
+    kept: list[JudgedVersion] = []
+    for one in reversed(versions):
+        if left[one.verified] > 0:
+            left[one.verified] -= 1
+            kept.insert(0, one)
+    return tuple(
+        one
+        for one in kept
+        if not (one.verified and _has_failed_since(one, versions)) or _has_failed_since(one, kept)
+    )
+
+
+def beyond_limit(
+    history: History, characters: Mapping[str, int], most_characters: int
+) -> Iterator[str]:
+    """Yield the digests of what does not fit: the oldest versions first, the largest of each.
+
+    What a newer version has in common with an older one counts as the newer one's.
+    """
+    ages: dict[str, int] = {}
+    for age, version in enumerate(history.once_verified):
+        for digest in version.members.values():
+            ages.setdefault(digest, age)
+    oldest = len(history.versions)
+    total = sum(characters.values())
+    for digest in sorted(characters, key=lambda one: (-ages.get(one, oldest), -characters[one])):
+        if total <= most_characters:
+            return
+        total -= characters[digest]
+        yield digest

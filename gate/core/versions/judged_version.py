@@ -1,0 +1,137 @@
+"""A version of a Deployment as an attempt applied it, and what identifies its pod template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.model.origin import Origin
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+
+_NO_FAILURES: Final = (
+    Reason.INTERRUPTED,
+    Reason.UNREACHABLE,
+    Reason.FORBIDDEN,
+    Reason.CHECK_INCONCLUSIVE,
+    Reason.CHECK_ERROR,
+    Reason.SIBLING_FAILED,
+    Reason.PAUSED,
+)
+"""Why an attempt ended that says nothing of its version."""
+_NO_VERDICT: Final = (
+    Reason.COMPLETE,
+    Reason.NO_CHANGE,
+    Reason.VACUOUS,
+    Reason.SUPERSEDED,
+    Reason.DELETED,
+    Reason.LOCKED,
+)
+"""Why what an attempt wrote was neither verified nor found to be bad."""
+
+RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
+
+
+def template_digest(template: Template) -> str:
+    """Return what identifies a pod template; the time of a restart makes no other version."""
+    body = template.body.thaw()
+    annotations = (body.get("metadata") or {}).get("annotations") or {}
+    if RESTARTED_AT not in annotations:
+        return template.body.digest
+    del annotations[RESTARTED_AT]
+    if not annotations:
+        del body["metadata"]["annotations"]
+    return Body.of(body).digest
+
+
+def is_restarted(template: Template) -> bool:
+    """Tell whether a restart made the ReplicaSet of a pod template."""
+    metadata = template.body.thaw().get("metadata") or {}
+    return RESTARTED_AT in (metadata.get("annotations") or {})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedVersion:
+    """A version of one Deployment, as an attempt applied it and judged it.
+
+    `template` is the `template_digest` of its pods, "" where the attempt changed only what stands
+    beside them; `images` are those of its containers. `members`
+    has the digest of what our manager had applied of each object of the attempt, the
+    Deployment's own among them; `NOTHING` of one that somebody else had changed by then. A verified
+    version has the objects of earlier attempts, too, that this one did not write.
+    `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
+    None of a verified one. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are of the judgement,
+    `origin` is of the apply that made it: None where another command rolled it out, or where it
+    serves again, and nothing is remembered of that apply.
+    """
+
+    template: str
+    images: tuple[CleanText, ...]
+    members: FrozenMap[Ref, str]
+    replica_set: str = ""
+    revision: int | None = None
+    why: Cause | None = None
+    attempt_id: str = ""
+    run_url: str = ""
+    judged_at: str = ""
+    origin: Origin | None = None
+
+    @property
+    def verified(self) -> bool:
+        """Whether it was verified."""
+        return self.why is None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known to be bad; an attempt that was cut off says nothing of it."""
+        return self.why is not None and self.why.reason not in (*_NO_FAILURES, *_NO_VERDICT)
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether its attempt ended without a verdict of what it wrote."""
+        return self.why is not None and self.why.reason in _NO_VERDICT
+
+    def is_same_as(self, other: JudgedVersion) -> bool:
+        """Tell whether both are the same pod template with the same objects beside it."""
+        return (self.template, self.members) == (other.template, other.members)
+
+    def is_failure_of(self, other: JudgedVersion) -> bool:
+        """Tell whether this is a failure of a version that was verified.
+
+        That may have more members: a failure names only what its attempt wrote.
+        """
+        is_same = self.template in ("", other.template)
+        held = self.members.items() <= other.members.items()
+        return self.failed and other.verified and is_same and held
+
+    def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
+        """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
+        found = [rs for rs in owned if template_digest(rs.template) == self.template]
+        return max(found, key=lambda rs: rs.revision or 0, default=None)
+
+    def is_applied(self, digests: Mapping[Ref, str]) -> bool:
+        """Tell whether each of its objects that `digests` names is as this version had it."""
+        common = [ref for ref, digest in self.members.items() if digest and ref in digests]
+        return bool(common) and all(self.members[ref] == digests[ref] for ref in common)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftVersion:
+    """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
+
+    `template` and `members` are as those of `JudgedVersion`; `members` are the Deployment and
+    what the undo changed beside it.
+    """
+
+    template: str
+    members: FrozenMap[Ref, str]
+    left_at: str = ""
+
+    def is_of(self, version: JudgedVersion) -> bool:
+        """Tell whether a version is the one that was left."""
+        is_part = self.members.items() <= version.members.items()
+        return self.template == version.template and is_part

@@ -1,0 +1,64 @@
+"""Why what stood right before an attempt is no set to return to.
+
+It did not serve, or an attempt before left some of it that nobody verified since: a version that
+failed and was kept, or a part of one beside another version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.body import NOTHING
+from gate.core.model.fact import Absent, Unknown
+from gate.core.model.objects import CleanText, Ref
+from gate.core.plan.plan import Target
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+
+_NONE_ALONE: Final = CleanText("no version serves alone")
+
+
+def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> CleanText | None:
+    """Return why a changed Deployment is not to return to what runs, None where nothing is.
+
+    `digests` are of what our manager has applied by now of each object of the attempt.
+    """
+    if isinstance(target.baseline, Unknown):
+        return None
+    if isinstance(target.baseline, Absent):
+        return _NONE_ALONE
+    left = left_unverified(target, history, digests)
+    if left is None or left.why is None:
+        return None
+    return CleanText(f"what runs was not verified ({left.why.reason})")
+
+
+def left_unverified(
+    target: Target, history: History, digests: Mapping[Ref, str]
+) -> JudgedVersion | None:
+    """Return the newest unverified version of which something stands, None where nothing does.
+
+    What was verified with any version counts as verified. A Deployment of such a version that
+    somebody has changed since, so that its template is another one, is theirs by now.
+    """
+    live = target.snapshot.live
+    runs = template_digest(live.template) if live is not None else ""
+    verified = {pair for one in history.unfailed for pair in one.members.items()}
+    for version in reversed(history.versions):
+        if version.verified or not _stands(version, digests, verified):
+            continue
+        is_own = version.members.get(target.ref) == digests.get(target.ref)
+        if not is_own or version.template in ("", runs):
+            return version
+    return None
+
+
+def _stands(
+    version: JudgedVersion, digests: Mapping[Ref, str], verified: set[tuple[Ref, str]]
+) -> bool:
+    """Tell whether any object stands as this version had it, and as no verified one had it."""
+    return any(
+        digest != NOTHING and digests.get(ref) == digest and (ref, digest) not in verified
+        for ref, digest in version.members.items()
+    )

@@ -1,0 +1,380 @@
+"""Chooses the set of objects that a failure returns to, before the first write.
+
+First choice is what stood right before: it served, and no gate knows it to be bad. Where a
+changed Deployment did not serve alone, or runs a version that an attempt did not verify, the
+whole attempt returns to the last verified set instead. Never a mixture of the two: one version's
+pods with another one's configuration is a combination that nobody tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.core.model.body import NOTHING, Body, FrozenMap
+from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.objects import CleanText, Container, Ref, ReplicaSet, Template
+from gate.core.plan.plan import PlannedObject, Target
+from gate.core.plan.rollback_plan import spec_changed
+from gate.core.plan.target_set import TargetSet
+from gate.core.rollout.baseline import Baseline
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.ssa.managed_fields import owners_of
+from gate.core.ssa.template_body import body_with_template
+from gate.core.versions.candidates import Candidates, Others, live_before
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.obstacles import left_unverified, obstacle
+from gate.core.versions.undo_choice import older_version
+
+_NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
+_NOT_OURS: Final = CleanText("somebody else had changed it when that version was verified")
+_NOT_NAMED: Final = CleanText("this run does not write it, and it has changed since")
+_NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
+_NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
+_LEFT_UNVERIFIED: Final = CleanText(
+    "an attempt that was not verified left it as it is, and no other verified version is remembered"
+)
+_UNREAD: Final = CleanText("this run does not write it, and it could not be read")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a failure returns to: the targets with their baselines, and the set around them."""
+
+    targets: tuple[Target, ...]
+    target_set: TargetSet
+
+
+def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
+    """Return the objects to be read before `select`: of the verified sets, not in the manifest."""
+    if not _needs_verified(candidates):
+        return ()
+    named = {one.ref for one in candidates.objects}
+    found = {ref for one in _returns(candidates).values() for ref in one.members}
+    return tuple(sorted(found - named))
+
+
+def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
+    """Return the digests to be read from the Secret beside the lock of each Deployment.
+
+    Empty where the set can be had without: most of the time nothing has to be read.
+    """
+    if not _needs_verified(candidates):
+        return {}
+    returns, before = _returns(candidates), candidates.before()
+    needed: dict[Ref, set[str]] = {}
+
+    def need(history: Ref, digest: str, source: Template | None) -> None:
+        remembered = candidates.history(history)
+        if digest in remembered.kept and candidates.body(remembered, digest, source) is None:
+            needed.setdefault(history, set()).add(digest)
+
+    for target in candidates.targets:
+        version = returns.get(target.ref)
+        digest = version.members.get(target.ref) if version is not None else None
+        if version is None or digest is None or digest == before[target.ref]:
+            continue
+        owned = version.replica_set_in(target.snapshot.owned())
+        need(target.ref, digest, owned.template if owned is not None else None)
+    for _, digest, history in _configuration(candidates, returns):
+        need(history, digest, None)
+    return {ref: frozenset(digests) for ref, digests in needed.items()}
+
+
+def select(candidates: Candidates, others: Others) -> Selection:
+    """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
+    beside = FrozenMap(digests_of(candidates.beside))
+    if not _needs_verified(candidates):
+        as_they_were = (replace(one, baseline=_as_it_was(one)) for one in candidates.targets)
+        return Selection(tuple(as_they_were), TargetSet(beside=beside))
+    returns = _returns(candidates)
+    bodies: dict[Ref, Body] = {}
+    targets = []
+    for target in candidates.targets:
+        baseline, body = _version(candidates, target, returns.get(target.ref))
+        targets.append(replace(target, baseline=baseline))
+        bodies.update({target.ref: body} if body is not None else {})
+    missing: dict[Ref, CleanText] = {}
+    unverified = tuple(ref for ref in bodies if ref not in returns)
+    for ref, digest, history in _configuration(candidates, returns):
+        remembered = candidates.body(candidates.history(history), digest)
+        if remembered is not None:
+            bodies[ref] = remembered
+        else:
+            missing[ref] = _why_without_body(candidates.history(history), digest)
+    missing.update(_changed_unnamed(candidates, returns, others))
+    missing.update((ref, _LEFT_UNVERIFIED) for ref in _left_beside(candidates, returns))
+    from_secrets = set(candidates.kept.values())
+    target_set = TargetSet(
+        FrozenMap(bodies),
+        FrozenMap(missing),
+        FrozenMap(_obstacles(candidates)),
+        confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
+        unverified=unverified,
+        beside=beside,
+    )
+    return Selection(tuple(targets), target_set)
+
+
+# -- which of the two ------------------------------------------------------------------------------
+
+
+def _needs_verified(candidates: Candidates) -> bool:
+    """Tell whether what stood before is no set to return to: it did not serve, or is known bad."""
+    return any(True for _ in _obstacles(candidates))
+
+
+def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
+    """Yield the changed Deployments that are not to return to what runs, each with why."""
+    digests = candidates.standing()
+    for target in candidates.targets:
+        if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
+            continue
+        history = candidates.history(target.ref)
+        why = None if _is_empty(target, history, digests) else obstacle(target, history, digests)
+        if why is not None:
+            yield target.ref, why
+
+
+def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
+    """Tell whether a Deployment has 0 replicas, and no attempt left that unverified.
+
+    Nothing of it has to serve: a failure returns to the 0 replicas of before.
+    """
+    live = target.snapshot.live
+    if live is None or live.replicas or not isinstance(target.baseline, Absent):
+        return False
+    return left_unverified(target, history, digests) is None
+
+
+def _is_bad(candidates: Candidates, target: Target) -> bool:
+    """Tell whether what runs of a Deployment is a version that failed."""
+    left = left_unverified(target, candidates.history(target.ref), candidates.standing())
+    if left is None or not left.failed:
+        return False
+    live = target.snapshot.live
+    runs = template_digest(live.template) if live is not None else ""
+    return left.template == runs
+
+
+def _is_changed(planned: PlannedObject) -> bool:
+    live = live_before(planned)
+    if live is None:
+        return False
+    return planned.trial is None or spec_changed(live, planned.trial)
+
+
+# -- the verified set ------------------------------------------------------------------------------
+
+
+def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
+    """Return the verified version of each target: what ran, if that is the newest one.
+
+    Otherwise the newest that is not what is about to be applied.
+    """
+    before, proposed = candidates.before(), candidates.proposed()
+    found: dict[Ref, JudgedVersion] = {}
+    for target in candidates.targets:
+        verified = candidates.history(target.ref).verified
+        if not verified or live_before(candidates.object(target.ref)) is None:
+            continue
+        # A Deployment that a webhook keeps from being tried is not known to be what was verified.
+        is_known = target.ref in proposed
+        another = (one for one in verified if not (is_known and one.is_applied(proposed)))
+        version = verified[0] if verified[0].is_applied(before) else next(another, None)
+        if version is not None:
+            found[target.ref] = version
+    return found
+
+
+def _version(
+    candidates: Candidates, target: Target, version: JudgedVersion | None
+) -> tuple[Fact[Baseline], Body | None]:
+    """Return what a Deployment returns to, and the body for it where it is not as before."""
+    live, before = live_before(candidates.object(target.ref)), candidates.before()
+    if live is None:
+        return target.baseline, None
+    history = candidates.history(target.ref)
+    if version is None:
+        left = left_unverified(target, history, candidates.standing())
+        known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
+        goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
+        if not (known_bad or goes_on):
+            return _as_it_was(target), None
+        found = older_version(target, candidates.object(target.ref), history, before, left)
+        if found is None:
+            return Absent() if isinstance(target.baseline, Known) else target.baseline, None
+        return Known(found), Body.of(body_with_template(live, found.template))
+    digest = version.members.get(target.ref)
+    owned = version.replica_set_in(target.snapshot.owned())
+    if digest is None or before[target.ref] == digest:
+        if _runs_another(target, version):
+            # Somebody else's additions, which no apply of ours takes away.
+            return target.baseline, None
+        template = owned.template if owned is not None else _live_template(target)
+        return _baseline(version, owned, template), None
+    source = owned.template if owned is not None else None
+    body = candidates.body(history, digest, source)
+    if body is None:
+        return Absent(), None
+    return _baseline(version, owned, source or _template_of(body, version)), body
+
+
+def _as_it_was(target: Target) -> Fact[Baseline]:
+    """Return what served; with 0 replicas wanted nothing has to, and the version is what it was."""
+    live, current = target.snapshot.live, target.snapshot.current()
+    if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
+        return target.baseline
+    name, revision = current.name, current.revision or live.revision
+    return Known(Baseline(name, revision, live.template, current.pod_template_hash))
+
+
+def _goes_on(candidates: Candidates, target: Target) -> bool:
+    """Tell whether an attempt only goes on with what is under way, as `resume` does.
+
+    It has no configuration, which might be that of the version under way, and brings no template
+    of a manifest. Where the template is somebody else's, a return would be a conflict.
+    """
+    planned = candidates.object(target.ref)
+    live, trial, before = target.snapshot.live, planned.trial, live_before(planned)
+    managed = before.managed.thaw()["managedFields"] if before is not None else ()
+    if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
+        return False
+    if any(one.ref.kind != "Deployment" for one in candidates.objects):
+        return False
+    after = trial.deployment if trial is not None else live
+    return live is not None and after is not None and after.template.body == live.template.body
+
+
+def _runs_another(target: Target, version: JudgedVersion) -> bool:
+    """Tell whether the live pod template is not that of a version."""
+    live = target.snapshot.live
+    return live is not None and template_digest(live.template) != version.template
+
+
+def _live_template(target: Target) -> Template | None:
+    live = target.snapshot.live
+    return live.template if live is not None else None
+
+
+def _template_of(body: Body, version: JudgedVersion) -> Template | None:
+    """Return what is applied of a pod template, for want of the ReplicaSet with its defaults."""
+    applied = body.thaw().get("spec", {}).get("template")
+    images = (Container(f"container {n}", image) for n, image in enumerate(version.images))
+    return Template(Body.of(applied), tuple(images)) if applied else None
+
+
+def _baseline(
+    version: JudgedVersion, owned: ReplicaSet | None, template: Template | None
+) -> Fact[Baseline]:
+    if template is None:
+        return Absent()
+    if owned is None:
+        return Known(Baseline(version.replica_set, version.revision, template))
+    return Known(Baseline(owned.name, owned.revision, template, owned.pod_template_hash))
+
+
+# -- the objects beside the Deployments ------------------------------------------------------------
+
+
+def _configuration(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
+) -> Iterator[tuple[Ref, str, Ref]]:
+    """Yield the manifest's other objects that are not as they were verified.
+
+    Each with the digest that it had then, and the Deployment whose lock remembers it.
+    """
+    followed = {target.ref for target in candidates.targets}
+    before = candidates.before()
+    for ref, (digest, deployment) in _verified_members(candidates, returns).items():
+        if ref in before and ref not in followed and before[ref] != digest:
+            yield ref, digest, deployment
+
+
+def _verified_members(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
+) -> dict[Ref, tuple[str, Ref]]:
+    """Return the digest of each object as it was verified last, and whose lock remembers it.
+
+    Sets of several attempts lie over each other: what a later one did not name stayed.
+    """
+    newest_first = sorted(
+        _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
+    )
+    found: dict[Ref, tuple[str, Ref]] = {}
+    for version, deployment in newest_first:
+        for ref, digest in version.members.items():
+            found.setdefault(ref, (digest, deployment))
+    return found
+
+
+def _left_beside(candidates: Candidates, returns: Mapping[Ref, JudgedVersion]) -> Iterator[Ref]:
+    """Yield the other objects that stand unverified, with nothing to return them to.
+
+    A rollback that failed left them so: the version before it beside the bad one's configuration.
+    """
+    standing = candidates.standing()
+    for target in candidates.targets:
+        if target.ref in returns:
+            continue
+        left = left_unverified(target, candidates.history(target.ref), standing)
+        for ref, digest in left.members.items() if left is not None else ():
+            if ref.kind != "Deployment" and digest and standing.get(ref) == digest:
+                yield ref
+
+
+def _why_without_body(history: History, digest: str) -> CleanText:
+    if not digest:
+        return _NOT_OURS
+    return _NO_VALUES if digest in history.bodies else _NO_BODY
+
+
+def _versions(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
+) -> Iterator[tuple[JudgedVersion, Ref]]:
+    """Yield the versions that are returned to, and those verified before them.
+
+    Each with the Deployment whose lock remembers it.
+    """
+    for ref, version in returns.items():
+        verified = candidates.history(ref).verified
+        for one in verified[verified.index(version) :]:
+            yield one, ref
+
+
+def _changed_unnamed(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: Others
+) -> Iterator[tuple[Ref, CleanText]]:
+    """Yield the objects that a set has and the manifest does not, where they are not as then."""
+    for ref, (digest, _) in _verified_members(candidates, returns).items():
+        if ref not in others:
+            continue
+        match others[ref]:
+            case Unknown():
+                yield ref, _UNREAD
+            case Known(live) if applied_digest(live) == digest:
+                continue
+            case Known(live) if ref.kind == "Deployment":
+                if _is_left_unverified(candidates, ref, applied_digest(live)):
+                    yield ref, _NOT_VERIFIED
+            case Absent() if digest == NOTHING or ref.kind == "Deployment":
+                continue
+            case _:
+                yield ref, _NOT_NAMED
+
+
+def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
+    """Tell whether a Deployment beside the manifest stands as an attempt left it unverified.
+
+    Else it has gone on by itself, with a history of its own.
+    """
+    judged = {
+        one in found.unfailed
+        for found in candidates.histories.values()
+        for one in found.versions
+        if one.members.get(ref) == digest
+    }
+    return judged == {False}

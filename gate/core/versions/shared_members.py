@@ -1,0 +1,74 @@
+"""Which objects an undo shares with Deployments that it does not return, and what those need.
+
+Sets of several attempts lie over each other: what a later attempt on another Deployment wrote of a
+shared object stood beside this one, too, until the attempt that is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMember:
+    """An object as a Deployment that stays was verified with it.
+
+    `is_live` is whether it stands so: then it cannot be returned without that Deployment.
+    """
+
+    ref: Ref
+    digest: str
+    deployment: Ref
+    is_live: bool
+
+
+def shared_members(
+    version: JudgedVersion,
+    own: Ref,
+    histories: Mapping[Ref, History],
+    digests: Mapping[Ref, str],
+    returned: Collection[Ref],
+) -> tuple[SharedMember, ...]:
+    """Return the members of a version of `own` that others which stay need otherwise.
+
+    Of each object counts the newest verified version of another Deployment that was verified no
+    earlier, runs by `digests`, and is not `returned` too. One that runs as the version itself had
+    it belongs to that set.
+    """
+    found: dict[Ref, SharedMember] = {}
+    stay = _that_stay(version, own, histories, digests, returned)
+    for deployment, one in sorted(stay, key=lambda pair: pair[1].judged_at):
+        for ref, wanted in version.members.items():
+            digest = one.members.get(ref)
+            if ref.kind != "Deployment" and digest and digest != wanted:
+                found[ref] = SharedMember(ref, digest, deployment, digest == digests.get(ref))
+    return tuple(found.values())
+
+
+def with_shared_members(version: JudgedVersion, shared: Collection[SharedMember]) -> JudgedVersion:
+    """Return a version with shared objects as those need that stay."""
+    needed = {one.ref: one.digest for one in shared if not one.is_live}
+    return replace(version, members=FrozenMap({**version.members, **needed}))
+
+
+def _that_stay(
+    version: JudgedVersion,
+    own: Ref,
+    histories: Mapping[Ref, History],
+    digests: Mapping[Ref, str],
+    returned: Collection[Ref],
+) -> Iterator[tuple[Ref, JudgedVersion]]:
+    for ref, history in histories.items():
+        runs_as_then = version.members.get(ref) == digests.get(ref)
+        if ref == own or ref in returned or runs_as_then:
+            continue
+        runs = (one for one in history.unfailed if one.members.get(ref) == digests.get(ref))
+        newest = next(runs, None)
+        if newest is not None and newest.judged_at >= version.judged_at:
+            yield ref, newest

@@ -1,0 +1,278 @@
+"""Which version `undo` returns to: the newest verified one that is not what runs.
+
+So the second of two in a row returns to what the first one left; what failed is none to return to.
+Revision numbers do not tell: a return renumbers (the controller gives the ReplicaSet that it uses
+again the next number), so the second-newest revision may be the one that has just failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.objects import Container, Ref, ReplicaSet, Template
+from gate.core.plan.plan import PlannedObject, Target
+from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, is_restarted, template_digest
+from gate.core.versions.obstacles import obstacle
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What an undo returns to.
+
+    `version` is one that a gate verified, whose set is known; without it the template of
+    `replica_set` alone is known. Neither is set where nothing is left to return to. `skipped`
+    says in words which newer versions were passed over, and why.
+    """
+
+    version: JudgedVersion | None
+    replica_set: ReplicaSet | None
+    skipped: tuple[str, ...] = ()
+
+
+def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, str]) -> Choice:
+    """Return the newest verified set that is not what runs, else the next older good revision.
+
+    `digests` are of what our manager has applied by now of each object of the verified versions.
+    """
+    version = _newest_verified(snapshot, history, digests)
+    if version is not None:
+        owned = _replica_set_of(version, snapshot)
+        return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
+    current = snapshot.current()
+    skipped = list(_left_configurations(snapshot, history, digests))
+    for rs in _older(snapshot, current):
+        why = _why_skipped(rs, current, history)
+        if why is None:
+            return Choice(None, rs, tuple(skipped))
+        skipped.append(f"{revision_name(rs)}: {why}")
+    return Choice(None, None, tuple(skipped))
+
+
+def older_revision(snapshot: Snapshot, history: History) -> ReplicaSet | None:
+    """Return the newest good revision with another pod template than what runs, None for none."""
+    current = snapshot.current()
+    return next(
+        (
+            rs
+            for rs in _older(snapshot, current)
+            if not _runs(rs, snapshot) and _why_skipped(rs, current, history) is None
+        ),
+        None,
+    )
+
+
+def choice_name(choice: Choice, snapshot: Snapshot) -> str:
+    """Return what a choice is called: its revision, and which configuration belongs to it."""
+    version, replica_set = choice.version, choice.replica_set
+    if replica_set is None:
+        images = ", ".join(version.images) if version is not None else ""
+        return f"the version with {images}"
+    named = revision_name(replica_set)
+    current = snapshot.current()
+    if version is None and current is not None and _is_restart_of(current, replica_set):
+        return f"{named}, the version that runs, before its restart"
+    if version is not None and _runs(replica_set, snapshot):
+        return f"{named}, which runs, with its configuration of {version.judged_at}"
+    return named
+
+
+def serving_choice(choice: Choice) -> ReplicaSet | None:
+    """Return the older ReplicaSet of a choice that no gate verified, if it still serves."""
+    replica_set = choice.replica_set
+    if choice.version is not None or replica_set is None or not replica_set.available_replicas:
+        return None
+    return replica_set
+
+
+def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
+    """Return what serves alone and was not left unverified; else what `undo` chooses.
+
+    Of what no gate verified a ReplicaSet without available pods does not count: nothing says
+    that it ever served. `digests` are those of `choose_version`.
+    """
+    if obstacle(target, history, digests) is None:
+        return target.baseline
+    choice = choose_version(target.snapshot, history, digests)
+    found = choice.replica_set if choice.version is not None else serving_choice(choice)
+    if found is not None:
+        return Known(Baseline(found.name, found.revision, found.template, found.pod_template_hash))
+    if choice.version is None:
+        return Absent()
+    names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
+    gone = Template(Body.of({}), tuple(names))
+    return Known(Baseline(choice.version.replica_set, None, gone))
+
+
+def older_version(
+    target: Target,
+    planned: PlannedObject,
+    history: History,
+    digests: Mapping[Ref, str],
+    left: JudgedVersion | None,
+) -> Baseline | None:
+    """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
+
+    None where it is of the version that is `planned`, and where the attempt that `left` something
+    unverified left other objects: old pods would come back with a configuration that they never
+    ran with.
+    """
+    found = serving_choice(choose_version(target.snapshot, history, digests))
+    trial = planned.trial.deployment if planned.trial is not None else None
+    if found is None or _leaves_configuration(left, digests):
+        return None
+    if trial is not None and template_digest(trial.template) == template_digest(found.template):
+        return None
+    return Baseline(found.name, found.revision, found.template, found.pod_template_hash)
+
+
+def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
+    members = left.members.items() if left is not None else ()
+    return any(
+        ref.kind != "Deployment" and digest and digests.get(ref, digest) == digest
+        for ref, digest in members
+    )
+
+
+def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | None:
+    """Return the version that failed, where the last attempt has returned from it to what runs.
+
+    An attempt that rolls back is remembered as two judgements: what failed, then what serves.
+    """
+    live = snapshot.live
+    if live is None or len(history.versions) < 2:  # noqa: PLR2004 - the two judgements
+        return None
+    failed, serves = history.versions[-2:]
+    of_one_attempt = bool(serves.attempt_id) and failed.attempt_id == serves.attempt_id
+    runs_again = serves.verified and serves.template == template_digest(live.template)
+    return failed if of_one_attempt and runs_again and failed.failed else None
+
+
+def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
+    """Return the newest verified version of a ReplicaSet's template, None where there is none.
+
+    It may have failed since: a person names the ReplicaSet.
+    """
+    digest = template_digest(replica_set.template)
+    return next((one for one in history.once_verified if one.template == digest), None)
+
+
+def _newest_verified(
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> JudgedVersion | None:
+    """Return the newest verified version that is not what runs, None where there is none.
+
+    What somebody else made of the objects beside the Deployment is no version of it.
+    """
+    live, own = snapshot.live, snapshot.ref
+    runs = template_digest(live.template) if live is not None else ""
+    for version in history.verified:
+        if version.template != runs or version.members.get(own) != digests.get(own):
+            return version
+        if any(history.has_written(ref, digests.get(ref)) for ref in _changed(version, digests)):
+            return version
+    return None
+
+
+def _left_configurations(
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> Iterator[str]:
+    """Yield the versions with the pod template that runs whose configuration an undo left."""
+    live, current = snapshot.live, snapshot.current()
+    runs = template_digest(live.template) if live is not None else ""
+    for version in history.unfailed:
+        left_at = history.left_at(version)
+        if left_at is None or current is None or version.template != runs:
+            continue
+        if any(True for _ in _changed(version, digests)):
+            name = f"{revision_name(current)} with its configuration of {version.judged_at}"
+            yield f"{name}: an undo left it at {left_at}"
+
+
+def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
+    """Yield the objects beside the Deployments that are not as a version had them."""
+    for ref, digest in version.members.items():
+        if ref.kind != "Deployment" and digests.get(ref) != digest:
+            yield ref
+
+
+def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:
+    """Return the other revisions, newest first."""
+    others = (rs for rs in snapshot.owned() if current is None or rs.uid != current.uid)
+    numbered = (rs for rs in others if rs.revision is not None)
+    return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
+
+
+def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> Iterator[str]:
+    """Yield the revisions between what runs and what was chosen."""
+    current = snapshot.current()
+    for rs in _older(snapshot, current):
+        if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
+            continue
+        why = _why_skipped(rs, current, history) or _why_passed(rs, snapshot, history)
+        yield f"{revision_name(rs)}: {why}"
+
+
+def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
+    """Return why a good revision is not the choice."""
+    if _runs(rs, snapshot):
+        return "it is the version that runs, before a restart"
+    judged = history.of_template(rs.template)
+    if judged is None:
+        return "no verification of it is remembered"
+    return f"verified earlier, at {judged.judged_at}"
+
+
+def _runs(rs: ReplicaSet, snapshot: Snapshot) -> bool:
+    """Tell whether a ReplicaSet is of the version that runs; a restart makes no other one."""
+    live = snapshot.live
+    return live is not None and template_digest(rs.template) == template_digest(live.template)
+
+
+def _is_restart_of(one: ReplicaSet, other: ReplicaSet) -> bool:
+    """Tell whether two ReplicaSets differ in the time of a restart alone."""
+    is_same = template_digest(one.template) == template_digest(other.template)
+    return is_same and one.uid != other.uid
+
+
+def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | None:
+    """Return the ReplicaSet that a return to a version uses, None where it is gone.
+
+    What was applied of a version holds no time of a restart, so that one made by a restart is used
+    where there is no other.
+    """
+    current = snapshot.current()
+    if current is not None and template_digest(current.template) == version.template:
+        return current
+    plain = [rs for rs in snapshot.owned() if not is_restarted(rs.template)]
+    return version.replica_set_in(plain) or version.replica_set_in(snapshot.owned())
+
+
+def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
+    """Return why a revision is none to return to, None where nothing speaks against it."""
+    judged = history.of_template(rs.template)
+    if judged is not None and judged.why is not None:
+        verb = "it failed" if judged.failed else "it was not verified"
+        return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
+    left_at = history.template_left_at(rs.template)
+    if left_at is not None:
+        return f"an undo left it at {left_at}"
+    if judged is None and current is not None and _was_left_for(rs, current):
+        return f"revision {current.revision} is a return from it"
+    return None
+
+
+def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:
+    """Tell whether what runs had run before `rs`, and was returned to from it."""
+    number = rs.revision or 0
+    return any(earlier < number for earlier in current.earlier_revisions)
+
+
+def revision_name(rs: ReplicaSet) -> str:
+    """Return the number of a revision and its images."""
+    return f"revision {rs.revision} ({', '.join(rs.template.images())})"

@@ -1,0 +1,202 @@
+"""What a return to a verified set takes: which members it restores, and which it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.environment_values import with_values
+from gate.core.model.fact import Known
+from gate.core.model.objects import Ref, Template
+from gate.core.plan.plan import Target
+from gate.core.rollout.baseline import Baseline
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.undo_choice import version_of
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """The members of a set that a return would have to restore and cannot.
+
+    `not_kept` are those of whose body no more than a digest is remembered, `of_others` those that
+    somebody else has changed since.
+    """
+
+    not_kept: tuple[Ref, ...] = ()
+    of_others: tuple[Ref, ...] = ()
+
+    @property
+    def refs(self) -> tuple[Ref, ...]:
+        """Return all of them."""
+        return (*self.not_kept, *self.of_others)
+
+
+def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref, str]]:
+    """Return what our manager had applied at the end of each attempt on a Deployment.
+
+    Its own history comes last, oldest first. Of an attempt in which it was complete and another
+    Deployment failed, the history of that other one alone knows.
+    """
+    others = [history for ref, history in histories.items() if ref != own]
+    beside = [one.members for history in others for one in _attempts(history) if own in one.members]
+    return [*beside, *(one.members for one in _attempts(histories[own]))]
+
+
+def _attempts(history: History) -> list[JudgedVersion]:
+    """Return what is remembered of attempts, with a verdict or without one, oldest first."""
+    return sorted((*history.versions, *history.unjudged), key=lambda one: one.judged_at)
+
+
+def is_applied_by(
+    attempts: Iterable[Mapping[Ref, str]], ref: Ref, digests: Mapping[Ref, str]
+) -> bool:
+    """Tell whether one of the attempts left an object as `digests` tell."""
+    digest = digests.get(ref)
+    return bool(digest) and any(applied.get(ref) == digest for applied in attempts)
+
+
+def changed_members(
+    attempts: Sequence[Mapping[Ref, str]],
+    version: JudgedVersion,
+    own: Ref,
+    digests: Mapping[Ref, str],
+) -> list[Ref]:
+    """Return the members of a version of the Deployment `own` that are to be restored.
+
+    Another Deployment is one of them where it has come with what runs: one that has gone on by
+    itself is left to its own history. `digests` are of what our manager has applied by now,
+    `attempts` are those of `attempts_on`.
+    """
+    came_along = _rolled_out_with(attempts, own, digests)
+    return [
+        ref
+        for ref, digest in version.members.items()
+        if digests.get(ref) != digest
+        and (ref.kind != "Deployment" or ref == own or (ref, digests.get(ref)) in came_along)
+    ]
+
+
+def _rolled_out_with(
+    attempts: Sequence[Mapping[Ref, str]], own: Ref, digests: Mapping[Ref, str]
+) -> set[tuple[Ref, str]]:
+    """Return what was applied in the attempts that wrote the Deployment `own` as it runs.
+
+    All of them count, for a restart writes the Deployment alone. Where somebody else has changed
+    what runs it is what was rolled out last.
+    """
+    runs = digests.get(own)
+    if attempts and all(applied.get(own) != runs for applied in attempts):
+        runs = attempts[-1].get(own)
+    return {pair for applied in attempts if applied.get(own) == runs for pair in applied.items()}
+
+
+def lacking(
+    own: Ref, bodies: Mapping[Ref, bool], is_ours: Callable[[Ref], bool], gone: Collection[Ref] = ()
+) -> Lacking:
+    """Return what keeps a set of the Deployment `own` from returning whole.
+
+    `bodies` says of each object to be restored whether its body is known. `is_ours` tells whether
+    an attempt left an object as it stands; what is `gone` may be made again.
+    """
+    others = [ref for ref in bodies if ref != own and ref not in gone and not is_ours(ref)]
+    not_kept = [ref for ref, is_known in bodies.items() if not is_known and ref not in others]
+    return Lacking(tuple(not_kept), tuple(others))
+
+
+def lacking_now(
+    target: Target,
+    history: History,
+    version: JudgedVersion,
+    digests: Mapping[Ref, str],
+    gone: Collection[Ref] = (),
+) -> Lacking:
+    """Return what an undo to a verified version would lack as things stand.
+
+    `digests` are of what our manager has applied by now; of other Deployments nothing is known.
+    """
+    histories = {target.ref: history}
+    attempts = attempts_on(target.ref, histories)
+    bodies = {
+        ref: _has_body([target], histories, target.ref, version, ref)
+        for ref in changed_members(attempts, version, target.ref, digests)
+    }
+    is_ours = partial(is_applied_by, attempts, digests=digests)
+    return lacking(target.ref, bodies, is_ours, gone)
+
+
+def lacking_after(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    before: Mapping[Ref, str],
+    proposed: Mapping[Ref, str],
+) -> FrozenMap[Ref, tuple[Ref, ...]]:
+    """Return what an undo of an attempt would lack, by Deployment, should the attempt stand.
+
+    It is one that returns to what served before the attempt: `before` are the digests of what our
+    manager had applied then, `proposed` those of what the attempt applies.
+    """
+    digests = {**before, **proposed}
+    found: dict[Ref, tuple[Ref, ...]] = {}
+    for target in targets:
+        history = histories.get(target.ref, History())
+        version = _version_before(target, history)
+        if version is None:
+            continue
+
+        attempts = attempts_on(target.ref, histories)
+        if target.ref in proposed:
+            attempts.append(proposed)
+
+        def is_ours(ref: Ref, attempts: Sequence[Mapping[Ref, str]] = attempts) -> bool:
+            return ref in proposed or is_applied_by(attempts, ref, digests)
+
+        bodies = {
+            ref: _has_body(targets, histories, target.ref, version, ref)
+            for ref in changed_members(attempts, version, target.ref, digests)
+        }
+        found[target.ref] = lacking(target.ref, bodies, is_ours).refs
+    return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
+
+
+def _version_before(target: Target, history: History) -> JudgedVersion | None:
+    """Return the verified version that served before, None where no gate verified that."""
+    if not isinstance(target.baseline, Known):
+        return None
+    baseline: Baseline = target.baseline.value
+    owned = (one for one in target.snapshot.owned() if one.name == baseline.replica_set)
+    replica_set = next(owned, None)
+    if replica_set is not None:
+        return version_of(replica_set, history)
+    digest = template_digest(baseline.template)
+    return next((one for one in history.once_verified if one.template == digest), None)
+
+
+def _has_body(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    own: Ref,
+    version: JudgedVersion,
+    ref: Ref,
+) -> bool:
+    """Tell whether what was applied of a member is remembered, or kept beside the lock."""
+    history, digest = histories[own], version.members[ref]
+    source = _template_of(targets, histories, ref, digest)
+    body = history.bodies.get(digest)
+    if body is not None and with_values(body, source) is not None:
+        return True
+    return digest in history.kept or (ref == own and source is not None)
+
+
+def _template_of(
+    targets: Collection[Target], histories: Mapping[Ref, History], ref: Ref, digest: str
+) -> Template | None:
+    """Return the pod template that a Deployment of the attempt had, None of anything else."""
+    judged = histories.get(ref, History()).of_member(ref, digest)
+    for target in targets:
+        if target.ref == ref and judged is not None:
+            made = judged.replica_set_in(target.snapshot.owned())
+            return made.template if made is not None else None
+    return None

@@ -1,0 +1,160 @@
+"""What others changed of an object since our apply: the way back leaves those fields alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject, forced_fields, is_of_template
+from gate.core.ssa import managed_fields
+from gate.core.ssa.field_set import (
+    Fields,
+    changed,
+    grafted,
+    intersect,
+    paths,
+    removed,
+    subtract,
+    union,
+)
+
+_DATA: Final = ("data", "binaryData")
+
+
+def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
+    """Return the fields that somebody else has changed, added or removed since our apply.
+
+    Fields count that we owned after our apply, or that `write` restores. What `live` has as
+    `write` leaves it is no change: the write may have been done already. Of a Deployment the pod
+    template is left out, since a change in it supersedes the whole, and replicas that an
+    autoscaler decides on.
+    """
+    if live.resource_version == written.after.resource_version:
+        return None
+    back, after, now = write.body.thaw(), written.after.body.thaw(), live.body.thaw()
+    ours = managed_fields.owned_fields(_managed(written.after), write.field_manager)
+    counting = union(ours, _restored(back, written))
+    if live.deployment is not None:
+        judged_elsewhere = {"f:template", "f:replicas"} if write.autoscaled else {"f:template"}
+        counting = _without_spec(counting, judged_elsewhere)
+    return _differing(back, now, _differing(after, now, counting))
+
+
+def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> PlannedWrite | None:
+    """Return a write back that leaves `foreign` fields as they are live.
+
+    None where it would take one back all the same: a field that our manager still owns, with a
+    value of another run, goes with the apply that leaves it out. None, too, where nothing of the
+    object is ours any more.
+    """
+    ours = managed_fields.owned_fields(_managed(live), write.field_manager)
+    if ours is None or intersect(foreign, ours) is not None:
+        return None
+    body = write.body.thaw()
+    for path in paths(foreign):
+        body = removed(body, path)
+    return replace(write, body=Body.of(body))
+
+
+def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
+    """Return what another write under our own manager's name has added since our apply.
+
+    As another run of the gate does, under another lock, to an object that both share. An apply
+    that leaves these fields out would remove them: they are our manager's. What our apply had
+    left is no addition, whoever owns it by now: a claim of ours takes what nobody owned.
+    """
+    if live.resource_version == written.after.resource_version:
+        return None
+    manager = write.field_manager
+    then = managed_fields.owned_fields(_managed(written.after), manager)
+    anew = subtract(managed_fields.owned_fields(_managed(live), manager), then)
+    if live.deployment is not None:
+        anew = _without_spec(anew, {"f:template", "f:replicas"})
+    return changed(live.body.thaw(), written.after.body.thaw(), anew)
+
+
+def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
+    """Tell whether others have put something of theirs into what our apply has made since.
+
+    A value of ours that they changed, what another run of the gate has added, a new key of a
+    ConfigMap or Secret. What else other managers add does not count: controllers write
+    annotations, finalizers and the like to whatever they serve.
+    """
+    if live.resource_version == written.after.resource_version:
+        return False
+    if foreign_fields(write, written, live) is not None:
+        return True
+    if added_fields(write, written, live) is not None:
+        return True
+    after, now = written.after.body.thaw(), live.body.thaw()
+    return any(set(now.get(name) or ()) - set(after.get(name) or ()) for name in _DATA)
+
+
+def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:
+    """Return a write back that sends `added` fields along as they are live."""
+    return replace(write, body=Body.of(grafted(write.body.thaw(), live.body.thaw(), added)))
+
+
+def without_conflicts(
+    write: PlannedWrite, conflicts: tuple[str, ...], written: WrittenObject | None
+) -> tuple[PlannedWrite | None, tuple[str, ...]]:
+    """Return a write back without the fields that it conflicts in, and which it leaves to others.
+
+    `conflicts` are the server's paths. Only where all of them are fields that our own apply had
+    taken by force, it forces them back. None where that would leave the template to others, or
+    nothing to be restored.
+    """
+    taken = forced_fields(written) if written is not None else frozenset()
+    others = tuple(path for path in conflicts if path.lstrip(".") not in taken)
+    if write.verb is not Verb.APPLY or not conflicts:
+        return None, ()
+    if not others:
+        return (replace(write, force=True) if taken and not write.force else None), ()
+    if any(is_of_template(path.lstrip(".")) for path in others):
+        return None, ()
+    body = write.body.thaw()
+    for path in others:
+        body = removed(body, path)
+    smaller = replace(write, body=Body.of(body))
+    return (None, ()) if smaller == write else (smaller, others)
+
+
+def removed_owners(after: LiveObject, live: LiveObject) -> Body | None:
+    """Return the managed fields that our apply left where somebody has removed them all since.
+
+    The server would give every field to `before-first-apply` with the next apply: it would be in
+    conflict with ours, and what only the version that failed has would stay.
+    """
+    return after.managed if _managed(after) and not _managed(live) else None
+
+
+def _restored(back: dict[str, Any], written: WrittenObject) -> Fields | None:
+    """Return the fields that the way back sends."""
+    if written.before is None:
+        return None
+    owned: Fields | None = None
+    for entry in _managed(written.before):
+        owned = union(owned, entry.get("fieldsV1") or None)
+    return changed(back, None, owned)
+
+
+def _differing(one: Any, other: Any, named: Fields | None) -> Fields | None:
+    """Return those of the named fields that only one of them has, or both with other values."""
+    return union(changed(one, other, named), changed(other, one, named))
+
+
+def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:
+    if not named or not named.get("f:spec"):
+        return named
+    spec = {key: inner for key, inner in named["f:spec"].items() if key not in keys}
+    others = {key: inner for key, inner in named.items() if key != "f:spec"}
+    return {**others, "f:spec": spec} if spec else others or None
+
+
+def _managed(live: LiveObject) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
+    return entries

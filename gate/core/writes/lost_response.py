@@ -1,0 +1,69 @@
+"""Whether a write whose answer was lost was done: told by what our manager owns by now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import without_replicas
+from gate.core.ssa import field_set, managed_fields
+from gate.core.ssa.field_set import Fields
+
+_TEMPLATE = ("spec", "template")
+
+
+def landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
+    """Tell whether `live` is what the apply of `head` leaves, where nobody has changed it since.
+
+    Of a Deployment its pod template counts: replicas and the rest may be others' by now. `trial`
+    is what the server would make of the body, None where that could not be asked: then the body
+    is compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
+    """
+    owned = managed_fields.owned_fields(_managed(live), head.field_manager)
+    if owned is None:
+        return False
+    if trial is None:
+        return bool(_applied(head, live, owned) == _wanted(head, live))
+    wanted = managed_fields.owned_fields(_managed(trial), head.field_manager)
+    if live.deployment is not None:
+        wanted, owned = field_set.descend(wanted, *_TEMPLATE), field_set.descend(owned, *_TEMPLATE)
+        ours, found = _template(trial), _template(live)
+    else:
+        ours, found = trial.body.thaw(), live.body.thaw()
+    if field_set.subtract(wanted, owned):
+        return False
+    return field_set.still_holds(ours, wanted, found)
+
+
+def _managed(live: LiveObject) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
+    return entries
+
+
+def _template(live: LiveObject) -> Any:
+    return live.body.thaw().get("spec", {}).get("template")
+
+
+def _applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:
+    """Return what our manager applies in `live`, as far as it counts."""
+    value = field_set.extract(live.body.thaw(), owned)
+    if live.deployment is not None:
+        return value.get("spec", {}).get("template")
+    return _unnamed(without_replicas(value) if head.autoscaled else value)
+
+
+def _wanted(head: PlannedWrite, live: LiveObject) -> Any:
+    value = head.body.thaw()
+    if live.deployment is not None:
+        return value.get("spec", {}).get("template")
+    return _unnamed(without_replicas(value) if head.autoscaled else value)
+
+
+def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an applied body without what only says which object it is."""
+    named = ("apiVersion", "kind", "metadata")
+    metadata = value.get("metadata", {})
+    own = {key: entry for key, entry in metadata.items() if key not in ("name", "namespace")}
+    return {**{key: entry for key, entry in value.items() if key not in named}, "metadata": own}

@@ -1,0 +1,118 @@
+"""Why a write of the way out is not sent: its budget has ended, or its object has changed since.
+
+The preflight decided on what it read; after a conflict or a lost answer the object is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gate.core.attempt.state import Attempt, Rejection, Retry
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import content
+from gate.core.ssa import field_set, managed_fields
+from gate.core.writes.lost_response import landed
+
+_REPLICAS_PATH: Final = ".spec.replicas"
+
+
+def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
+    return head.verb is Verb.APPLY and landed(head, live, attempt.plan.trial(head.ref))
+
+
+def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
+    """Return what forbids the write: the end of its budget, or a change since it was decided.
+
+    Of what was written already and is written again, its own rollout tells whether it is ours.
+    """
+    if attempt.now >= attempt.leg_ends_at:
+        text = CleanText("it could not be written within the budget")
+        return Rejection(head.ref, Reason.TIMEOUT, text)
+    if retry is None or head.ref in attempt.written:
+        return None
+    live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
+    if before is None:
+        return _made_meanwhile(attempt, head, live, retry)
+    if live is not None and live.uid == before.uid and is_done(attempt, head, live):
+        return None
+    return _changed_meanwhile(head, before, live, retry)
+
+
+def _made_meanwhile(
+    attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
+    """Refuse to write over what was not there; after a lost answer it can be our own."""
+    if live is None:
+        return None
+    managed = live.managed.thaw()["managedFields"]
+    is_ours = (
+        retry.uncertain and managed_fields.owned_fields(managed, head.field_manager) is not None
+    )
+    trial = attempt.plan.trial(head.ref)
+    if (is_done(attempt, head, live) or is_ours) and not _would_remove(head, live, trial):
+        return None
+    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody created it meanwhile"))
+
+
+def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
+    """Tell whether an apply would take away what another run of the gate has applied.
+
+    Server-side apply removes what its manager owns and the body leaves out.
+    """
+    if trial is None:
+        return False
+    now, then = (
+        managed_fields.owned_fields(one.managed.thaw()["managedFields"], head.field_manager)
+        for one in (live, trial)
+    )
+    return bool(field_set.subtract(now, then)) if now is not None else False
+
+
+def _changed_meanwhile(
+    head: PlannedWrite, before: LiveObject, live: LiveObject | None, retry: Retry
+) -> Rejection | None:
+    """Refuse to write over a change that somebody made since the preflight.
+
+    After a lost answer the change may be our own: the same apply is sent again, which does
+    nothing where it was done, and fails where another manager owns a field by now. Metadata and
+    an owned number of replicas are left to the server's own conflicts.
+    """
+    if live is None or live.uid != before.uid:
+        return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
+    if head.over_any_change:
+        return None
+    if _would_undo_scaling(head, before, live):
+        text = CleanText("somebody scaled it since it was read")
+        return Rejection(head.ref, Reason.CONFLICT, text, (_REPLICAS_PATH,))
+    if retry.uncertain or substance(live) == substance(before):
+        return None
+    return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
+
+
+def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject) -> bool:
+    """Tell whether the server would let the write take back what somebody has just scaled to.
+
+    After `kubectl scale --replicas=0` no manager owns the number: there is no conflict then.
+    """
+    if before.deployment is None or live.deployment is None or head.force or head.autoscaled:
+        return False
+    wanted = (head.body.thaw().get("spec") or {}).get("replicas")
+    if wanted is None or live.deployment.replicas in (wanted, before.deployment.replicas):
+        return False
+    return not managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+
+
+def substance(live: LiveObject) -> dict[str, Any]:
+    """Return what matters of an object: metadata and the number of replicas are left out."""
+    value = content(live.body)
+    value.pop("metadata", None)
+    spec = value.get("spec")
+    if live.deployment is not None and isinstance(spec, Mapping):
+        value["spec"] = {key: entry for key, entry in spec.items() if key != "replicas"}
+    return value

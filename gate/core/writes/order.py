@@ -1,0 +1,81 @@
+"""Which write of the queue is decided next: one after another, or some objects side by side.
+
+An attempt has `retry` and `uncertain` of the write at the head of its queue alone. Several are
+under way after a signal, when the time for all of them is short: then the object that an answer
+is about is brought to the head, and what is known of the one that stood there is set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Undecided
+from gate.core.attempt.transitions import State
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
+from gate.core.protocol.effects import Read, Write
+
+_DATA = (("v1", "ConfigMap"), ("v1", "Secret"))
+
+
+def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt whose queue begins with the writes to `ref`, if it has any."""
+    queue = attempt.queue
+    if attempt.state is not State.WRITING or not queue or queue[0].ref == ref:
+        return attempt
+    first = tuple(write for write in queue if write.ref == ref)
+    if not first:
+        return attempt
+    others = tuple(write for write in queue if write.ref != ref)
+    aside, undecided = attempt.set_aside, Undecided(attempt.retry, attempt.uncertain)
+    if undecided != Undecided():
+        aside = aside.put(queue[0].ref, undecided)
+    known = aside.get(ref, Undecided())
+    return replace(
+        attempt,
+        queue=(*first, *others),
+        retry=known.retry,
+        uncertain=known.uncertain,
+        set_aside=aside.drop(ref),
+    )
+
+
+def sendable(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose next write may be decided now, in order.
+
+    After a signal what goes back of one kind is written side by side. Configuration comes before
+    the Deployments, and what is deleted after them, one by one.
+    """
+    if not attempt.queue:
+        return ()
+    if attempt.leg is Leg.FORWARD or attempt.signal_number is None:
+        return () if attempt.asks else (attempt.queue[0].ref,)
+    busy = {
+        effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read | Write)
+    }
+    return tuple(ref for ref in dict.fromkeys(_first_in_line(attempt.queue)) if ref not in busy)
+
+
+def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
+    """Iterate the objects at the front of the queue that need not wait for each other."""
+    first = queue[0]
+    yield first.ref
+    if first.verb is Verb.DELETE:
+        return
+    for write in queue[1:]:
+        if write.verb is Verb.DELETE or _batch(write.ref) != _batch(first.ref):
+            return
+        yield write.ref
+
+
+def _batch(ref: Ref) -> tuple[str, str]:
+    """Return what the objects have in common that do not depend on each other.
+
+    That is their kind; ConfigMaps and Secrets only hold data, and count as one. A custom resource
+    may need its definition, and any object its namespace.
+    """
+    kind = (ref.api_version, ref.kind)
+    return _DATA[0] if kind in _DATA else kind

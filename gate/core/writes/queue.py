@@ -1,0 +1,333 @@
+"""Sends the writes of a leg, each decided at the moment when it is sent: see `order`.
+
+After a conflict or a lost answer the object is read first and the write decided again. On the
+way out a change that somebody made since the preflight refuses it; on the way back only what
+this attempt wrote, and what still stands, is written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Unknown
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.protocol.effects import Effect, Read
+from gate.core.ssa import field_set
+from gate.core.writes.foreign_changes import (
+    added_fields,
+    foreign_fields,
+    is_extended,
+    removed_owners,
+    with_added,
+    without_conflicts,
+    without_foreign,
+)
+from gate.core.writes.lost_response import landed
+from gate.core.writes.obstacles import is_done, substance, why_not_written
+from gate.core.writes.order import sendable, with_at_head
+from gate.core.writes.request import send, send_body
+from gate.core.writes.results import went_out
+
+FRESH_SECONDS = 1.0
+"""How old the decision to go back may be at the first write; longer, Deployments are read again."""
+
+
+def next_write(attempt: Attempt) -> Step:
+    """Return what the next write asks for; the attempt itself where all have to wait."""
+    if attempt.rejection is not None:
+        return attempt, ()
+    for ref in sendable(attempt):
+        at_head = with_at_head(attempt, ref)
+        moved, effects = _at_head(at_head)
+        if moved is not at_head:
+            return moved, effects
+    return attempt, ()
+
+
+def _at_head(attempt: Attempt) -> Step:
+    """Return what the head of the queue asks for; the attempt itself where it has to wait."""
+    head, retry = attempt.queue[0], attempt.retry
+    if retry is not None and not retry.read:
+        if attempt.now < attempt.not_before:
+            return attempt, ()
+        read = Read(attempt.next_id, head.ref, whole_rollout=False)
+        return attempt.with_effect(read), (read,)
+    if attempt.leg is Leg.BACK:
+        return _next_back(attempt, head, retry)
+    return _next_out(attempt, head, retry)
+
+
+# -- on the way out --------------------------------------------------------------------------------
+
+
+def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
+    if head.ref in attempt.departures:
+        return attempt.past_head(), ()
+    if retry is not None and retry.uncertain:
+        live = attempt.live.get(head.ref)
+        if live is not None and is_done(attempt, head, live):
+            return went_out(attempt.past_head(), head, live), ()
+        unsafe = head.force or _is_gone(attempt, head.ref)
+        if unsafe and is_theirs(attempt, head.ref):
+            return stepped_back(attempt, head.ref), ()
+    if retry is not None and retry.refused is not None:
+        return refused_for_good(attempt, retry.refused), ()
+    obstacle = why_not_written(attempt, head, retry)
+    if obstacle is not None:
+        return given_up(attempt, obstacle), ()
+    return send(attempt, head)
+
+
+def is_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed, made or deleted a Deployment since the preflight."""
+    if not any(target.ref == ref for target in attempt.plan.targets):
+        return False
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    if live is None or before is None:
+        return live is not before
+    return live.uid != before.uid or substance(live) != substance(before)
+
+
+def became_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed a Deployment that this attempt came not to write."""
+    unwritten = ref not in attempt.written and attempt.plan.resumed is None
+    planned = any(write.ref == ref for write in attempt.plan.writes)
+    return unwritten and planned and is_theirs(attempt, ref)
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what was there before is not there any more, though another one may be."""
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    return before is not None and (live is None or live.uid != before.uid)
+
+
+def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
+    """Leave a Deployment to whoever changed it, whether ours was written before or never."""
+    here = ref in attempt.live
+    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    departure = Ending(Outcome.SUPERSEDED, reason, message)
+    return replace(
+        attempt.past_head(),
+        departures=attempt.departures.put(ref, departure),
+        departed_at=attempt.now,
+    )
+
+
+def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """End the way out with a write that the server refused, by what is live of its object.
+
+    Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    theirs, whether ours was done before or never.
+    """
+    if attempt.uncertain and is_theirs(attempt, rejection.ref):
+        return stepped_back(attempt, rejection.ref)
+    return given_up(attempt, rejection)
+
+
+def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Return the attempt whose way out ends with a write that cannot be done."""
+    plan = plan_to_take_back(attempt.plan)
+    return replace(attempt, rejection=rejection, retry=None, plan=plan)
+
+
+# -- on the way back -------------------------------------------------------------------------------
+
+
+def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
+    if head.ref not in attempt.followed_before:
+        moved, effects = _deployments_first(attempt)
+        if moved is not attempt or _is_read(moved, _to_go_back(moved)):
+            return moved, effects
+    if head.verb is Verb.DELETE and head.ref not in attempt.live:
+        gone = attempt.past_head()
+        return replace(gone, deleted=(*gone.deleted, head.ref)), ()
+    came_back = _came_back(attempt, head)
+    if not _mine(attempt, head.ref) and not came_back:
+        return _left_alone(attempt, head.ref), ()
+    if head.verb is Verb.DELETE and _is_extended(attempt, head):
+        return _left_alone(attempt, head.ref), ()
+    owners = _lost_owners(attempt, head.ref)
+    if owners is not None and not came_back:
+        return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
+    if retry is not None and retry.refused is not None:
+        return _refused_back(attempt, head, retry.refused)
+    if head.verb is Verb.APPLY and not came_back:
+        return _send_back(replace(attempt, retry=None), head)
+    return send(replace(attempt, retry=None), head)
+
+
+def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
+    """Leave to others what they own by now, and restore the rest; give up where nothing is."""
+    smaller, others = without_conflicts(head, rejection.paths, attempt.written.get(head.ref))
+    if smaller is None:
+        refusals = attempt.refusals.put(head.ref, rejection)
+        return replace(attempt.past_head(), refusals=refusals), ()
+    attempt = replace(attempt, dropped_paths=attempt.dropped_paths + others, retry=None)
+    return _send_back(_with_head(attempt, smaller), smaller)
+
+
+def _deployments_first(attempt: Attempt) -> Step:
+    """Look at the Deployments that go back before anything that goes back with them is written.
+
+    One that is somebody else's by now leaves the attempt, before its configuration is changed
+    under it. Before the first write they are read where what is known of them is not fresh: the
+    process may have been suspended since the decision. The attempt itself where all are ours.
+    """
+    going = _to_go_back(attempt)
+    stale = attempt.now >= attempt.leg_at + FRESH_SECONDS
+    if attempt.rollback_written_at is None and attempt.reread_at < attempt.leg_at and stale:
+        attempt = replace(attempt, reread_at=attempt.now)
+        effects: list[Effect] = []
+        for ref in going:
+            read = Read(attempt.next_id, ref, whole_rollout=False)
+            effects.append(read)
+            attempt = attempt.with_effect(read)
+        return attempt, tuple(effects)
+    for ref in going:
+        own = [write for write in attempt.queue if write.ref == ref]
+        if not _mine(attempt, ref) and not any(_came_back(attempt, write) for write in own):
+            others = tuple(write for write in attempt.queue if write.ref != ref)
+            return _departed(replace(attempt, queue=others), ref), ()
+    return attempt, ()
+
+
+def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the Deployments whose way back is still to be written, in order."""
+    ahead = dict.fromkeys(write.ref for write in attempt.queue if write.verb is Verb.APPLY)
+    return tuple(ref for ref in ahead if ref in attempt.followed_before)
+
+
+def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
+    """Tell whether the answer to a read of one of these is awaited."""
+    return any(
+        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
+    )
+
+
+def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Send the apply that restores an object, but for the fields that others have changed."""
+    written, live = attempt.written.get(head.ref), attempt.live.get(head.ref)
+    if written is None or live is None:
+        return send(attempt, head)
+    foreign = foreign_fields(head, written, live)
+    if foreign is None:
+        return _send_with_added(attempt, head, written, live)
+    smaller = without_foreign(head, foreign, live)
+    if smaller is None:
+        followed = head.ref in attempt.followed_before
+        return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
+    dropped = (f".{path}" for path in field_set.paths(foreign))
+    attempt = replace(attempt, dropped_paths=(*attempt.dropped_paths, *dropped))
+    return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
+
+
+def _send_with_added(
+    attempt: Attempt, head: PlannedWrite, written: WrittenObject, live: LiveObject
+) -> Step:
+    """Send a restoration with the fields that another run of the gate has added since."""
+    added = added_fields(head, written, live)
+    if added is None:
+        return send(attempt, head)
+    larger = with_added(head, added, live)
+    paths = attempt.kept_paths.get(head.ref, ())
+    kept = tuple(dict.fromkeys((*paths, *(f".{path}" for path in field_set.paths(added)))))
+    attempt = replace(attempt, kept_paths=attempt.kept_paths.put(head.ref, kept))
+    return send(_with_head(attempt, larger), larger)
+
+
+def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
+    return replace(attempt, queue=(head, *attempt.queue[1:]))
+
+
+def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
+    """Return the managed fields to be put back before an object is restored, None for none."""
+    written, live = attempt.written.get(ref), attempt.live.get(ref)
+    apply = next((one for one in attempt.queue if one.ref == ref and one.verb is Verb.APPLY), None)
+    if apply is None or written is None or live is None:
+        return None
+    if ref in attempt.refusals or attempt.now >= attempt.leg_ends_at:
+        return None
+    owners = removed_owners(written.after, live)
+    if owners is None or foreign_fields(apply, written, live) is not None:
+        return None
+    return owners
+
+
+def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
+    """Send managed fields as they were, before the apply that the queue begins with."""
+    attempt = replace(attempt, queue=(owners, *attempt.queue), retry=None)
+    return send_body(attempt, owners, owners.body)
+
+
+def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether a write back is done already; sent again, it does nothing.
+
+    Its answer was lost, or is that of its own twin: a balancer may deliver a request twice.
+    """
+    live = attempt.live.get(head.ref)
+    if live is None or head.verb is not Verb.APPLY:
+        return False
+    return landed(head, live, trial=None)
+
+
+def _mine(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what this attempt wrote to `ref` still stands, by all that is known.
+
+    Of a Deployment the pod template counts, of other objects that they are still there: which of
+    their fields others have changed is told when the write is sent.
+    """
+    live, written = attempt.live.get(ref), attempt.written.get(ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return False
+    rollout, snapshot = attempt.followed_before.get(ref), attempt.snapshots.get(ref)
+    if rollout is None or live.deployment is None:
+        return True
+    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+        return False
+    seen = [live.deployment]
+    if snapshot is not None and snapshot.live is not None:
+        seen.append(snapshot.live)
+    return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
+
+
+def _is_extended(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether others use what this attempt made beside the Deployments by now."""
+    if head.ref in attempt.followed_before:
+        return False
+    return is_extended(head, attempt.written[head.ref], attempt.live[head.ref])
+
+
+def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
+    """Step back from an object that somebody else has changed or deleted since."""
+    attempt = attempt.past_head()
+    if ref not in attempt.followed_before:
+        return replace(attempt, left_alone=(*attempt.left_alone, ref))
+    return _departed(attempt, ref)
+
+
+def _departed(attempt: Attempt, ref: Ref) -> Attempt:
+    """Leave a Deployment to whoever has changed or deleted it before its way back was written."""
+    here = attempt.written[ref].after.uid == _uid_now(attempt, ref)
+    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it before the rollback was written")
+    ending = Ending(Outcome.SUPERSEDED, reason, message)
+    departures = attempt.departures.put(ref, ending)
+    return replace(attempt, departures=departures, departed_at=attempt.now)
+
+
+def _uid_now(attempt: Attempt, ref: Ref) -> str:
+    """Return the uid under a name by the watches, else by the latest read, "" for nothing."""
+    snapshot, live = attempt.snapshots.get(ref), attempt.live.get(ref)
+    if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
+        return snapshot.live.uid if snapshot.live is not None else ""
+    return live.uid if live is not None else ""

@@ -1,0 +1,68 @@
+"""The request of a planned write: its body over what is live by now, and its preconditions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Step
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import autoscaled_body, with_live_replicas
+from gate.core.protocol.effects import Write
+from gate.core.writes.results import was_scaled
+from gate.core.writes.take_over import take_over_now
+
+
+def send(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Send a planned write over what is live; leave it out where nothing of it is left to send."""
+    live = attempt.live.get(head.ref)
+    body = _body(attempt, head, live)
+    if body is None:
+        return attempt.past_head(), ()
+    return send_body(attempt, head, body)
+
+
+def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
+    """Send `body`, on the condition that the object is still as the attempt last saw it."""
+    live = attempt.live.get(head.ref)
+    write = Write(
+        effect_id=attempt.next_id,
+        ref=head.ref,
+        verb=head.verb,
+        body=body,
+        uid=live.uid if live is not None else None,
+        resource_version=live.resource_version if live is not None else None,
+        field_manager=head.field_manager,
+        force=head.force,
+    )
+    attempt = _history_begun(replace(attempt, retry=None), head.ref).with_effect(write)
+    if attempt.first_sent_at is None:
+        attempt = replace(attempt, first_sent_at=attempt.now, leg_at=attempt.now)
+    if attempt.leg is Leg.BACK and attempt.rollback_written_at is None:
+        attempt = replace(attempt, rollback_written_at=attempt.now)
+    return attempt, (write,)
+
+
+def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
+    """Count restarts from here: the answer may come late, or never for a write that was done."""
+    snapshot = attempt.snapshots.get(ref)
+    if snapshot is None or snapshot.written:
+        return attempt
+    return replace(attempt, snapshots=attempt.snapshots.put(ref, snapshot.begin(attempt.now)))
+
+
+def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
+    """Return what to send over what is live by now; None where nothing is left to be sent."""
+    if live is None:
+        return head.body
+    if head.autoscaled and head.verb is Verb.APPLY:
+        return Body.of(autoscaled_body(head.body.thaw(), live))
+    if head.verb is Verb.APPLY and was_scaled(attempt, live):
+        return Body.of(with_live_replicas(head.body.thaw(), live))
+    if head.verb is Verb.TAKE_OVER:
+        return take_over_now(head, attempt.plan.before(head.ref), live)
+    return head.body

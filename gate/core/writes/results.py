@@ -1,0 +1,113 @@
+"""What a write that was done leaves in the attempt: what was written, and whom to follow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.following import applied_of, start_following
+from gate.core.attempt.last_look import LeftObject
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.protocol.effects import Write
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.ssa import managed_fields
+
+NOT_ANSWERED = Unknown("the answer was lost")
+"""Whether a write created its object, where a read tells that it was done."""
+
+
+def surely_written(attempt: Attempt) -> Attempt:
+    """Note that something was written, or may have been."""
+    first = attempt.now if attempt.first_write_at is None else attempt.first_write_at
+    return replace(attempt, first_write_at=first)
+
+
+def went_out(
+    attempt: Attempt,
+    head: PlannedWrite,
+    live: LiveObject,
+    *,
+    read: LiveObject | None = None,
+    is_created: Fact[bool] = NOT_ANSWERED,
+) -> Attempt:
+    """Note what this attempt left of an object, and follow it if it is a Deployment.
+
+    What was there before is what the preflight saw: after a lost answer, what was read last can
+    be our own write. Only where the server says that our write made nothing, what somebody else
+    had made before it is what was `read` last.
+    """
+    ref, before = head.ref, attempt.plan.before(head.ref)
+    if before is None and isinstance(is_created, Known) and not is_created.value:
+        before = read
+    earlier = attempt.written.get(ref)
+    if earlier is not None:
+        written = replace(earlier, after=live)
+    else:
+        written = WrittenObject(
+            before, live, head.force, head.autoscaled, head.field_manager, is_created
+        )
+    left = LeftObject(live, None, head.field_manager, head.autoscaled)
+    attempt = replace(
+        attempt, written=attempt.written.put(ref, written), left=attempt.left.put(ref, left)
+    )
+    return _followed(attempt, before, live, head.field_manager)
+
+
+def went_back(
+    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
+) -> Attempt:
+    """Note what was restored, paused or scaled, and follow what was restored."""
+    ref, applies = effect.ref, effect.verb is Verb.APPLY
+    written = attempt.written.get(ref)
+    left = LeftObject(
+        live,
+        sent=effect.body if applies and live.deployment is None else None,
+        field_manager=effect.field_manager,
+        autoscaled=written is not None and written.autoscaled,
+    )
+    attempt = replace(attempt, left=attempt.left.put(ref, left))
+    if not applies:
+        return replace(attempt, patched=(*attempt.patched, ref))
+    attempt = replace(attempt, restored=attempt.restored.put(ref, live))
+    return _followed(attempt, before, live, effect.field_manager)
+
+
+def _followed(
+    attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
+) -> Attempt:
+    """Begin to follow a Deployment from the answer to its apply on."""
+    snapshot = _snapshot(attempt, live.ref)
+    if snapshot is None or live.deployment is None:
+        return attempt
+    applied = applied_of(attempt.now, before, live, field_manager)
+    known = snapshot.fold(Observed(attempt.now, live.deployment))
+    return start_following(attempt, applied, known)
+
+
+def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    if ref in attempt.snapshots:
+        return attempt.snapshots[ref]
+    return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None
+
+
+def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
+    """Tell whether somebody has scaled what goes back since it was written: that number stays.
+
+    Where another manager owns it by now, as after `kubectl scale` to more than nought, the
+    server's conflict has it left out, which is reported.
+    """
+    trial, written = attempt.plan.trial(live.ref), attempt.written.get(live.ref)
+    made = trial if trial is not None else written.after if written is not None else None
+    if attempt.leg is not Leg.BACK or made is None or made.deployment is None:
+        return False
+    if live.deployment is None or live.deployment.replicas == made.deployment.replicas:
+        return False
+    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    return all(manager == FIELD_MANAGER for manager, _ in owners)

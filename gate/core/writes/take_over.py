@@ -1,0 +1,32 @@
+"""What a planned take-over of managed fields comes to over what is live by the time it is sent."""
+
+from __future__ import annotations
+
+from gate.core.model.body import Body
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.plan import PlannedWrite
+from gate.core.ssa import managed_fields
+from gate.core.ssa.unowned_fields import claimed
+
+
+def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
+    """Return the managed fields to be sent, None where nothing is left to be taken over.
+
+    The planned body has `managedFields` as they were to become when the attempt was planned, and
+    on the way back `managers` whose fields become ours, and `claims`.
+    """
+    planned = head.body.thaw()
+    managed = live.managed.thaw()["managedFields"]
+    taken = None
+    if "managedFields" in planned and before is not None:
+        if before.managed == live.managed:
+            return head.body
+        left = {entry.get("manager") for entry in planned["managedFields"]}
+        had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
+        taken = managed_fields.take_over(managed, (had - left) | {FIELD_MANAGER})
+    if planned.get("managers"):
+        taken = managed_fields.take_over(taken or managed, planned["managers"]) or taken
+    if planned.get("claims"):
+        taken = claimed(taken or managed, planned["claims"], head.ref.api_version) or taken
+    return None if taken is None else Body.of({"managedFields": taken})

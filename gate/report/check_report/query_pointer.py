@@ -1,0 +1,58 @@
+"""Questions as people read them, and the place in a query that a server complains of."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from gate.core.checks.questions import CommandQuestion, HttpQuestion, MetricQuestion, Question
+from gate.report.style.style import Style, columns
+
+_ROOM: Final = 100
+_LINES_NEAR: Final = 3
+_CUT: Final = "..."
+
+
+def question_text(question: Question) -> str:
+    """Return a question: its query, its URL without what may be secret in it, its command."""
+    match question:
+        case MetricQuestion(query=query):
+            return query
+        case HttpQuestion(method=method, url=url):
+            bare, mark, _ = url.partition("?")
+            return f"{method} {bare}{f'{mark}...' if mark else ''}"
+        case CommandQuestion(arguments=arguments):
+            return shlex.join(arguments)
+
+
+def pointed(
+    query: str, position: tuple[int, int], style: Style | None = None, room: int = _ROOM
+) -> list[str]:
+    """Return a query with a caret below the place that is meant; of a long one what is near it.
+
+    `position` is line and column, both from 1; Prometheus counts columns in bytes. Where the query
+    has no such place, the query alone. No line is wider than `room` columns.
+    """
+    line, column = position
+    lines = query.rstrip("\n").split("\n")
+    shown = style or Style()
+    if not 1 <= line <= len(lines) or column < 1:
+        return [shown.cut(each, room) for each in lines]
+    text = lines[line - 1]
+    at = len(text.encode()[: column - 1].decode("utf-8", "ignore"))
+    above = lines[max(0, line - 1 - _LINES_NEAR) : line - 1]
+    below = lines[line : line + _LINES_NEAR]
+    return [
+        *(shown.cut(other, room) for other in above),
+        *_marked(text, at, shown, room),
+        *(shown.cut(other, room) for other in below),
+    ]
+
+
+def _marked(text: str, at: int, style: Style, room: int) -> list[str]:
+    """Return a line and its mark; what is before the place keeps two thirds of the room."""
+    start = 0 if columns(style.shown(text)) <= room else max(0, at - room * 2 // 3)
+    head = _CUT if start else ""
+    margin = head + style.shown(text[start:at])
+    line = style.cut(head + style.shown(text[start:]), room)
+    return [line, " " * columns(margin) + "^"]

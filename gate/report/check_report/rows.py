@@ -1,0 +1,98 @@
+"""How the health checks of an attempt ended: rows of the result document, and lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from gate.core.attempt.health_checks import conclusions
+from gate.core.attempt.state import Attempt
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
+from gate.core.checks.spec import Check
+from gate.report.check_report.figures import finite, source_of
+from gate.report.schema.result import CheckResult
+from gate.report.style.style import Style, Symbol
+
+MOST_LINES: Final = 4
+_MOST_NAMED: Final = 4
+_SIGNS: Final = {
+    ConclusionKind.FAIL: Symbol.BAD,
+    ConclusionKind.INCONCLUSIVE: Symbol.UNSURE,
+    ConclusionKind.UNDECIDED: Symbol.UNSURE,
+    ConclusionKind.PASS: Symbol.GOOD,
+}
+"""By verdict, the worst first."""
+
+
+def check_rows(attempt: Attempt) -> list[CheckResult]:
+    """Return every check of the attempt in the order of its configuration.
+
+    `verdict` is pass, fail, inconclusive, or undecided where the attempt ended before the check;
+    `last_value` is the number that failed it, or the last one.
+    """
+    checks = attempt.plan.policy.checks
+    return [
+        _row(check, attempt.checks.get(check.name), said)
+        for check, said in zip(checks, conclusions(attempt), strict=True)
+    ]
+
+
+def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
+    last = None if run is None else run.failure or run.last
+    return {
+        "name": check.name,
+        "source": source_of(check),
+        "verdict": said.kind.value,
+        "required": check.decides,
+        "measurements": run.tally.measured if run is not None else 0,
+        "failures": run.tally.failures if run is not None else 0,
+        "errors": run.tally.errors if run is not None else 0,
+        "last_value": finite(last.value) if last is not None else None,
+        "message": said.message,
+    }
+
+
+def check_lines(rows: Sequence[CheckResult], style: Style) -> list[str]:
+    """Return what checks said in at most four lines, the worst first, each behind its sign."""
+    ranked = sorted(rows, key=lambda row: (_rank(row), not row["required"]))
+    if len(ranked) <= MOST_LINES:
+        return [_line(row, style) for row in ranked]
+    told = [row for row in ranked if row["verdict"] != ConclusionKind.PASS][: MOST_LINES - 1]
+    return [*(_line(row, style) for row in told), _rest(ranked[len(told) :], style)]
+
+
+def _rest(rows: Sequence[CheckResult], style: Style) -> str:
+    passed = all(row["verdict"] == ConclusionKind.PASS for row in rows)
+    sign = style.sign(Symbol.GOOD if passed else Symbol.UNSURE)
+    more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
+    names = ", ".join(row["name"] for row in rows[:_MOST_NAMED]) + more
+    return f"{sign} {len(rows)} {'passed' if passed else 'more'}: {names}"
+
+
+def _rank(row: CheckResult) -> int:
+    """Return the place among verdicts; a file that somebody else wrote may hold any."""
+    kinds = [kind.value for kind in _SIGNS]
+    return kinds.index(row["verdict"]) if row["verdict"] in kinds else len(kinds)
+
+
+def _line(row: CheckResult, style: Style) -> str:
+    """Return name, what decided, and how often it was measured."""
+    signs = {kind.value: sign for kind, sign in _SIGNS.items()}
+    sign = style.sign(signs.get(row["verdict"], Symbol.UNSURE))
+    reports = "" if row["required"] else " (reports only)"
+    said = [row["message"]] if row["message"] else []
+    return f"{sign} {row['name']}{reports}: {'; '.join([*said, _often(row)])}"
+
+
+def _often(row: CheckResult) -> str:
+    count, failures, errors = row["measurements"], row["failures"], row["errors"]
+    if not count and errors:
+        return f"asked {_times(errors)}, without an answer to judge"
+    unanswered = f", {errors} more without an answer to judge" if errors else ""
+    if failures:
+        return f"{failures} of {count} failed{unanswered}"
+    return f"measured {_times(count)}{unanswered}" if count else "not measured"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -1,0 +1,12 @@
+"""Makes the result document of an attempt, section by section."""
+
+__all__ = [
+    "course",
+    "deletion",
+    "document",
+    "pods",
+    "run",
+    "samples",
+    "status_document",
+    "versions",
+]

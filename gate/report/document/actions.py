@@ -1,0 +1,158 @@
+"""What an attempt did to each object, and the way back where it took one."""
+
+from __future__ import annotations
+
+from gate.core.attempt.last_look import FindingKind
+from gate.core.attempt.state import Attempt
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.rollback_plan import WrittenObject, content, why_not_restored, writes_back
+from gate.core.protocol.effects import Write
+from gate.report.document.changes import MOST_PATHS, changed_paths
+from gate.report.document.remarks import uncertain_writes
+from gate.report.document.run import Run, seconds
+from gate.report.schema.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
+from gate.wire.untrusted import clean_line
+
+
+def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
+    """Return every object of the manifest; of one followed without a write, that it stands."""
+    refs = dict.fromkeys([planned.ref for planned in attempt.plan.objects])
+    refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
+    judged = {target.ref for target in attempt.plan.targets}
+    return [_object(attempt, ref, run, judged=ref in judged) for ref in refs]
+
+
+def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResult:
+    file, line = run.places.get(ref, ("", 0))
+    return {
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "action": _action(attempt, ref),
+        "at_end": _at_end(attempt, ref),
+        "judged": judged,
+        "file": file,
+        "line": line,
+        "changes": _changes(attempt, ref),
+        "irreversible": _irreversible(attempt, ref),
+    }
+
+
+def _irreversible(attempt: Attempt, ref: Ref) -> str:
+    refused = attempt.refusals.get(ref)
+    if refused is not None and refused.reason is Reason.IRREVERSIBLE:
+        return refused.message
+    planned = next((one.irreversible for one in attempt.plan.objects if one.ref == ref), "")
+    written = attempt.written.get(ref)
+    # Where no failure was to take anything back, nobody has asked before the write.
+    if planned or written is None:
+        return planned
+    found = attempt.findings.get(ref)
+    return why_not_restored(written) or (found.irreversible if found is not None else "")
+
+
+def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
+    """Return what the apply changed; what it created is not told field by field."""
+    written = attempt.written.get(ref)
+    if written is None or written.before is None or not written.changed:
+        return []
+    return changed_paths(written.before.body, written.after.body)
+
+
+def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:
+    found = attempt.findings.get(ref)
+    if found is None:
+        return None
+    return {
+        "state": found.kind.value,
+        "managers": [clean_line(name) for name in found.managers],
+        "fields": [clean_line(path) for path in found.paths[:MOST_PATHS]],
+        "finalizers": [clean_line(name) for name in found.finalizers],
+    }
+
+
+_GONE = (FindingKind.DELETED, FindingKind.RECREATED, FindingKind.UNREAD)
+"""What an object that this attempt has deleted is found as where nothing says that it stands."""
+
+
+def _action(attempt: Attempt, ref: Ref) -> Action:
+    found = attempt.findings.get(ref)
+    if ref in attempt.deleted:
+        return "deleted" if found is None or found.kind in _GONE else "deleting"
+    if found is not None and found.kind is FindingKind.DELETED:
+        return "gone"
+    if ref in attempt.left_alone:
+        return "left"
+    written = attempt.written.get(ref)
+    if ref in attempt.restored:
+        return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
+    if written is None:
+        uncertain = ref in uncertain_writes(attempt)
+        return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
+    if not written.changed:
+        return "changed" if ref in attempt.patched else "unchanged"
+    if attempt.restored:
+        return "kept"
+    return "created" if written.created else "changed"
+
+
+def _has_returned(attempt: Attempt, written: WrittenObject, ref: Ref) -> bool:
+    """Tell whether the way back changed anything; what others own as well it leaves as it is."""
+    return content(attempt.restored[ref].body) != content(written.after.body)
+
+
+def _is_new(attempt: Attempt, ref: Ref) -> bool:
+    return attempt.plan.before(ref) is None
+
+
+def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
+    """Tell of the way back, None where none was decided or it was to restore nothing of old."""
+    if attempt.leg is not Leg.BACK or not _goes_back(attempt):
+        return None
+    at = attempt.rollback_written_at if _is_written_back(attempt) else None
+    end = attempt.verdict_at or attempt.now
+    return {
+        "reason": _rollback_reason(attempt).value,
+        "written_at": run.at(at) if at is not None else "",
+        "verified": _verified_back(attempt),
+        "duration_seconds": seconds(end - attempt.leg_at),
+    }
+
+
+def _is_written_back(attempt: Attempt) -> bool:
+    """Tell whether a write of the way back was done, or may have been: not all were refused."""
+    resumed = attempt.plan.resumed
+    earlier = resumed.restored if resumed is not None else {}
+    own = any(ref not in earlier for ref in attempt.restored)
+    is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
+    return own or bool(attempt.deleted or attempt.patched) or is_unknown
+
+
+def _goes_back(attempt: Attempt) -> bool:
+    if attempt.restored or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+        return True
+    gone = frozenset(attempt.departures)
+    failed = frozenset(attempt.failures)
+    writes = writes_back(attempt.plan, attempt.written, gone, failed)
+    return any(write.verb is Verb.APPLY for write in writes)
+
+
+def _rollback_reason(attempt: Attempt) -> Reason:
+    for failure in attempt.failures.values():
+        return failure.reason
+    return attempt.why_back.reason if attempt.why_back is not None else Reason.INTERNAL_ERROR
+
+
+def _verified_back(attempt: Attempt) -> bool:
+    """Tell whether all that went back is shown to serve again; no Deployment, nothing was shown."""
+    own = {ending.outcome for ending in attempt.endings.values()} or {attempt.outcome}
+    unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
+    return Outcome.ROLLED_BACK in own and not _outcomes(attempt) & unverified
+
+
+def _outcomes(attempt: Attempt) -> set[Outcome]:
+    endings = {ending.outcome for ending in attempt.endings.values()}
+    return endings | {attempt.outcome}

@@ -1,0 +1,202 @@
+"""The course of an attempt: pods by state and measurements over time, a fold of its states.
+
+A sample holds until the next. Moments that are close together are told as one, and a course that
+gets long is thinned out, so that it stays small however long a rollout takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.checks.measurement import Kind, Measurement
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import NO_DEADLINE_SECONDS, ContainerStatus, Ref
+from gate.core.plan.leg import Leg
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.pod_history import PodTrack
+from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.versions import judged_rollout, latest_snapshot, new_replica_set
+
+MOST_SAMPLES = 120
+"""Of one Deployment, or of one check."""
+MOST_SAMPLES_IN_ALL = 2400
+LEAST_SAMPLES = 12
+RESOLUTION_SECONDS = 0.5
+_STARTING = ("", "ContainerCreating", "PodInitializing")
+_OVER = ("Failed", "Succeeded")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Pods of one version by their state."""
+
+    ready: int = 0
+    starting: int = 0
+    failing: int = 0
+    terminating: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of a Deployment; `progressed_at` is on the attempt's clock, None while it stands."""
+
+    wanted: int
+    new: Counts
+    old: Counts
+    progressed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The clocks of one leg; None is no limit."""
+
+    from_at: float
+    total_seconds: float | None
+    deadline_seconds: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What was seen so far; times are those of the attempt's clock."""
+
+    pods: FrozenMap[Ref, tuple[tuple[float, Pods], ...]] = field(default_factory=FrozenMap)
+    budgets: FrozenMap[tuple[Ref, Leg], Budget] = field(default_factory=FrozenMap)
+    measured: FrozenMap[str, tuple[tuple[float, Measurement], ...]] = field(
+        default_factory=FrozenMap
+    )
+    sampled_at: float = -math.inf
+    sampled_place: tuple[Leg, State] | None = None
+    latest: Attempt | None = None
+
+    def seen(self, attempt: Attempt) -> Course:
+        """Return the course after a step of the attempt; nothing is counted between two samples."""
+        course = self._measured(attempt)
+        place = (attempt.leg, attempt.state)
+        soon = attempt.now < self.sampled_at + RESOLUTION_SECONDS
+        if soon and place == self.sampled_place and not attempt.ended:
+            return replace(course, latest=attempt)
+        if self.latest is not None:
+            course = _sampled(course, self.latest)
+        counted = _sampled(course, attempt)
+        return replace(counted, sampled_at=attempt.now, sampled_place=place, latest=None)
+
+    def _measured(self, attempt: Attempt) -> Course:
+        measured = self.measured
+        for name, run in attempt.checks.items():
+            known = measured.get(name, ())
+            if run.last is not None and (not known or known[-1][0] < run.last_at):
+                measured = measured.put(name, _few_measurements((*known, (run.last_at, run.last))))
+        return self if measured is self.measured else replace(self, measured=measured)
+
+
+def _sampled(course: Course, attempt: Attempt) -> Course:
+    """Count the pods of each Deployment; what is as it was before is told once."""
+    most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
+    pods, budgets = course.pods, course.budgets
+    for target in attempt.plan.targets:
+        ref, rollout = target.ref, attempt.rollouts.get(target.ref)
+        if rollout is not None:
+            budgets = budgets.put((ref, attempt.leg), _budget(rollout))
+        sample, known = _pods(attempt, ref), pods.get(ref, ())
+        if sample is not None and not (known and known[-1][1] == sample):
+            earlier = known[:-1] if known and known[-1][0] == attempt.now else known
+            samples = (*earlier, (attempt.now, sample))
+            pods = pods.put(ref, _few(samples, min(most, MOST_SAMPLES)))
+    return replace(course, pods=pods, budgets=budgets)
+
+
+def _budget(rollout: Rollout) -> Budget:
+    total = rollout.ends_at - rollout.budget_from
+    live = rollout.snapshot.live
+    deadline = live.progress_deadline_seconds if live is not None else NO_DEADLINE_SECONDS
+    return Budget(
+        rollout.budget_from,
+        total if math.isfinite(total) else None,
+        deadline if deadline < NO_DEADLINE_SECONDS else None,
+    )
+
+
+def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
+    """Count the pods of a Deployment, None while nothing of it is known."""
+    snapshot = latest_snapshot(attempt, ref)
+    if snapshot is None:
+        return None
+    live, rollout = snapshot.live, judged_rollout(attempt, ref)
+    new = new_replica_set(rollout) if rollout is not None else None
+    return Pods(
+        live.replicas if live is not None else 0,
+        *_counts(snapshot, new.uid if new is not None else ""),
+        _progressed_at(attempt.rollouts.get(ref)),
+    )
+
+
+def _progressed_at(rollout: Rollout | None) -> float | None:
+    if rollout is None or rollout.progress.paused or rollout.progress.complete:
+        return None
+    return rollout.progress.last_at
+
+
+def _counts(snapshot: Snapshot, new_uid: str) -> tuple[Counts, Counts]:
+    """Count the pods of the new version, and those of all others."""
+    owned = {replica_set.uid for replica_set in snapshot.owned()}
+    found: dict[tuple[bool, str], int] = {}
+    for track in snapshot.pods.values():
+        owner, state = track.pod.owner_uid, _state(track)
+        if state and owner in owned:
+            key = (owner == new_uid, state)
+            found[key] = found.get(key, 0) + 1
+    return _of_version(found, new=True), _of_version(found, new=False)
+
+
+def _of_version(found: dict[tuple[bool, str], int], *, new: bool) -> Counts:
+    return Counts(**{state: count for (is_new, state), count in found.items() if is_new is new})
+
+
+def _state(track: PodTrack) -> str:
+    """Return the state of a pod, "" of one that is over: evicted, or done."""
+    pod = track.pod
+    if pod.deleting:
+        return "terminating"
+    if pod.phase in _OVER:
+        return ""
+    if pod.ready:
+        return "ready"
+    hindered = bool(pod.unschedulable) or any(_fails(track, one) for one in pod.containers)
+    return "failing" if hindered else "starting"
+
+
+def _fails(track: PodTrack, status: ContainerStatus) -> bool:
+    """Tell a container in trouble, between two crashes too."""
+    crashed = status.terminated is not None and status.terminated.exit_code != 0
+    return crashed or status.waiting_reason not in _STARTING or track.restarts(status) > 0
+
+
+def _few(samples: tuple[tuple[float, Pods], ...], most: int) -> tuple[tuple[float, Pods], ...]:
+    """Leave out every second sample of too many, never the first and the last two."""
+    if len(samples) <= most:
+        return samples
+    return (*samples[:-2:2], *samples[-2:])
+
+
+def _few_measurements(
+    samples: tuple[tuple[float, Measurement], ...],
+) -> tuple[tuple[float, Measurement], ...]:
+    """Leave out every second pass of too many measurements; where that is not enough, of all."""
+    if len(samples) <= MOST_SAMPLES:
+        return samples
+    kept = (*_but_every_second_pass(samples[:-1]), samples[-1])
+    return kept if len(kept) <= MOST_SAMPLES else (*samples[:-1:2], samples[-1])
+
+
+def _but_every_second_pass(
+    samples: Iterable[tuple[float, Measurement]],
+) -> Iterable[tuple[float, Measurement]]:
+    passes = 0
+    for sample in samples:
+        passes += sample[1].kind is Kind.PASS
+        if sample[1].kind is not Kind.PASS or passes % 2:
+            yield sample

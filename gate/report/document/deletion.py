@@ -1,0 +1,76 @@
+"""A Deployment that somebody deleted during the run: what of it was there when last seen."""
+
+from __future__ import annotations
+
+from gate.core.attempt.last_look import Finding, FindingKind
+from gate.core.attempt.state import Attempt
+from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.run import Run
+from gate.report.document.versions import latest_snapshot
+from gate.report.schema.result import DeletionResult, DeploymentResult
+from gate.wire.untrusted import clean_line
+
+
+def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
+    """Return what was seen of the deletion; None where nobody deleted it, or it is there again."""
+    ending, found = attempt.endings[ref], attempt.findings.get(ref)
+    if ending.outcome is not Outcome.SUPERSEDED or ending.reason is not Reason.DELETED:
+        return None
+    if found is not None and found.kind is FindingKind.RECREATED:
+        return None
+    snapshot = latest_snapshot(attempt, ref)
+    return {
+        "done": _is_done(found, snapshot),
+        "finalizers": [clean_line(name) for name in (found.finalizers if found else ())],
+        "pods": _pods(attempt, ref, snapshot) if snapshot is not None else None,
+        "namespace_goes": ref.namespace in run.going_namespaces,
+    }
+
+
+def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
+    """Tell whether the Deployment was gone, by the last read, else by the watch."""
+    if found is not None and found.kind is not FindingKind.UNREAD:
+        return found.kind is FindingKind.DELETED
+    return snapshot is None or snapshot.live is None
+
+
+def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
+    """Count the pods that were there and not being deleted themselves.
+
+    `--cascade=orphan` takes the owner out of the ReplicaSets: those are known by their template.
+    """
+    return sum(
+        len(snapshot.pods_of(replica_set))
+        for replica_set in snapshot.replica_sets.values()
+        if _is_of(attempt, ref, replica_set)
+    )
+
+
+def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
+    written, rollout = attempt.written.get(ref), attempt.rollouts.get(ref)
+    planned = attempt.plan.target(ref).snapshot
+    uid = planned.live.uid if planned.live is not None else ""
+    uids = {uid, written.after.uid if written is not None else ""} - {""}
+    if replica_set.owner_uid:
+        return replica_set.owner_uid in uids
+    before = planned.replica_sets.get(replica_set.uid)
+    if before is not None:
+        return before.owner_uid in uids
+    return rollout is not None and replica_set.template.body == rollout.applied.template.body
+
+
+def deletion_words(deployment: DeploymentResult) -> str:
+    """Say how far the deletion was and what still ran, "" where nobody deleted it."""
+    seen = deployment["deletion"]
+    if seen is None:
+        return ""
+    if seen["pods"] is None:
+        return "not known: it was deleted, and its pods were not seen"
+    pods = f"{seen['pods']} of its pods {'was' if seen['pods'] == 1 else 'were'} still there"
+    if seen["done"]:
+        last = f"not known: it was deleted; {pods} when last seen"
+        return last if seen["pods"] else "nothing: it was deleted, and no pod of it was left"
+    waits = f" and waits for {', '.join(seen['finalizers'])}" if seen["finalizers"] else ""
+    return f"{pods if seen['pods'] else 'no pod'}; it is being deleted{waits}"

@@ -1,0 +1,140 @@
+"""Warnings that a finished attempt gives rise to: what a reader would otherwise not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from gate.core.attempt.state import Attempt
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.rollback_plan import lost_fields
+from gate.core.rollout.policy import OnFailure
+from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
+
+
+def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
+    """Return the warnings, one line each; a lock tells the next apply whose a pause is."""
+    return [
+        *_vacuous(attempt),
+        *_not_restored(attempt, is_locked=is_locked),
+        *_not_paused_again(attempt),
+        *_paused(attempt),
+        *_autoscaled(attempt),
+        *_taken(attempt),
+        *_dropped(attempt),
+        *_kept(attempt),
+        *_uncertain(attempt),
+        *_cut_window(attempt),
+    ]
+
+
+def _vacuous(attempt: Attempt) -> Iterator[str]:
+    for ref, ending in attempt.endings.items():
+        empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
+        if ending.reason is Reason.VACUOUS:
+            yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+        elif empty:
+            yield f"{ref} went back to 0 replicas: nothing serves, and nothing was shown to work"
+
+
+def _cut_window(attempt: Attempt) -> Iterator[str]:
+    """Tell of a bake window that the budget cut short, since a version was not steady in it."""
+    wanted = attempt.plan.policy.bake_seconds
+    watched = attempt.leg_ends_at - attempt.baked_since
+    if attempt.outcome is Outcome.VERIFIED and watched < wanted:
+        yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
+
+
+def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
+    """Tell of what the way back did not restore."""
+    end = "is scaled to zero, as --on-first-failure asks"
+    if attempt.plan.policy.on_failure is OnFailure.PAUSE:
+        apply = "the next apply" if is_locked else "an apply with --resume"
+        end = f"is paused, as --on-failure pause asks: undo or {apply} resumes it"
+    for ref in attempt.patched:
+        yield f"{ref} {end}"
+    for ref in attempt.left_alone:
+        if ref not in attempt.findings:
+            yield f"{ref} was changed by somebody else meanwhile, and left alone"
+    for ref, refusal in attempt.refusals.items():
+        yield f"{ref} could not be restored: {refusal.message}"
+
+
+def _not_paused_again(attempt: Attempt) -> Iterator[str]:
+    """Tell of a pause that the attempt ended: what went back has to serve, and goes unpaused."""
+    for ref, live in attempt.restored.items():
+        before, now = attempt.plan.before(ref), live.deployment
+        if before is None or before.deployment is None or now is None:
+            continue
+        if before.deployment.paused and not now.paused:
+            yield f"{ref} was paused before; it went back unpaused, and is not paused again"
+
+
+def _paused(attempt: Attempt) -> Iterator[str]:
+    """Tell of what is complete and paused: nothing shows it until the next change."""
+    for ref, ending in attempt.endings.items():
+        snapshot = latest_snapshot(attempt, ref)
+        live = snapshot.live if snapshot is not None else None
+        is_good = ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
+        if is_good and live is not None and live.paused:
+            yield f"{ref} is paused: no change of it rolls out until somebody resumes it (`resume`)"
+
+
+def _autoscaled(attempt: Attempt) -> Iterator[str]:
+    """Tell where an autoscaler decides on replicas that the manifest of an apply names.
+
+    An apply takes them out of its body where somebody scaled by hand. An undo has no manifest, and
+    keeps the live number whoever decides on it.
+    """
+    if attempt.plan.command != "apply":
+        return
+    for write in attempt.plan.writes:
+        wanted = write.body.thaw().get("spec")
+        if write.autoscaled and isinstance(wanted, dict) and "replicas" in wanted:
+            yield f"spec.replicas of {write.ref} is its autoscaler's: the manifest's was left out"
+
+
+def _taken(attempt: Attempt) -> Iterator[str]:
+    """Name the managers that lost fields to a forced apply."""
+    for ref, written in attempt.written.items():
+        if written.forced:
+            for manager, paths in sorted(lost_fields(written).items()):
+                yield f"{ref}: {_listed(paths)} taken from {manager}"
+
+
+def _dropped(attempt: Attempt) -> Iterator[str]:
+    if attempt.dropped_paths:
+        paths = _listed(dict.fromkeys(attempt.dropped_paths))
+        yield f"the rollback left {paths} as others have changed it meanwhile"
+
+
+def _kept(attempt: Attempt) -> Iterator[str]:
+    for ref, paths in attempt.kept_paths.items():
+        yield f"the rollback kept {_listed(paths)} of {ref}: another run of the gate has added it"
+
+
+def _uncertain(attempt: Attempt) -> Iterator[str]:
+    for ref in uncertain_writes(attempt):
+        yield f"the answer to the write of {ref} was lost: whether it was done is not known"
+
+
+def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose last write may or may not have been done."""
+    aside = tuple(ref for ref, known in attempt.set_aside.items() if known.uncertain)
+    if not attempt.uncertain:
+        return aside
+    if attempt.leg is Leg.FORWARD:
+        left = (write.ref for write in attempt.plan.writes if write.ref not in attempt.written)
+    else:
+        done = {*attempt.restored, *attempt.deleted, *attempt.departures, *aside}
+        changed = (ref for ref, written in attempt.written.items() if written.changed)
+        left = (ref for ref in changed if ref not in done)
+    return (*islice(left, 1), *aside)
+
+
+def _listed(paths: dict[str, None] | tuple[str, ...]) -> str:
+    names = list(paths)
+    most = 3
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,62 @@
+"""What a report knows of a run beside its attempt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.protocol.effects import Announce
+from gate.report.document.course import Course
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is known of a run beside its attempt: who ran it, against what, when.
+
+    `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
+    the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
+    `check_flags` are those with which `checks` asks the same, None where they are not known.
+    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether it stands
+    there because it could not be struck out.
+    `going_namespaces` are those that were being deleted when the attempt had ended.
+    `cautions` are the `warnings` about what a failure could not return.
+    `places` are the file and line of the manifest's objects.
+    """
+
+    version: str
+    attempt_id: str
+    command: str
+    started_at: str
+    clock_start: float
+    clock_end: float
+    run_url: str = ""
+    traceparent: str = ""
+    server: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+    check_flags: tuple[str, ...] | None = None
+    cluster_uid: str = ""
+    timeline: tuple[Announce, ...] = ()
+    warnings: tuple[str, ...] = ()
+    cautions: frozenset[str] = frozenset()
+    places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
+    course: Course = field(default_factory=Course)
+    is_locked: bool = False
+    has_open_record: bool = False
+    going_namespaces: frozenset[str] = frozenset()
+
+    def at(self, clock: float) -> str:
+        """Return RFC 3339 for a time of the clock, "" where the start is not readable."""
+        try:
+            start = datetime.fromisoformat(self.started_at)
+        except ValueError:
+            return ""
+        moment = start + timedelta(seconds=clock - self.clock_start)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds(duration: float) -> float:
+    """Return a duration as the document has it: to the millisecond, never negative."""
+    return round(max(0.0, duration), 3)

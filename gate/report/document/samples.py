@@ -1,0 +1,98 @@
+"""The course of an attempt as the document has it: plain numbers, seconds since the start."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from gate.core.checks.measurement import Measurement
+from gate.core.checks.spec import Bounds, Check, Http, Metric
+from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.report.document.course import Counts, Pods
+from gate.report.document.run import Run, seconds
+from gate.report.schema.result import (
+    CheckHistory,
+    CheckSample,
+    History,
+    LegResult,
+    PodCounts,
+    PodHistory,
+    PodSample,
+)
+
+
+def history(checks: Iterable[Check], run: Run) -> History:
+    """Return what was seen over time of each Deployment, and of each of these checks."""
+    return {
+        "pods": [_pod_history(ref, run) for ref in run.course.pods],
+        "checks": [_check_history(check, run) for check in checks],
+    }
+
+
+def _pod_history(ref: Ref, run: Run) -> PodHistory:
+    return {
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "legs": [leg for each in Leg for leg in _leg(ref, each, run)],
+        "samples": [_pod_sample(at, pods, run) for at, pods in run.course.pods[ref]],
+    }
+
+
+def _leg(ref: Ref, leg: Leg, run: Run) -> Iterable[LegResult]:
+    budget = run.course.budgets.get((ref, leg))
+    if budget is not None:
+        yield {
+            "leg": "back" if leg is Leg.BACK else "forward",
+            "at_seconds": seconds(budget.from_at - run.clock_start),
+            "total_seconds": budget.total_seconds,
+            "progress_deadline_seconds": budget.deadline_seconds,
+        }
+
+
+def _pod_sample(at: float, pods: Pods, run: Run) -> PodSample:
+    since = pods.progressed_at
+    return {
+        "at_seconds": seconds(at - run.clock_start),
+        "wanted": pods.wanted,
+        "new": _counts(pods.new),
+        "old": _counts(pods.old),
+        "progressed_at_seconds": seconds(since - run.clock_start) if since is not None else None,
+    }
+
+
+def _counts(counts: Counts) -> PodCounts:
+    return {
+        "ready": counts.ready,
+        "starting": counts.starting,
+        "failing": counts.failing,
+        "terminating": counts.terminating,
+    }
+
+
+def _check_history(check: Check, run: Run) -> CheckHistory:
+    bounds = _bounds(check)
+    measured = run.course.measured.get(check.name, ())
+    return {
+        "name": check.name,
+        "least": bounds.least,
+        "most": bounds.most,
+        "samples": [_check_sample(at, what, run) for at, what in measured],
+    }
+
+
+def _bounds(check: Check) -> Bounds:
+    match check.probe:
+        case Metric(bounds=bounds) | Http(bounds=bounds):
+            return bounds
+        case _:
+            return Bounds()
+
+
+def _check_sample(at: float, what: Measurement, run: Run) -> CheckSample:
+    known = what.value is not None and math.isfinite(what.value)
+    return {
+        "at_seconds": seconds(at - run.clock_start),
+        "verdict": what.kind.value,
+        "value": what.value if known else None,
+    }

@@ -1,0 +1,67 @@
+"""The JSON object that `status --output json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gate.core.model.objects import Deployment
+from gate.core.rollout.judge import Rollout
+from gate.report.document.pods import pod_state
+
+
+def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
+    """Return verdict and causes, counters, conditions and pods, the new version's pods first.
+
+    `now` is monotonic seconds of the clock that the rollout is followed by. Without a Deployment
+    `revision` and `replicas` are None and the lists are empty.
+    """
+    verdict, live = rollout.verdict(now), rollout.snapshot.live
+    causes = verdict.causes or rollout.causes(now)
+    return {
+        "namespace": rollout.ref.namespace,
+        "name": rollout.ref.name,
+        "verdict": verdict.kind.value,
+        "reason": verdict.reason.value,
+        "message": verdict.message,
+        "causes": [
+            {"reason": cause.reason.value, "message": cause.message, "pods": cause.pods}
+            for cause in causes
+        ],
+        "revision": live.revision if live is not None else None,
+        "images": list(live.template.images()) if live is not None else [],
+        "replicas": _replicas(live) if live is not None else None,
+        "conditions": [
+            {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
+            for one in (live.conditions if live is not None else ())
+        ],
+        "pods": list(_pods(rollout)),
+    }
+
+
+def _replicas(live: Deployment) -> dict[str, int]:
+    """Return `spec.replicas` as `wanted`, and the counters of the status (apps/v1)."""
+    return {
+        "wanted": live.replicas,
+        "total": live.status_replicas,
+        "updated": live.updated_replicas,
+        "ready": live.ready_replicas,
+        "available": live.available_replicas,
+    }
+
+
+def _pods(rollout: Rollout) -> Iterator[dict[str, Any]]:
+    current = rollout.snapshot.current()
+    owners = {rs.uid: rs for rs in rollout.snapshot.owned()}
+    mine = [one for one in rollout.snapshot.pods.values() if one.pod.owner_uid in owners]
+    for track in sorted(mine, key=lambda one: (owners[one.pod.owner_uid] != current, one.pod.name)):
+        owner = owners[track.pod.owner_uid]
+        yield {
+            "name": track.pod.name,
+            "replicaset": owner.name,
+            "role": "new" if owner == current else "old",
+            "phase": track.pod.phase,
+            "ready": track.pod.ready and not track.pod.deleting,
+            "restarts": sum(status.restarts for status in track.pod.containers),
+            "state": pod_state(track).text,
+        }

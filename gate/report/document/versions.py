@@ -1,0 +1,275 @@
+"""Which versions there are of a Deployment, and whose pods run, read off a finished attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gate.core.attempt.last_look import FindingKind
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Known
+from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.outcome import Outcome
+from gate.core.plan.leg import Leg
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.snapshot import Snapshot
+from gate.report.schema.result import NewVersion, Running, Version
+
+
+def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
+    """Return the rollout of the new version, also after the way back; None before its write."""
+    if _is_as_found(attempt, ref):
+        return None
+    before = attempt.followed_before.get(ref)
+    # What a way back follows that another gate began is what serves again, not what failed.
+    is_return = attempt.leg is Leg.BACK and ref in attempt.restored
+    return before if before is not None or is_return else attempt.rollouts.get(ref)
+
+
+def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a way back follows a Deployment that this attempt never wrote."""
+    return attempt.leg is Leg.BACK and ref not in attempt.written
+
+
+def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what a way back never wrote has the pods that it had: it may be paused alone."""
+    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    if not _is_as_found(attempt, ref) or live is None or before is None:
+        return False
+    if live.deployment is None or before.deployment is None or live.uid != before.uid:
+        return False
+    return live.deployment.template.body == before.deployment.template.body
+
+
+def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    """Return what is known of a Deployment at the end."""
+    rollout = attempt.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.snapshots.get(ref)
+
+
+def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
+    """Return the new version's ReplicaSet: additions of others to our template are part of it.
+
+    Where the live template is no longer ours, it is the one with exactly what we applied.
+    """
+    live = rollout.snapshot.live
+    if live is not None and rollout.still_ours(live):
+        return rollout.snapshot.current()
+    same = (
+        replica_set
+        for replica_set in rollout.snapshot.owned()
+        if replica_set.template.body == rollout.applied.template.body
+    )
+    return next(same, None)
+
+
+def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment went back for another one's failure."""
+    return bool(attempt.failures) and ref not in attempt.failures
+
+
+def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
+    """Return what served before, None where nothing did or nobody could tell.
+
+    Where a field that somebody else added kept its ReplicaSet from being used again, it is the one
+    that the way back was followed to.
+    """
+    baseline = attempt.plan.target(ref).baseline
+    if not isinstance(baseline, Known):
+        return None
+    before, name = baseline.value.revision, baseline.value.replica_set
+    returned = _returned_to(attempt, ref)
+    if returned is not None and returned.name != name:
+        return {
+            "revision": returned.revision,
+            "was_revision": None,
+            "replicaset": returned.name,
+            "images": list(returned.template.images()),
+        }
+    snapshot = latest_snapshot(attempt, ref)
+    owned = snapshot.owned() if snapshot is not None else ()
+    now = next((one.revision for one in owned if one.name == name), None) or before
+    return {
+        "revision": now,
+        "was_revision": before if before != now else None,
+        "replicaset": name,
+        "images": list(baseline.value.template.images()),
+    }
+
+
+def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+    """Return the ReplicaSet that a complete way back ended with, None where there was none."""
+    ending, rollout = attempt.endings.get(ref), attempt.rollouts.get(ref)
+    is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
+    return rollout.snapshot.current() if is_back and rollout is not None else None
+
+
+def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
+    """Return the version that was rolled out; of one that was not, what the manifest asks for."""
+    rollout = judged_rollout(attempt, ref)
+    if rollout is None and (ref in attempt.written or ref in attempt.restored):
+        return _tried_before(attempt, ref)
+    if rollout is None:
+        return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
+    replica_set = new_replica_set(rollout)
+    image_ids = _image_ids(rollout.snapshot, replica_set)
+    return _version_of(
+        attempt, ref, replica_set, list(rollout.applied.template.images()), image_ids
+    )
+
+
+def _version_of(
+    attempt: Attempt,
+    ref: Ref,
+    replica_set: ReplicaSet | None,
+    images: list[str],
+    image_ids: list[str],
+) -> NewVersion:
+    revision = replica_set.revision if replica_set is not None else None
+    found = attempt.plan.target(ref).snapshot.replica_sets
+    earlier = found.get(replica_set.uid) if replica_set is not None else None
+    before = earlier.revision if earlier is not None else None
+    return {
+        "revision": revision,
+        "was_revision": before if before != revision else None,
+        "replicaset": replica_set.name if replica_set is not None else "",
+        "images": images,
+        "image_ids": image_ids,
+    }
+
+
+def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
+    """Return the version that a gate had rolled out that died on its way back from it."""
+    trial = attempt.plan.trial(ref)
+    deployment = trial.deployment if trial is not None else None
+    if deployment is None:
+        return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
+    snapshot = latest_snapshot(attempt, ref)
+    owned = snapshot.owned() if snapshot is not None else ()
+    same = (one for one in owned if one.template.body == deployment.template.body)
+    return _version_of(attempt, ref, next(same, None), list(deployment.template.images()), [])
+
+
+def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:
+    for write in attempt.plan.writes:
+        if write.ref == ref:
+            return list(_images(write.body))
+    return []
+
+
+def _images(body: Body) -> Iterable[str]:
+    """Iterate the images of an applied body, which may be of any shape."""
+    value: Any = body.thaw()
+    for key in ("spec", "template", "spec", "containers"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    for container in value if isinstance(value, list) else ():
+        if isinstance(container, Mapping) and isinstance(container.get("image"), str):
+            yield container["image"]
+
+
+def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
+    """Return each image id once: a tag that moved shows as two."""
+    found = {
+        status.image_id: None
+        for track in snapshot.pods_of(replica_set)
+        for status in track.pod.containers
+        if status.image_id and not status.init
+    }
+    return list(found)
+
+
+def running(attempt: Attempt, ref: Ref) -> Running:
+    """Return whose pods run now, as far as the outcome or the last snapshot shows it."""
+    match attempt.endings[ref].outcome:
+        case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
+            return "unknown"
+        case Outcome.SUPERSEDED if _has_its_template(attempt, ref):
+            return _seen(attempt, ref)
+        case Outcome.SUPERSEDED if _is_being_deleted(attempt, ref):
+            return _seen(attempt, ref)
+        case Outcome.SUPERSEDED:
+            return "other"
+        case Outcome.REFUSED if attempt.leg is Leg.FORWARD:
+            return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
+        case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
+            return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
+        case Outcome.VERIFIED if _is_as_found(attempt, ref):
+            return _seen(attempt, ref)
+        case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
+            return "none" if is_scaled_to_zero(attempt, ref) else "new"
+        case Outcome.INTERRUPTED:
+            return _interrupted(attempt, ref)
+        case _:
+            return _seen(attempt, ref)
+
+
+def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
+    """Tell a Deployment that is still there and waits for its finalizers: its pods may run on."""
+    found, snapshot = attempt.findings.get(ref), latest_snapshot(attempt, ref)
+    if found is not None and found.kind is not FindingKind.UNREAD:
+        return found.kind is FindingKind.BEING_DELETED
+    return snapshot is not None and snapshot.live is not None and snapshot.live.deleting
+
+
+def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment has `spec.replicas` 0, so that none of its versions serves."""
+    snapshot = latest_snapshot(attempt, ref)
+    return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
+
+
+def _asks_for_all(policy: Policy) -> bool:
+    return policy.require is None and not policy.require_min_available
+
+
+def _interrupted(attempt: Attempt, ref: Ref) -> Running:
+    """What was seen before a change took hold is not what runs after it."""
+    written = attempt.written.get(ref)
+    under_way = (
+        ref in attempt.restored
+        if attempt.leg is Leg.BACK
+        else (written is not None and written.changed)
+    )
+    seen = _seen(attempt, ref)
+    start: Running = "new" if attempt.leg is Leg.BACK else "baseline"
+    return "mixed" if under_way and seen == start else seen
+
+
+def taken_down(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether this attempt scaled a first deployment to zero, or deleted it."""
+    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
+    return ref in attempt.deleted or (ref in attempt.patched and not pauses)
+
+
+def _seen(attempt: Attempt, ref: Ref) -> Running:
+    snapshot = latest_snapshot(attempt, ref)
+    gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    if gone or ref in attempt.deleted:
+        return "other"
+    if taken_down(attempt, ref):
+        return "none"
+    if snapshot is None or snapshot.live is None:
+        return "unknown"
+    with_pods = [rs for rs in snapshot.owned() if rs.status_replicas > 0]
+    if not with_pods and snapshot.live.replicas == 0:
+        return "none"
+    kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
+    if len(kinds) > 1:
+        return "mixed"
+    return next(iter(kinds), "other")
+
+
+def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
+    """Tell whose ReplicaSet it is; the same template before and after is the leg's own."""
+    kinds: list[Running] = []
+    rollout = judged_rollout(attempt, ref)
+    new = new_replica_set(rollout) if rollout is not None else None
+    if new is not None and new.uid == replica_set.uid:
+        kinds.append("new")
+    baseline = baseline_version(attempt, ref)
+    if baseline is not None and baseline["replicaset"] == replica_set.name:
+        kinds.append("baseline")
+    if not kinds:
+        return "other"
+    return kinds[-1] if attempt.leg is Leg.BACK else kinds[0]

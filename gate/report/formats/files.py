@@ -1,0 +1,76 @@
+"""Writes reports to files, in the format that was asked for."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from gate.report.formats.outputs import dotenv
+from gate.report.formats.text import verdict_text
+from gate.report.schema.result import Result
+from gate.report.style.style import Style
+from gate.wire.files import put
+
+
+class Format(enum.StrEnum):
+    """The formats of `--report FORMAT=FILE`."""
+
+    JSON = "json"
+    TEXT = "text"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    DOTENV = "dotenv"
+
+
+def json_text(result: Result) -> str:
+    """Return the document as indented JSON with a line feed at its end."""
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+
+
+def rendered(form: Format, result: Result) -> str:
+    """Return the document in a format; what only one format needs is loaded for it."""
+    return _RENDER[form](result)
+
+
+def _junit(result: Result) -> str:
+    from gate.report.formats.junit import junit
+
+    return junit(result)
+
+
+def _markdown(result: Result) -> str:
+    from gate.report.formats.markdown import markdown
+
+    return markdown(result)
+
+
+def _html(result: Result) -> str:
+    from gate.report.html import html
+
+    return html(result)
+
+
+_RENDER: dict[Format, Callable[[Result], str]] = {
+    Format.JSON: json_text,
+    Format.TEXT: lambda result: verdict_text(result, Style()),
+    Format.JUNIT: _junit,
+    Format.MARKDOWN: _markdown,
+    Format.HTML: _html,
+    Format.DOTENV: dotenv,
+}
+
+
+def write_report(form: Format, path: Path, result: Result) -> str | None:
+    """Write the document to `path` as UTF-8; return a warning where that fails, and never raise.
+
+    What becomes of the file is told by `put`.
+    """
+    try:
+        put(path, rendered(form, result).encode("utf-8", "replace"))
+    except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
+        why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+        return f"the report {form}={path} could not be written: {why}"
+    return None

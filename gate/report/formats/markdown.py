@@ -1,0 +1,252 @@
+"""The result as GitHub Flavored Markdown: a page for a step's summary.
+
+Nothing of it is taken for markup but what stands here: external text comes as code, fenced or in
+line, or with every punctuation mark escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from gate.core.model.outcome import Outcome
+from gate.report.schema.result import CheckResult, DeploymentResult, Result
+from gate.report.words.advice import next_steps
+from gate.report.words.attempt_advice import Step
+from gate.report.words.facts import (
+    look_further,
+    not_taken_back,
+    outcome_words,
+    piece_title,
+    runs_now,
+    sentence,
+    stands,
+    surroundings,
+)
+from gate.report.words.grade import Grade, grade, result_grade
+from gate.report.words.headline import exit_words
+from gate.report.words.object_names import object_name
+
+BUDGET_BYTES: Final = 900 * 1024
+"""GitHub drops a step's whole summary beyond 1 MiB."""
+_NOTE_BYTES: Final = 100
+_SIGNS: Final = {Grade.GOOD: "✅", Grade.BAD: "❌", Grade.BROKEN: "⚠️", Grade.UNSURE: "❔"}
+_ESCAPED: Final = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_[]<>&!|~:@$#^=+-."})
+"""What can start or end markup in a line, or at its start."""
+_BACKTICKS: Final = re.compile("`+")
+_URL: Final = re.compile(r"https?://[^\s<>\\]+")
+_AS_LEFT: Final = ("as-written", "unread")
+_MOST_TIMELINE_LINES: Final = 200
+
+
+def markdown(result: Result, budget_bytes: int = BUDGET_BYTES) -> str:
+    """Return the page, of at most `budget_bytes` in UTF-8: what is least telling goes first."""
+    kept: list[str] = []
+    left = budget_bytes
+    skipped = 0
+    for section in _sections(result):
+        size = len(section.encode("utf-8", "replace")) + 1
+        if size > left - _NOTE_BYTES:
+            skipped += 1
+            continue
+        left -= size
+        kept.append(section)
+    if skipped:
+        kept.append(f"_{skipped} more parts are left out: the page would be too long._\n")
+    return "\n".join(kept)
+
+
+def _sections(result: Result) -> Iterator[str]:
+    """Yield the parts of the page, the most telling first; each ends in a line feed."""
+    yield from _verdict(result)
+    yield from _steps("What to do now", next_steps(result))
+    yield from _warnings(result)
+    for deployment in result["deployments"]:
+        yield from _deployment(deployment)
+    yield from _checks(result["checks"])
+    yield from _changes(result)
+    yield from _not_taken_back(result)
+    yield from _at_end(result)
+    for deployment in result["deployments"]:
+        yield from _evidence(deployment)
+    yield from _steps("To look further", look_further(result))
+    yield from _timeline(result)
+
+
+def _verdict(result: Result) -> Iterator[str]:
+    sign = _SIGNS[result_grade(result)]
+    yield f"## {sign} {_plain(outcome_words(result))} ({exit_words(result)})\n"
+    yield f"{_plain(sentence(result))}\n"
+    yield f"**{_plain(result['reason'])}**: {_code(result['message'])}\n"
+    facts = [f"{label} {_code(text)}" for label, text in surroundings(result)]
+    if _URL.fullmatch(result["run_url"]):
+        facts.append(f"[this run](<{result['run_url']}>)")
+    yield " · ".join(facts) + "\n"
+
+
+def _steps(title: str, steps: Sequence[Step]) -> Iterator[str]:
+    if steps:
+        lines = [f"- {_plain(step.text)}{_command(step)}" for step in steps]
+        yield _listed(title, lines)
+
+
+def _command(step: Step) -> str:
+    return f" {_code(step.command)}" if step.command else ""
+
+
+def _warnings(result: Result) -> Iterator[str]:
+    if result["warnings"]:
+        yield _listed("Warnings", [f"- {_code(warning)}" for warning in result["warnings"]])
+
+
+def _deployment(deployment: DeploymentResult) -> Iterator[str]:
+    sign = _SIGNS[grade(deployment["outcome"])]
+    lines = [
+        f"- ended {_plain(deployment['outcome'])}: {_code(deployment['reason'])}",
+        f"- runs now: {_plain(runs_now(deployment))}",
+    ]
+    for label, version in (("new", deployment["new"]), ("before", deployment["baseline"])):
+        if version is not None:
+            images = " ".join(map(_code, version["images"]))
+            lines.append(f"- {label}: {images} {_plain(_replica_set(version['replicaset']))}")
+    lines += [f"- {_plain(c['reason'])}: {_code(c['message'])}" for c in deployment["causes"]]
+    name = f"{_plain('deployment/' + deployment['name'])} in {_plain(deployment['namespace'])}"
+    yield f"### {sign} {name}\n\n" + "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _replica_set(name: str) -> str:
+    return f"(replicaset/{name})" if name else ""
+
+
+def _checks(checks: Sequence[CheckResult]) -> Iterator[str]:
+    if not checks:
+        return
+    head = ("check", "verdict", "last value", "measured", "failed", "")
+    rows = [
+        (
+            _code_cell(check["name"]),
+            _plain(check["verdict"] + ("" if check["required"] else ", not required")),
+            "" if check["last_value"] is None else _plain(f"{check['last_value']:g}"),
+            str(check["measurements"]),
+            str(check["failures"]),
+            _code_cell(check["message"]),
+        )
+        for check in checks
+    ]
+    yield f"### Checks\n\n{_table(head, rows)}"
+
+
+def _changes(result: Result) -> Iterator[str]:
+    rows = [
+        tuple(
+            _code_cell(text or "")
+            for text in (
+                object_name(result, item),
+                change["path"],
+                change["before"],
+                change["after"],
+            )
+        )
+        for item in result["objects"]
+        for change in item["changes"]
+    ]
+    if rows:
+        table = _table(("object", "field", "before", "after"), rows)
+        yield f"### What the apply changed{_back(result)}\n\n{table}"
+
+
+def _back(result: Result) -> str:
+    """Say over what was changed that it is as before, where all of it went back."""
+    changed = [item for item in result["objects"] if item["changes"]]
+    is_back = result["outcome"] == Outcome.ROLLED_BACK
+    went_back = is_back and all(item["action"] == "restored" for item in changed)
+    return " (all of it went back)" if went_back else ""
+
+
+def _not_taken_back(result: Result) -> Iterator[str]:
+    items = not_taken_back(result)
+    if items:
+        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in items]
+        yield _listed("Not rolled back", lines)
+
+
+def _at_end(result: Result) -> Iterator[str]:
+    """Yield a table of the objects that do not stand as the run left them."""
+    rows = [
+        (_code_cell(object_name(result, item)), _plain(item["action"]), _code_cell(stands(item)))
+        for item in result["objects"]
+        if (item["at_end"] is not None and item["at_end"]["state"] not in _AS_LEFT)
+        or item["action"] == "deleting"
+    ]
+    if rows:
+        yield f"### At the end\n\n{_table(('object', 'what was done', 'how it stood'), rows)}"
+
+
+def _evidence(deployment: DeploymentResult) -> Iterator[str]:
+    for piece in deployment["evidence"]:
+        yield _folded(piece_title(piece), piece["text"])
+
+
+def _timeline(result: Result) -> Iterator[str]:
+    lines = [
+        f"{line['at_seconds']:8.1f}s  {line['event']:<10}  {' '.join(line['message'].split())}"
+        for line in result["timeline"][-_MOST_TIMELINE_LINES:]
+    ]
+    if lines:
+        yield _folded("Timeline", "\n".join(lines))
+
+
+# -- markup ----------------------------------------------------------------------------------------
+
+
+def _listed(title: str, lines: Iterable[str]) -> str:
+    return f"### {title}\n\n" + "\n".join(lines) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _code_cell(text: str) -> str:
+    """Return text as a code span for a table, which is parted at bars before spans are seen.
+
+    Parsers do not agree what a bar behind two backslashes is, so that none ever stands.
+    """
+    return _code(text.replace("\\|", "\\ |")).replace("|", "\\|")
+
+
+def _folded(title: str, text: str) -> str:
+    fence = "`" * max(3, _longest_run(text) + 1)
+    shown = _plain_html(title)
+    lines = "\n".join(text.splitlines())
+    return f"<details><summary>{shown}</summary>\n\n{fence}text\n{lines}\n{fence}\n\n</details>\n"
+
+
+def _plain_html(text: str) -> str:
+    """Return text for inside an element that Markdown leaves alone."""
+    return "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in _one_line(text))
+
+
+def _plain(text: str) -> str:
+    """Return text in which nothing is markup."""
+    return _one_line(text).translate(_ESCAPED)
+
+
+def _code(text: str) -> str:
+    """Return text as a code span, delimited by more backticks than stand together in it."""
+    line = _one_line(text)
+    if not line:
+        return ""
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

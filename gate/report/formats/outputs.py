@@ -1,0 +1,91 @@
+"""What the next step of a pipeline branches on: few names, each with a value of one plain line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.outcome import Outcome
+from gate.report.schema.result import Result
+
+MOST_BYTES: Final = 100 * 1024
+"""One variable of an environment holds 128 KiB at most (Linux, MAX_ARG_STRLEN)."""
+_UNPLAIN: Final = re.compile(r"[^A-Za-z0-9-]")
+_LAST_LINES: Final = 50
+
+
+def outputs(result: Result) -> Mapping[str, str]:
+    """Return the outputs by name: closed sets, numbers and booleans alone."""
+    rollback = result["rollback"]
+    found = {
+        "outcome": result["outcome"],
+        "exit-code": "" if result["exit_code"] is None else str(result["exit_code"]),
+        "reason": result["reason"],
+        "rolled-back": _told(
+            result["outcome"] == Outcome.ROLLED_BACK
+            or (rollback is not None and rollback["verified"])
+        ),
+        "changed": _told(any(item["action"] != "unchanged" for item in result["objects"])),
+        "running": _running(result),
+    }
+    return {name: _UNPLAIN.sub("", value) for name, value in found.items()}
+
+
+def _told(value: bool) -> str:  # noqa: FBT001 - it is the one thing that is told
+    return "true" if value else "false"
+
+
+def _running(result: Result) -> str:
+    """Return whose pods run; of several Deployments that differ, `mixed`."""
+    found = {deployment["running"] for deployment in result["deployments"]}
+    return next(iter(found)) if len(found) == 1 else "mixed" if found else "unknown"
+
+
+def dotenv(result: Result) -> str:
+    """Return the outputs as `GATE_NAME=value` lines, as GitLab's dotenv reports take them."""
+    lines = (f"GATE_{n.upper().replace('-', '_')}={v}\n" for n, v in outputs(result).items())
+    return "".join(lines)
+
+
+def one_line(result: Result, most_bytes: int = MOST_BYTES) -> str:
+    """Return the document as one line of JSON that keeps to its schema and its bound.
+
+    What is for charts and long reading goes first: history, trees, early lines of the timeline,
+    then evidence, changes, and Deployments beyond those that fit.
+    """
+    small: Result = {**result, "history": {"pods": [], "checks": []}}
+    for cut in (_without_trees, _with_last_lines, _without_evidence, _without_lists):
+        text = _compact(small)
+        if len(text) <= most_bytes:
+            return text
+        small = cut(small)
+    return _compact(small)
+
+
+def _compact(result: Result) -> str:
+    """Return ASCII alone: no character of it can end a line or turn the writing."""
+    return json.dumps(result, separators=(",", ":"))
+
+
+def _without_trees(result: Result) -> Result:
+    return {**result, "deployments": [{**d, "trees": []} for d in result["deployments"]]}
+
+
+def _with_last_lines(result: Result) -> Result:
+    return {**result, "timeline": result["timeline"][-_LAST_LINES:]}
+
+
+def _without_evidence(result: Result) -> Result:
+    return {
+        **result,
+        "deployments": [{**d, "evidence": []} for d in result["deployments"]],
+        "objects": [{**item, "changes": []} for item in result["objects"]],
+    }
+
+
+def _without_lists(result: Result) -> Result:
+    """Leave what is said of the whole; a message of a hostile server is bounded by its cleaner."""
+    return {**result, "deployments": [], "objects": [], "checks": [], "timeline": [],
+            "warnings": []}  # fmt: skip

@@ -1,0 +1,382 @@
+"""The verdict as people read it: one screen that says what happened, why, what runs, what next.
+
+Reads the result document alone: `report` renders an old one just so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, get_args
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.duration import format_seconds
+from gate.report.check_report.rows import check_lines
+from gate.report.document.deletion import deletion_words
+from gate.report.schema.result import (
+    Action,
+    DeploymentResult,
+    EvidenceResult,
+    Result,
+    RollbackResult,
+    Running,
+    Version,
+)
+from gate.report.style.style import Style, Symbol, Tone, columns, padded
+from gate.report.words.advice import next_steps, worst_deployment
+from gate.report.words.fault import verb_of
+from gate.report.words.half_applied import how_it_ended, is_unwritten
+from gate.report.words.headline import headline, version_words
+from gate.report.words.object_names import deployment_name, namespaces_of, object_name, some_names
+
+MOST_LINES = 40
+_LABEL_COLUMNS = 10
+_INDENT = "  "
+_MOST_DETAILED = 2
+_MOST_LISTED = 8
+_MOST_CAUSES = 3
+_POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
+"""How many pods a cause holds for, as documents of this version and of earlier ones have it."""
+_MOST_WARNINGS = 3
+_MOST_NAMED = 6
+_MOST_NAME_LINES = 6
+_MOST_IMAGE_LINES = 4
+_LOG_LINES = 10
+_OTHER_LINES = 3
+_MOST_HEADING_LINES = 4
+_LEAST_ROOM = 3
+"""Two lines of a heading and one that is quoted."""
+
+
+class _Block:
+    """Lines under labels, each line as long as the stream is wide."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._labelled = ""
+        self.lines: list[str] = []
+
+    def row(self, label: str, text: str, lines: int = 2) -> None:
+        """Add text under a label, which stands only before its first line."""
+        margin = len(_INDENT) + _LABEL_COLUMNS
+        for line in self._style.wrapped(text, self._style.width - margin, self._style.roomy(lines)):
+            self._add(label, line)
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Return names for a row of several lines: all that fit, and how many do not."""
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS
+        for count in range(len(names), 0, -1):
+            rest = f" and {len(names) - count} more" if count < len(names) else ""
+            text = ", ".join(names[:count]) + rest
+            if len(self._style.wrapped(text, room, len(names))) <= _MOST_NAME_LINES:
+                return text
+        return f"{len(names)} objects"
+
+    def line(self, label: str, text: str, sign: str = "") -> None:
+        """Add one line as it stands, cut where it is too long."""
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
+        self._add(label, sign + self._style.cut(text, room))
+
+    def command(self, label: str, text: str) -> None:
+        """Add a command, which is never cut or changed: it is there to be copied."""
+        self._add(label, _INDENT + text)
+
+    def _add(self, label: str, line: str) -> None:
+        shown = "" if label == self._labelled else label
+        self._labelled = label
+        start = self._style.painted(padded(shown, _LABEL_COLUMNS), Tone.QUIET)
+        self.lines.append(f"{_INDENT}{start}{line}".rstrip())
+
+
+def verdict_text(result: Result, style: Style) -> str:
+    """Return the verdict block, at most 40 lines, with a line feed at its end."""
+    above, below = _Block(style), _Block(style)
+    _where(above, result)
+    _listing(above, result, style)
+    detailed = _detailed(result)
+    for deployment in detailed:
+        _details(above, result, deployment)
+    if not detailed and result["outcome"] != Outcome.APPLIED:
+        above.row("why", f"{result['reason']}: {result['message']}", lines=4)
+    for line in check_lines(result["checks"], style):
+        above.row("checks", line)
+    _changes(below, result)
+    _next(below, result)
+    top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]
+    room = MOST_LINES - len(top) - len(below.lines)
+    pieces = [piece for deployment in detailed for piece in deployment["evidence"]]
+    return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
+
+
+def _where(block: _Block, result: Result) -> None:
+    parts = [f"namespace {name}" for name in namespaces_of(result)]
+    parts += [f"context {result['context']}"] if result["context"] else []
+    parts += [result["server"]] if result["server"] else []
+    if parts:
+        block.row("where", ", ".join(parts))
+    run = [f"attempt {result['attempt']}"] if result["attempt"] else []
+    run += [result["run_url"]] if result["run_url"] else []
+    block.row("run", ", ".join([f"took {format_seconds(result['duration_seconds'])}", *run]))
+
+
+def _listing(block: _Block, result: Result, style: Style) -> None:
+    """List several Deployments, the one that decided first."""
+    if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
+        return
+    worst, outcome = worst_deployment(result), result["outcome"]
+    ranked = sorted(result["deployments"], key=lambda d: (d is not worst, d["outcome"] != outcome))
+    rows = [_listed(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        block.line("ended", "  ".join(padded(cell, width) for cell, width in cells))
+    if len(ranked) > len(rows):
+        block.row("ended", f"and {len(ranked) - len(rows)} more")
+
+
+def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
+    runs = _running_version(deployment)
+    words = ", ".join(runs["images"]) if runs is not None else _RUNNING[deployment["running"]]
+    if deployment["deletion"] is not None:
+        words = deletion_words(deployment)
+    elif deployment["running"] == "other":
+        words = _other(deployment)
+    name = style.shown(deployment_name(result, deployment))
+    return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
+
+
+_RUNNING: Final[Mapping[Running, str]] = {
+    "new": "the new version",
+    "baseline": "what ran before",
+    "mixed": "mixed",
+    "none": "no pod",
+    "other": "other",
+    "unknown": "unknown",
+}
+
+
+def _running_version(deployment: DeploymentResult) -> Version | None:
+    match deployment["running"]:
+        case "new":
+            return deployment["new"]
+        case "baseline":
+            return deployment["baseline"]
+        case _:
+            return None
+
+
+def _detailed(result: Result) -> list[DeploymentResult]:
+    """Return the Deployments that are told of at length: the one there is, or the bad ones."""
+    deployments = result["deployments"]
+    if len(deployments) < 2:  # noqa: PLR2004 - several
+        return deployments
+    bad = [d for d in deployments if d["evidence"]]
+    worst = worst_deployment(result)
+    if worst is None or worst["outcome"] == Outcome.VERIFIED:
+        return []
+    return [worst, *(d for d in bad if d is not worst)][:_MOST_DETAILED]
+
+
+def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
+    alone = len(result["deployments"]) == 1
+    if not alone:
+        block.row(
+            "about", f"deployment/{deployment['name']}, namespace {deployment['namespace']}", 1
+        )
+    for line in _why(result, deployment)[: None if alone else 1]:
+        block.row("why", line, lines=4 if deployment["outcome"] == Outcome.REFUSED else 2)
+    _runs(block, deployment)
+
+
+def _why(result: Result, deployment: DeploymentResult) -> list[str]:
+    """Return the rule that decided and what was wrong underneath, each thing once."""
+    causes = deployment["causes"][:_MOST_CAUSES]
+    message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
+    if not message:
+        return []
+    alike = [cause for cause in causes if _says_as_much(message, cause["message"])]
+    same = [cause["reason"] for cause in alike]
+    if alike and not message.startswith(alike[0]["message"]):
+        message = alike[0]["message"]
+    decided = result if how_it_ended(result) and _is_alone(result) else deployment
+    own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
+    reasons = ", ".join(dict.fromkeys([*own, *same]))
+    rest = [cause for cause in causes if cause not in alike]
+    return [f"{reasons}: {message}", *(f"{c['reason']}: {c['message']}" for c in rest)]
+
+
+def _is_alone(result: Result) -> bool:
+    return len(result["deployments"]) == 1
+
+
+def _says_as_much(message: str, cause: str) -> bool:
+    """Tell whether a message says what a cause does, and at most adds to it."""
+    return message.startswith(cause) or _uncounted(cause) == _uncounted(message)
+
+
+def _uncounted(message: str) -> str:
+    """Return a message without its count of pods: fewer doomed it than have it in the end."""
+    return _POD_COUNT.sub("", message)
+
+
+def _own_message(result: Result, deployment: DeploymentResult) -> str:
+    """Return the attempt's message where it is about this Deployment."""
+    if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
+        return ""
+    if _is_alone(result):
+        return result["message"]
+    name = f"deployment/{deployment['name']}: "
+    return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
+
+
+def _runs(block: _Block, deployment: DeploymentResult) -> None:
+    new, baseline = deployment["new"], deployment["baseline"]
+    if deployment["deletion"] is not None:
+        block.row("runs", deletion_words(deployment))
+        _both(block, deployment)
+        return
+    match deployment["running"]:
+        case "none":
+            _scaled_to_zero(block, deployment)
+        case "new":
+            block.row("runs", _version(new), _MOST_IMAGE_LINES)
+        case "baseline" if baseline is not None:
+            block.row("runs", _version(baseline), _MOST_IMAGE_LINES)
+            if deployment["outcome"] != Outcome.REFUSED:
+                _row_of_new(block, deployment, "failed")
+        case "mixed":
+            block.row("runs", "pods of more than one version, as last seen")
+            _both(block, deployment)
+        case "other":
+            block.row("runs", _other(deployment))
+            _both(block, deployment)
+        case _:
+            block.row("runs", "not known")
+            _both(block, deployment)
+
+
+def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
+    if deployment["reason"] == Reason.VACUOUS:
+        block.row("runs", "no pod, as asked for")
+        return
+    baseline = deployment["baseline"]
+    if deployment["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
+        block.row("runs", f"no pod: scaled to 0, with {_version(baseline)}")
+        _row_of_new(block, deployment, "failed")
+        return
+    block.row("runs", "no pod: scaled to 0")
+    _both(block, deployment)
+
+
+def _both(block: _Block, deployment: DeploymentResult) -> None:
+    _row_of_new(block, deployment, "applied")
+    if deployment["baseline"] is not None:
+        block.row("before", _version(deployment["baseline"]), _MOST_IMAGE_LINES)
+
+
+_NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
+"""Why a version went back that nobody found to be bad."""
+
+
+def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None:
+    """Name the new version: one that was never written neither was applied nor failed."""
+    new = deployment["new"]
+    if is_unwritten(deployment):
+        if new["images"]:
+            block.row("wanted", _version(new), _MOST_IMAGE_LINES)
+    elif label == "failed" and deployment["reason"] == Reason.PAUSED:
+        block.row("applied", _version(new), _MOST_IMAGE_LINES)
+    elif label == "failed" and _is_not_at_fault(deployment):
+        is_back = deployment["outcome"] == Outcome.ROLLED_BACK
+        block.row("undone" if is_back else "applied", _version(new), _MOST_IMAGE_LINES)
+    else:
+        block.row(label, _version(new), _MOST_IMAGE_LINES)
+
+
+def _is_not_at_fault(deployment: DeploymentResult) -> bool:
+    if deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
+        return True
+    return verb_of(deployment) != "failed"
+
+
+def _other(deployment: DeploymentResult) -> str:
+    if deployment["outcome"] != Outcome.SUPERSEDED:
+        return "nothing: it was not written" if is_unwritten(deployment) else "no pod"
+    return "what somebody else applied"
+
+
+def _version(version: Version) -> str:
+    replica_set = f" (replicaset/{version['replicaset']})" if version["replicaset"] else ""
+    return version_words(version) + replica_set
+
+
+def _changes(block: _Block, result: Result) -> None:
+    rollback = result["rollback"]
+    if rollback is not None:
+        took = format_seconds(rollback["duration_seconds"])
+        written = f"written at {rollback['written_at']}"
+        if not rollback["written_at"]:
+            written = "written by another run" if rollback["verified"] else "not written"
+        block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
+    for action in _ACTIONS:
+        names = [
+            object_name(result, item) for item in result["objects"] if item["action"] == action
+        ]
+        if names:
+            block.row(action, block.listed(names), _MOST_NAME_LINES)
+    apart = [object_name(result, item) for item in result["objects"] if not item["judged"]]
+    if apart and result["outcome"] == Outcome.VERIFIED:
+        block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
+    for warning in result["warnings"][:_MOST_WARNINGS]:
+        block.row("warning", warning)
+    if len(result["warnings"]) > _MOST_WARNINGS:
+        block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
+
+
+def _rollback_end(result: Result, rollback: RollbackResult) -> str:
+    """Say how a way back ended; where every Deployment is scaled to 0, nothing was shown."""
+    returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    if not rollback["verified"]:
+        alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
+        return "configuration alone" if alone else "not verified"
+    empty = bool(returned) and all(one["running"] == "none" for one in returned)
+    return "complete without a pod" if empty else "verified"
+
+
+_ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")
+"""What is told; objects that stayed as they were are not."""
+
+
+def _next(block: _Block, result: Result) -> None:
+    for step in next_steps(result):
+        block.row("next", step.text)
+        if step.command.isprintable() and step.command:
+            block.command("next", step.command)
+
+
+def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
+    """Return as many pieces as there is room for, a whole heading with at least one line each."""
+    block = _Block(style)
+    for index, piece in enumerate(pieces):
+        heading, quoted = _piece(piece)
+        most = _LOG_LINES if index == 0 else _OTHER_LINES
+        if room - len(block.lines) < _LEAST_ROOM:
+            break
+        block.row("evidence", heading, min(_MOST_HEADING_LINES, room - len(block.lines)))
+        shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
+        for line in shown[: room - len(block.lines)]:
+            block.line("evidence", line, style.sign(Symbol.QUOTE))
+    return block.lines
+
+
+def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
+    """Return the heading of a piece and the lines that are quoted below it."""
+    where = f"pod/{piece['pod']}" if piece["pod"] else ""
+    where += f", container {piece['container']}" if piece["container"] else ""
+    at = f" at {piece['at']}" if piece["at"] else ""
+    lines = [line for line in piece["text"].splitlines() if line.strip()]
+    if piece["kind"] == "log":
+        return f"{'previous ' if piece['previous'] else ''}log of {where}", lines
+    first = lines[0] if lines else ""
+    verb = "ended" if piece["kind"] == "termination" else "event"
+    return f"{where} {verb}{at}: {first}".strip(), lines[1:]

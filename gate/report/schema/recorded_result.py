@@ -1,0 +1,83 @@
+"""How a recorded run ended: what a recording holds of its result, and a report made of it.
+
+A recording is there to be shown to others, so it holds no log, no value of a field, no text of a
+check, and neither server nor kubeconfig.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gate.core.model.outcome import Reason
+from gate.report.schema.result import DeploymentResult, ObjectResult, Result
+
+Ended = dict[str, Any]
+"""A part of a result document, without the keys in `_LEFT_OUT`."""
+
+_LEFT_OUT: Final = (
+    "server",
+    "kubeconfig",
+    "check_flags",
+    "checks",
+    "timeline",
+    "history",
+    "warnings",
+)
+_OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
+"""The reasons whose message may quote what a check was answered."""
+
+
+def recorded_end(result: Result) -> Ended:
+    """Return what a recording holds of the result of its run."""
+    plain: dict[str, Any] = {**result}
+    kept = {name: part for name, part in plain.items() if name not in _LEFT_OUT}
+    return {
+        **kept,
+        "message": _without_check_text(result["reason"], result["message"]),
+        "deployments": [_deployment(one) for one in result["deployments"]],
+        "objects": [_object(one) for one in result["objects"]],
+    }
+
+
+def _deployment(one: DeploymentResult) -> DeploymentResult:
+    causes = [
+        {**cause, "message": _without_check_text(cause["reason"], cause["message"])}
+        for cause in one["causes"]
+    ]
+    return {**one, "causes": causes, "evidence": [], "trees": []}  # type: ignore[typeddict-item]
+
+
+def _object(one: ObjectResult) -> ObjectResult:
+    return {**one, "file": "", "line": 0, "changes": []}
+
+
+def _without_check_text(reason: str, message: str) -> str:
+    return "" if reason in _OF_CHECKS else message
+
+
+def with_recorded_end(judged: Result, ended: Ended) -> dict[str, Any]:
+    """Return the result of a recorded run as JSON, which nobody has looked at yet.
+
+    `judged` is its recording judged again: it has what the end lacks, as far as both came to the
+    same reason.
+    """
+    found: dict[str, Any] = {**judged, **ended}
+    again = {(one["namespace"], one["name"]): one for one in judged["deployments"]}
+    if not found["message"] and found["reason"] == judged["reason"]:
+        found["message"] = judged["message"]
+    found["deployments"] = [
+        _with_evidence(one, again.get((one["namespace"], one["name"])))
+        for one in found["deployments"]
+    ]
+    return found
+
+
+def _with_evidence(ended: dict[str, Any], judged: DeploymentResult | None) -> dict[str, Any]:
+    if judged is None:
+        return ended
+    texts = {cause["reason"]: cause["message"] for cause in judged["causes"]}
+    causes = [
+        {**cause, "message": cause["message"] or texts.get(cause["reason"], "")}
+        for cause in ended["causes"]
+    ]
+    return {**ended, "causes": causes, "evidence": judged["evidence"], "trees": judged["trees"]}

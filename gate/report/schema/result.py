@@ -1,0 +1,381 @@
+"""The shape of the result document, `rollout-gate/result/v1`: every key is always there.
+
+One place says it: mypy holds the code to it, the JSON Schema is made of it. Text that is not
+known is "", numbers and parts that are not known are null.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypedDict
+
+from msgspec import Meta
+
+from gate.core.model.outcome import Outcome
+
+SCHEMA: Final = "rollout-gate/result/v1"
+
+Action = Literal[
+    "created",
+    "changed",
+    "unchanged",
+    "restored",
+    "kept",
+    "left",
+    "gone",
+    "deleting",
+    "deleted",
+]
+Standing = Literal[
+    "as-written",
+    "changed",
+    "not-as-sent",
+    "deleted",
+    "being-deleted",
+    "recreated",
+    "unread",
+]
+Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
+EvidenceKind = Literal["event", "termination", "log"]
+Leg = Literal["forward", "back"]
+Measured = Literal["pass", "fail", "no-data", "error"]
+
+Reason = Annotated[
+    str,
+    Meta(pattern="^[A-Z][A-Za-z]+$", description="Stable CamelCase; later versions may add some."),
+]
+Seconds = Annotated[float, Meta(description="Seconds, to the millisecond.")]
+Time = Annotated[str, Meta(description='RFC 3339, "" where it is not known.')]
+
+
+class CauseResult(TypedDict):
+    """What was wrong underneath."""
+
+    reason: Reason
+    message: str
+    pods: Annotated[int, Meta(description="Pods it holds for; 0 where it is of none.")]
+
+
+class Version(TypedDict):
+    """One version of a Deployment: what its ReplicaSet is called and what it runs."""
+
+    revision: Annotated[
+        int | None, Meta(description="As last seen; null before the controller wrote one.")
+    ]
+    was_revision: Annotated[
+        int | None,
+        Meta(
+            description="The number that its ReplicaSet had before this attempt, where a return to"
+            " it gave it the next one; null otherwise."
+        ),
+    ]
+    replicaset: Annotated[str, Meta(description='"" where there is none.')]
+    images: Annotated[list[str], Meta(description="In the template's order, init containers out.")]
+
+
+class NewVersion(Version):
+    """The version that this attempt rolled out, or was about to."""
+
+    image_ids: Annotated[
+        list[str], Meta(description="What the nodes really ran, by digest, as far as pods told.")
+    ]
+
+
+class EvidenceResult(TypedDict):
+    """One piece of evidence; at most 10 a Deployment, each of at most 20 lines."""
+
+    kind: EvidenceKind
+    pod: Annotated[str, Meta(description='"" where it is about no pod.')]
+    container: Annotated[str, Meta(description='"" where it is about no single container.')]
+    text: str
+    at: Time
+    previous: Annotated[
+        bool, Meta(description="Whether it is a log that `kubectl logs --previous` shows.")
+    ]
+
+
+class ReplicaSetResult(TypedDict):
+    """One ReplicaSet of a tree, with its pods in words."""
+
+    name: str
+    role: Annotated[Literal["new", "old"], Meta(description="`new`: of the version judged.")]
+    revision: Annotated[int | None, Meta(description="null before the controller wrote one.")]
+    images: list[str]
+    wanted: int
+    ready: int
+    available: int
+    pods: Annotated[list[str], Meta(description="Pods that are alike are told together.")]
+
+
+class TreeResult(TypedDict):
+    """What belonged to a Deployment at one moment, the new version first."""
+
+    moment: Annotated[
+        Literal["verdict", "end"],
+        Meta(description="`verdict`: when it was judged. `end`: after the way back, if any."),
+    ]
+    replicasets: Annotated[list[ReplicaSetResult], Meta(description="At most 6.")]
+
+
+class DeletionResult(TypedDict):
+    """What was seen of a Deployment that somebody deleted during the run."""
+
+    done: Annotated[
+        bool, Meta(description="Whether it was gone; false while it waits for finalizers.")
+    ]
+    finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]
+    pods: Annotated[
+        int | None,
+        Meta(
+            description="Its pods that were not being deleted themselves, as last seen; null where"
+            " nobody looked."
+        ),
+    ]
+    namespace_goes: Annotated[bool, Meta(description="Whether its namespace is being deleted.")]
+
+
+class DeploymentResult(TypedDict):
+    """How it ended for one Deployment; its outcome can be better than the attempt's."""
+
+    namespace: str
+    name: str
+    uid: Annotated[str, Meta(description='"" where it was never seen.')]
+    outcome: Outcome
+    reason: Reason
+    causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
+    baseline: Annotated[
+        Version | None, Meta(description="What served before; null where nothing did.")
+    ]
+    new: NewVersion
+    changed: Annotated[bool, Meta(description="Whether the apply changed the Deployment.")]
+    running: Annotated[
+        Running,
+        Meta(
+            description="Whose pods there are, as last seen. `none`: the Deployment is scaled to"
+            " 0. `other`: somebody else's version, or no pod for another reason. `mixed`: of"
+            " several versions, or a change of them is under way."
+        ),
+    ]
+    deletion: Annotated[
+        DeletionResult | None,
+        Meta(description="null where nobody deleted it, or it was there again at the end."),
+    ]
+    undo_lacks: Annotated[
+        list[str],
+        Meta(
+            description="Objects that `undo` to the baseline could not restore, if what was applied"
+            " stands."
+        ),
+    ]
+    evidence: list[EvidenceResult]
+    trees: list[TreeResult]
+
+
+class ChangedPath(TypedDict):
+    """One field that the apply changed; values that may be secret are `masked`."""
+
+    path: str
+    before: Annotated[str | None, Meta(description="null where there was none.")]
+    after: Annotated[str | None, Meta(description="null where there is none.")]
+
+
+class AtEnd(TypedDict):
+    """How an object stood when it was read last, beside what this attempt left of it."""
+
+    state: Annotated[
+        Standing,
+        Meta(
+            description="`changed`: fields that this attempt set have another value, or are gone."
+            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
+            " could tell, or the end did not wait for the answer."
+        ),
+    ]
+    managers: Annotated[
+        list[str],
+        Meta(description="Field managers that changed it or made it anew, as far as it names any."),
+    ]
+    fields: Annotated[list[str], Meta(description="Paths that differ, at most 50.")]
+    finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]
+
+
+class ObjectResult(TypedDict):
+    """What this attempt did to one object of the manifest."""
+
+    kind: str
+    namespace: Annotated[str, Meta(description='"" for cluster-scoped kinds.')]
+    name: str
+    action: Annotated[
+        Action,
+        Meta(
+            description="`restored`: put back to what it was. `kept`: a rollback left it as this"
+            " attempt made it. `left`: somebody else had changed it before the rollback, which"
+            " left it alone. `gone`: written by this attempt, and deleted by somebody else since."
+            " `deleting`: deleted by this attempt, and not gone yet. A write whose answer was lost"
+            " counts as done, with a warning."
+        ),
+    ]
+    at_end: Annotated[
+        AtEnd | None,
+        Meta(description="null where this attempt wrote nothing to it that it knows of."),
+    ]
+    judged: Annotated[bool, Meta(description="Whether the outcome covers it: Deployments alone.")]
+    file: Annotated[
+        str, Meta(description='The manifest that it stands in, "" where it is in none.')
+    ]
+    line: Annotated[int, Meta(description="Counts from 1; 0 where it is not known.")]
+    changes: Annotated[
+        list[ChangedPath],
+        Meta(description="What the apply changed, whether or not it went back; at most 50."),
+    ]
+    irreversible: Annotated[
+        str, Meta(description='Why a failure cannot take it back, "" where it can.')
+    ]
+
+
+class CheckResult(TypedDict):
+    """How one health check ended."""
+
+    name: str
+    source: str
+    verdict: str
+    required: bool
+    measurements: Annotated[int, Meta(description="Answers that were judged.")]
+    failures: int
+    errors: Annotated[
+        int, Meta(description="Times that it was asked and gave no answer to judge, as exit 75.")
+    ]
+    last_value: float | None
+    message: str
+
+
+class RollbackResult(TypedDict):
+    """The rollback that a failed verdict led to."""
+
+    reason: Reason
+    written_at: Annotated[Time, Meta(description='Its first write, RFC 3339; "" for no write.')]
+    verified: Annotated[
+        bool,
+        Meta(
+            description="Whether what went back met the conditions of a complete rollout. Where"
+            " `running` is `none`, no pod shows that it works."
+        ),
+    ]
+    duration_seconds: Annotated[Seconds, Meta(description="From the decision to the end.")]
+
+
+class TimelineEntry(TypedDict):
+    """One line of what happened."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    event: str
+    message: str
+
+
+class PodCounts(TypedDict):
+    """Pods of one version by their state."""
+
+    ready: int
+    starting: int
+    failing: int
+    terminating: int
+
+
+class PodSample(TypedDict):
+    """The pods of a Deployment from one moment on, until the next sample."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    wanted: Annotated[int, Meta(description="`spec.replicas`.")]
+    new: PodCounts
+    old: Annotated[PodCounts, Meta(description="All other versions.")]
+    progressed_at_seconds: Annotated[
+        float | None,
+        Meta(description="Since when the clock of no progress runs; null where it stands."),
+    ]
+
+
+class LegResult(TypedDict):
+    """The budgets of the way out or the way back of one Deployment."""
+
+    leg: Leg
+    at_seconds: Annotated[Seconds, Meta(description="When its total began, since the start.")]
+    total_seconds: Annotated[float | None, Meta(description="null where it is not bounded.")]
+    progress_deadline_seconds: Annotated[
+        int | None, Meta(description="null where the Deployment has none.")
+    ]
+
+
+class PodHistory(TypedDict):
+    """The pods of one Deployment over time."""
+
+    namespace: str
+    name: str
+    legs: list[LegResult]
+    samples: Annotated[list[PodSample], Meta(description="At most 120, in the order of time.")]
+
+
+class CheckSample(TypedDict):
+    """One measurement of a check."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    verdict: Measured
+    value: Annotated[float | None, Meta(description="null where there is no one finite number.")]
+
+
+class CheckHistory(TypedDict):
+    """The measurements of one check over time; a bound that is null is none."""
+
+    name: str
+    least: float | None
+    most: float | None
+    samples: Annotated[list[CheckSample], Meta(description="At most 120, in the order of time.")]
+
+
+class History(TypedDict):
+    """How it went, for a chart."""
+
+    pods: list[PodHistory]
+    checks: list[CheckHistory]
+
+
+class Result(TypedDict):
+    """How one run of rollout-gate ended, for pipelines and later readers."""
+
+    schema: Literal["rollout-gate/result/v1"]
+    version: Annotated[str, Meta(description="Of rollout-gate.")]
+    attempt: Annotated[str, Meta(description="Id of this attempt.")]
+    run_url: Annotated[str, Meta(description='The pipeline run, "" where it is not known.')]
+    traceparent: Annotated[
+        str, Meta(description='W3C trace context that the run was started in, "" for none.')
+    ]
+    server: Annotated[str, Meta(description="URL of the API server.")]
+    context: Annotated[str, Meta(description="Context of the kubeconfig.")]
+    kubeconfig: Annotated[str, Meta(description='The file that was named, "" where none was.')]
+    check_flags: Annotated[
+        list[str] | None,
+        Meta(
+            description="With which `checks` asks the same; null where they are not known, or may"
+            " hold a secret."
+        ),
+    ]
+    cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
+    outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
+    exit_code: Annotated[
+        Annotated[int, Meta(ge=0, le=255)] | None,
+        Meta(description="null of a recording that does not hold how its run ended."),
+    ]
+    reason: Reason
+    message: Annotated[str, Meta(description="One line for people.")]
+    hint: Annotated[
+        str, Meta(description='What to do about an error before a verdict, "" for none.')
+    ]
+    recoverable: Annotated[
+        bool, Meta(description="Whether a lock holds what `recover` goes on from.")
+    ]
+    started_at: Time
+    duration_seconds: Seconds
+    deployments: list[DeploymentResult]
+    objects: list[ObjectResult]
+    checks: list[CheckResult]
+    rollback: RollbackResult | None
+    timeline: Annotated[list[TimelineEntry], Meta(description="At most 500 lines.")]
+    history: History
+    warnings: list[str]

@@ -1,0 +1,3 @@
+"""What the commands that only look print: trees, histories, timelines, tables."""
+
+__all__ = ["backtest", "history", "locks", "rehearsals", "timeline", "tree"]

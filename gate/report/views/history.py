@@ -1,0 +1,248 @@
+"""The table that `history` prints: a Deployment's revisions, latest first."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from gate.core.model.origin import NO_ORIGIN, Origin
+from gate.core.model.outcome import Reason
+from gate.core.versions.judged_version import JudgedVersion
+from gate.report.style.stacked import stacked
+from gate.report.style.style import Style, columns, padded
+
+_GAP = "  "
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
+_LEAST_COLUMNS = 12
+_WIDE = 100
+_RETURNS = "<- a failure would return here"
+_RETURNS_SHORT = "<- returned to"
+_UNDO = "<- undo would return here"
+_UNDO_SHORT = "<- undo"
+
+
+class Verdict(enum.StrEnum):
+    """What is remembered of a version."""
+
+    VERIFIED = "verified"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    NOT_JUDGED = "not judged"
+    """Its attempt ended for a reason that says nothing of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One ReplicaSet of a Deployment.
+
+    `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
+    of the live template's, with or without pods, `returned_to` of the one that a failure of the
+    next apply would go back to since it serves now. Where there is none, `undo_returns` is true
+    of the one that `undo` chooses, and `undo_lacks` are the objects that keep it from returning
+    there whole. `judged` is the newest judgement of it, None where none is remembered.
+    """
+
+    number: int | None
+    replica_set: str
+    images: tuple[str, ...]
+    change_cause: str
+    created_at: str
+    pods: int
+    running: bool
+    returned_to: bool
+    undo_returns: bool = False
+    undo_lacks: tuple[str, ...] = ()
+    judged: JudgedVersion | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is remembered of it, None where nothing is."""
+        if self.judged is None:
+            return None
+        if self.judged.why is None:
+            return Verdict.VERIFIED
+        if self.judged.failed:
+            return Verdict.FAILED
+        is_interrupted = self.judged.why.reason is Reason.INTERRUPTED
+        return Verdict.INTERRUPTED if is_interrupted else Verdict.NOT_JUDGED
+
+    @property
+    def origin(self) -> Origin:
+        """Where the apply that made it came from, as far as it is remembered."""
+        return (self.judged.origin if self.judged is not None else None) or NO_ORIGIN
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object that `history --output json` prints of it."""
+        why = self.judged.why if self.judged is not None else None
+        return {
+            "revision": self.number,
+            "replicaset": self.replica_set,
+            "images": list(self.images),
+            "change_cause": self.change_cause,
+            "created_at": self.created_at,
+            "pods": self.pods,
+            "running": self.running,
+            "returned_to": self.returned_to,
+            "undo_returns": self.undo_returns,
+            "undo_lacks": list(self.undo_lacks),
+            "verdict": self.verdict,
+            "reason": why.reason if why is not None else "",
+            "message": why.message if why is not None else "",
+            "judged_at": self.judged.judged_at if self.judged is not None else "",
+            "actor": self.origin.actor,
+            "commit": self.origin.commit,
+            "run_url": self.origin.run_url,
+        }
+
+
+def _number(revision: Revision, _: datetime) -> str:
+    return "?" if revision.number is None else str(revision.number)
+
+
+def _verdict(revision: Revision, now: datetime) -> str:
+    """Return what is remembered, since when, and why: `failed 5m ago: CrashLoop`."""
+    judged, verdict = revision.judged, revision.verdict
+    if judged is None or verdict is None:
+        return ""
+    since = age(judged.judged_at, now)
+    said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
+    if judged.why is None or verdict is Verdict.INTERRUPTED:
+        return said
+    return f"{said}: {judged.why.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table; `sparse` ones are left out where no revision has anything in them.
+
+    What is too long for the stream is cut in the columns that are `cut`, at the side that tells
+    least. `room` orders who gets what is left, and `leaves` who is left out of a narrow stream.
+    """
+
+    heading: str
+    cell: Callable[[Revision, datetime], str]
+    numeric: bool = False
+    sparse: bool = False
+    cut: Callable[[Style, str, int], str] | None = None
+    room: int = 0
+    leaves: int = 0
+
+
+_COLUMNS: Final = (
+    _Column("REVISION", _number, numeric=True),
+    _Column("AGE", lambda one, now: age(one.created_at, now), numeric=True),
+    _Column("PODS", lambda one, _: str(one.pods), numeric=True),
+    _Column("VERDICT", _verdict, sparse=True, cut=Style.cut, room=1),
+    _Column("BY", lambda one, _: one.origin.actor, sparse=True, cut=Style.cut, room=2, leaves=1),
+    _Column("COMMIT", lambda one, _: one.origin.short_commit, sparse=True, leaves=2),
+    _Column("IMAGES", lambda one, _: ", ".join(one.images), cut=Style.cut_before, room=3),
+    _Column("CHANGE CAUSE", lambda one, _: one.change_cause, cut=Style.cut, room=4, leaves=3),
+)
+
+
+def history_table(revisions: Sequence[Revision], now: datetime, style: Style) -> str:
+    """Return the revisions as an aligned table, the highest number first, marks to the right.
+
+    A stream that is too narrow for it has the long columns cut, then leaves out who, commit and
+    change cause, one after the other; the marks stay. One that is narrower even than that has a
+    block for each revision, with all that there is. `now` has a time zone; ages are counted from
+    it.
+    """
+    if not revisions:
+        return "no revisions\n"
+    ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
+    is_wide, is_held = style.width >= _WIDE, not any(one.running for one in ordered)
+    marks = ["", *(_mark(one, wide=is_wide, held=is_held) for one in ordered)]
+    room = style.width - max(map(columns, marks))
+    shown = _shown(ordered, now, style, room)
+    if sum(width + len(_GAP) for _, _, width in shown) > room:
+        names = [*(column.heading for column in _COLUMNS), ""]
+        rows = [
+            [*(column.cell(one, now) for column in _COLUMNS), mark]
+            for one, mark in zip(ordered, marks[1:], strict=True)
+        ]
+        return "\n".join(stacked(names, rows, style)) + "\n"
+    cells = [_lines(column, texts, width, style) for column, texts, width in shown]
+    lines = (_GAP.join(row).rstrip() for row in zip(*cells, marks, strict=True))
+    return "\n".join(lines) + "\n"
+
+
+_Shown = tuple[_Column, Sequence[str], int]
+
+
+def _shown(
+    revisions: Sequence[Revision], now: datetime, style: Style, room: int
+) -> Sequence[_Shown]:
+    """Return the columns that there is room for, each with its cells and its width."""
+    texts = {column: [column.cell(one, now) for one in revisions] for column in _COLUMNS}
+    columns_left = [one for one in _COLUMNS if not one.sparse or any(texts[one])]
+    while True:
+        cells = {one: [one.heading, *(text or "-" for text in texts[one])] for one in columns_left}
+        widths = _widths(cells, style, room)
+        leaving = [one for one in columns_left if one.leaves]
+        if not leaving or sum(widths.values()) + len(_GAP) * len(widths) <= room:
+            return [(one, cells[one], widths[one]) for one in columns_left]
+        columns_left.remove(min(leaving, key=lambda one: one.leaves))
+
+
+def _widths(cells: Mapping[_Column, Sequence[str]], style: Style, room: int) -> dict[_Column, int]:
+    """Return the columns' widths: those that may be cut share what the others leave, in turn."""
+    whole = {one: max(columns(style.shown(text)) for text in cells[one]) for one in cells}
+    widths = {one: min(whole[one], _LEAST_COLUMNS) if one.cut else whole[one] for one in cells}
+    left = room - sum(widths.values()) - len(_GAP) * len(widths)
+    for one in sorted(cells, key=lambda one: one.room):
+        more = max(0, min(left, whole[one] - widths[one]))
+        widths[one] += more
+        left -= more
+    return widths
+
+
+def _lines(column: _Column, texts: Sequence[str], width: int, style: Style) -> list[str]:
+    cells = [column.cut(style, text, width) if column.cut else text for text in texts]
+    return [cell.rjust(width) if column.numeric else padded(cell, width) for cell in cells]
+
+
+def age(created_at: str, now: datetime) -> str:
+    """Return an age in its largest unit of which there are two, "?" where it is not known."""
+    try:
+        created = datetime.fromisoformat(created_at)
+    except ValueError:
+        return "?"
+    if created.tzinfo is None:
+        return "?"
+    seconds = max(0, int((now - created).total_seconds()))
+    for unit, sign in _UNITS:
+        if seconds >= 2 * unit:
+            return f"{seconds // unit}{sign}"
+    return f"{seconds}s"
+
+
+def _mark(revision: Revision, *, wide: bool, held: bool) -> str:
+    """Return what is said beside a revision; `held` is whether the live template has none yet."""
+    is_running = revision.running or (held and revision.pods > 0)
+    parts = [_current(revision)] if is_running else []
+    if revision.returned_to:
+        parts.append(_RETURNS if wide else _RETURNS_SHORT)
+    elif revision.undo_returns:
+        parts.append(_undo_mark(revision, wide=wide))
+    return " ".join(parts)
+
+
+def _undo_mark(revision: Revision, *, wide: bool) -> str:
+    """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
+    if not revision.undo_lacks:
+        return _UNDO if wide else _UNDO_SHORT
+    first, more = revision.undo_lacks[0], len(revision.undo_lacks) - 1
+    names = f"{first} and {more} more" if more else first
+    if revision.running:
+        return f"<- undo is refused: {names} cannot be restored" if wide else "<- undo refused"
+    alone = "<- undo --deployment-only"
+    return f"{alone} would return here, without {names}" if wide else alone
+
+
+def _current(revision: Revision) -> str:
+    """Say of the live template's revision whether it has any pods."""
+    return "running" if revision.pods else "current"

@@ -1,0 +1,93 @@
+"""What rehearsals came to: one line each, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypedDict
+
+from gate.duration import format_seconds
+from gate.report.style.style import Style
+from gate.report.style.table import table
+
+SCHEMA: Final = "rollout-gate/rehearsals/v1"
+
+
+class RehearsalResult(TypedDict):
+    """One rehearsal; `as_expected` is false where a failure passed, or a good version did not.
+
+    `mend` is the setting that changes this, "" where it is as expected.
+    """
+
+    kind: str
+    says: str
+    outcome: str
+    exit_code: int
+    reason: str
+    why: str
+    decided_at_seconds: float
+    duration_seconds: float
+    returned_to: str
+    as_expected: bool
+    mend: str
+
+
+class Rehearsals(TypedDict):
+    """All rehearsals of one manifest; seconds are those of the played cluster.
+
+    `subject` is the one of several Deployments in which it goes wrong, empty where there is one.
+    """
+
+    schema: str
+    subject: str
+    rehearsals: list[RehearsalResult]
+    at_worst_seconds: float
+    warnings: list[str]
+
+
+def document(
+    rehearsals: list[RehearsalResult],
+    warnings: Sequence[str],
+    at_worst_seconds: float,
+    *,
+    subject: str = "",
+) -> Rehearsals:
+    """Return rehearsals of one manifest as a document; `warnings` are those of its run."""
+    return {
+        "schema": SCHEMA,
+        "subject": subject,
+        "rehearsals": rehearsals,
+        "at_worst_seconds": at_worst_seconds,
+        "warnings": [*warnings],
+    }
+
+
+def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> str:
+    """Return the table, what is not as it should be, and the advice; `whole` cuts nothing off."""
+    rows = [_HEAD, *(_row(each) for each in found["rehearsals"])]
+    lines = table(rows, style, whole=whole)
+    at_worst = format_seconds(found["at_worst_seconds"])
+    lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
+    if found["subject"]:
+        lines.append(f"it goes wrong in {found['subject']}: the other Deployments are fine")
+    wrong = [each for each in found["rehearsals"] if not each["as_expected"]]
+    if wrong:
+        lines.append(f"not as it should be: {', '.join(each['kind'] for each in wrong)}")
+    lines += [f"{each['kind']}: {each['mend']}" for each in wrong if each["mend"]]
+    lines += [f"warning: {warning}" for warning in found["warnings"]]
+    return "\n".join(lines) + "\n"
+
+
+_HEAD: Final = ("", "what goes wrong", "outcome", "exit", "decided", "over", "returns to", "why")
+
+
+def _row(result: RehearsalResult) -> tuple[str, ...]:
+    return (
+        "ok" if result["as_expected"] else "!!",
+        result["kind"],
+        result["outcome"],
+        str(result["exit_code"]),
+        format_seconds(result["decided_at_seconds"]),
+        format_seconds(result["duration_seconds"]),
+        result["returned_to"] or "-",
+        result["why"],
+    )

@@ -1,0 +1,76 @@
+"""One line a change, and a sign of life while nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Announce
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout, VerdictKind
+
+_MOST_TOLD = 3
+_STANDING = {
+    State.RECORDING: "waiting for the attempt record to be written",
+    State.CONFIRMING: "reading everything again before the verdict",
+    State.INSPECTING: "reading what was written once more",
+    State.CLOSING: "giving the lock back",
+    State.ENDED: "done",
+}
+
+
+def timeline_line(announce: Announce, started_at: float) -> str:
+    """Return a line of the timeline; `started_at` is the run's start on the clock of `announce`."""
+    seconds = max(0.0, announce.at - started_at)
+    message = " ".join(announce.message.split())
+    return f"{seconds:6.1f}s  {announce.event:<10}  {message}"
+
+
+def waiting_for(attempt: Attempt, now: float) -> str:
+    """Return what an attempt waits for, and why it has not come yet: the heartbeat's message."""
+    return "; ".join(_waits(attempt, now))
+
+
+def _waits(attempt: Attempt, now: float) -> Iterator[str]:
+    if attempt.contact.why_not is not None:
+        yield f"no contact with the API server: {attempt.contact.why_not}"
+    match attempt.state:
+        case State.WRITING:
+            rest = ", ".join(str(write.ref) for write in attempt.queue[:_MOST_TOLD])
+            yield f"writing {rest}" if rest else "waiting for the answer to a write"
+        case State.FOLLOWING | State.BAKING:
+            yield from _following(attempt, now)
+        case state:
+            yield _STANDING[state]
+
+
+def _following(attempt: Attempt, now: float) -> Iterator[str]:
+    lines = [
+        _line(rollout, now)
+        for ref, rollout in attempt.rollouts.items()
+        if ref not in attempt.departures
+    ]
+    waiting = [line for line in lines if line]
+    yield from waiting[:_MOST_TOLD]
+    if len(waiting) > _MOST_TOLD:
+        yield f"{len(waiting) - _MOST_TOLD} more Deployments"
+    if not waiting and attempt.state is State.BAKING and attempt.leg is Leg.FORWARD:
+        left = attempt.baked_since + attempt.bake_seconds - now
+        yield f"complete; watching for another {max(0.0, left):.0f} s"
+    elif not waiting:
+        yield "waiting for the verdict to be read again"
+
+
+def _line(rollout: Rollout, now: float) -> str:
+    """Return what one Deployment still lacks, "" where it is complete."""
+    verdict = rollout.verdict(now)
+    if verdict.kind is VerdictKind.COMPLETE:
+        return ""
+    causes = verdict.causes or rollout.causes(now)
+    return f"{rollout.ref}: {verdict.message}{_because(causes)}"
+
+
+def _because(causes: tuple[Cause, ...]) -> str:
+    return f" ({causes[0].reason}: {causes[0].message})" if causes else ""

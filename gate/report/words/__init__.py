@@ -1,0 +1,13 @@
+"""What a result means in words: headline, advice, names of objects."""
+
+__all__ = [
+    "advice",
+    "attempt_advice",
+    "facts",
+    "fault",
+    "grade",
+    "half_applied",
+    "headline",
+    "object_names",
+    "refusal",
+]

@@ -1,0 +1,389 @@
+"""What to do next: for each reason the advice and, where there is one, the command to copy.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from gate.cluster_name import ClusterName
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.attempt_advice import (
+    CHANGED_MEANWHILE,
+    WITHOUT_A_DEPLOYMENT,
+    Step,
+    claims_of,
+    hinted,
+)
+from gate.report.words.check_advice import OF_CHECKS, ask_again
+from gate.report.words.crash_advice import crash_advice
+from gate.report.words.fate import fate_of, fate_words, grouped
+from gate.report.words.half_applied import is_innocent
+from gate.report.words.headline import is_made_again
+from gate.report.words.object_advice import object_advice
+from gate.report.words.object_names import deployment_name
+from gate.report.words.return_advice import (
+    after_refused_writes,
+    hindrances,
+    look_at_version_before,
+)
+from gate.report.words.undo_advice import undo_advice
+
+_SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
+
+
+def next_steps(result: Result) -> tuple[Step, ...]:
+    """Return what a person should do now, the cluster's state first; at most four steps."""
+    if result["exit_code"] is None:
+        return ()  # a recording without an end says nothing of what runs since
+    worst = worst_deployment(result)
+    if worst is None:
+        steps = [*_of_attempt(result)]
+    else:
+        steps = [*_for_state(result, worst), *_for_reason(result, worst)]
+        if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
+            steps.reverse()  # whoever paused it may want it to go on
+        steps += _for_innocent(result, worst)
+        if not steps and result["reason"] == Reason.APPLY_REJECTED:
+            steps = [*_of_attempt(result)]
+    return (*steps, *(Step(text, command) for text, command in object_advice(result)))
+
+
+def worst_deployment(result: Result) -> DeploymentResult | None:
+    """Return the Deployment that gave the attempt its end, None where there is none."""
+    ranked = sorted(
+        result["deployments"],
+        key=lambda d: (
+            result["outcome"] == Outcome.FAILED and is_innocent(d),
+            d["outcome"] != result["outcome"],
+            d["reason"] != result["reason"],
+            not d["evidence"],
+        ),
+    )
+    return next(iter(ranked), None)
+
+
+def cluster_of(result: Result) -> ClusterName:
+    """Return how a command names the run's cluster."""
+    return ClusterName(result["context"], result["kubeconfig"])
+
+
+def _place(result: Result, worst: DeploymentResult) -> list[str]:
+    return cluster_of(result).flags(worst["namespace"])
+
+
+def telling_reason(deployment: DeploymentResult) -> str:
+    """Return what was wrong underneath where the rule that decided says little itself."""
+    causes = deployment["causes"]
+    if deployment["reason"] in _SAYS_LITTLE and causes:
+        return causes[0]["reason"]
+    return deployment["reason"]
+
+
+def _of_attempt(result: Result) -> Iterator[Step]:
+    if result["outcome"] == Outcome.LOST_CONTACT:
+        yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
+        return
+    if result["hint"] and "\n" not in result["hint"]:
+        yield hinted(result["hint"])
+        return
+    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
+        yield from claims
+        return
+    worst = worst_deployment(result)
+    if result["reason"] in OF_CHECKS:
+        text = "ask the checks by themselves, step by step"
+        yield ask_again(result, text, "", cluster_of(result).flags())
+        return
+    flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
+    for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
+        yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
+
+
+def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Iterate what the state of the cluster asks for, whatever led to it."""
+    match result["outcome"]:
+        case Outcome.ROLLBACK_FAILED:
+            yield _step(result, worst, "look at it now:", "status")
+            rollback = result["rollback"]
+            if result["recoverable"]:
+                yield _step(
+                    result, worst, "once its cause is gone, finish the rollback:", "recover"
+                )
+            elif rollback is not None and not rollback["written_at"]:
+                yield from _undo(result, worst, "once its cause is gone, go back again:")
+        case Outcome.LOST_CONTACT:
+            yield _step(result, worst, f"{_once_it_answers(result)}, look:", "status")
+            if result["recoverable"]:
+                yield _step(result, worst, "then finish what this run left:", "recover")
+            else:
+                yield Step("then apply again: it goes on from what runs")
+        case Outcome.INTERRUPTED:
+            yield _step(result, worst, "judge what goes on without the gate:", "verify")
+            yield from _after_interrupt(result, worst)
+        case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
+            yield from _for_bad_version(result, worst)
+        case _:
+            return
+
+
+def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Say what became of those that another one's failure left: nothing has to be done about it."""
+    if result["outcome"] != Outcome.FAILED or is_innocent(worst):
+        return
+    left = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
+    for fate, alike in grouped(left, partial(fate_of, result)):
+        names = ", ".join(deployment_name(result, one) for one in alike)
+        them = "it" if len(alike) == 1 else "them"
+        left_so = fate_words(fate, len(alike))
+        yield Step(f"{names} {left_so}: nothing was found against {them}")
+
+
+def _once_it_answers(result: Result) -> str:
+    match result["reason"]:
+        case Reason.FORBIDDEN:
+            return "once the rights are back"
+        case Reason.UNAUTHORIZED:
+            return "with credentials that are accepted"
+        case _:
+            return "once the API server answers"
+
+
+def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead on or back from what a signal left; without a lock there is nothing to recover."""
+    rollback = result["rollback"]
+    is_on_its_way_back = rollback is not None and bool(rollback["written_at"])
+    if result["recoverable"] and is_on_its_way_back:
+        yield _step(result, worst, "or follow the rollback to its end:", "recover")
+    elif result["recoverable"]:
+        text = "or finish what this run left, forward if it is complete, back if not:"
+        yield _step(result, worst, text, "recover")
+    elif is_on_its_way_back:
+        yield Step("or apply again what is to run: it goes on from there")
+    elif worst["changed"]:
+        yield from _undo(result, worst, "or return to what served before:")
+        yield Step("or apply again: it goes on from what runs")
+
+
+def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    if worst["baseline"] is None:
+        if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
+            text = "no verified version to return to is known; what there is:"
+            yield _step(result, worst, text, "history")
+    else:
+        yield from _undo(result, worst, "to return to what served before:")
+
+
+def _is_new(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that this run created: nothing served before it."""
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return any(
+        item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
+        for item in result["objects"]
+        if (item["kind"], item["namespace"], item["name"]) == place
+    )
+
+
+def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
+    for said, words in undo_advice(result, worst, text):
+        yield _step(result, worst, said, *words) if words else Step(said)
+
+
+def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
+    words = ["rollout-gate", verb, worst["name"], *_place(result, worst), *more]
+    return Step(text, shlex.join(words))
+
+
+def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    reason = telling_reason(worst)
+    if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
+        if any(cause["reason"] == Reason.PAUSED for cause in worst["causes"]):
+            yield _step(result, worst, _RESUME, "resume")
+        else:
+            yield from _for_hindered_return(result, worst)
+        return
+    if worst["outcome"] == Outcome.VERIFIED:
+        if reason == Reason.VACUOUS:
+            yield Step("--require-pods refuses a Deployment without pods")
+    else:
+        yield from _for(reason, result, worst)
+
+
+def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to what keeps the version before from serving again, as far as a cause says it."""
+    if found := hindrances(worst):
+        yield from _for(found[-1], result, worst)
+    else:
+        yield from after_refused_writes(result, worst)
+        yield from look_at_version_before(result, worst)
+
+
+def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Iterate the advice for one reason."""
+    if reason in _DERIVED:
+        yield from _DERIVED[reason](result, worst)
+    elif reason in _STANDING:
+        text, command = _STANDING[reason]
+        name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
+        cluster = shlex.join(cluster_of(result).flags())
+        yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
+
+
+_RESUME = "when whoever paused it agrees, resume it:"
+_STATUS = "rollout-gate status {name} {place}"
+_HISTORY = "rollout-gate history {name} {place}"
+_STANDING: dict[str, tuple[str, str]] = {
+    Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
+    Reason.CONTAINER_CONFIG: (
+        "create the ConfigMap, Secret or key that the message names:",
+        "kubectl get configmaps,secrets {place}",
+    ),
+    Reason.AVAILABILITY_LOST: (
+        "its pods were ready and are not any more: see which, and whether what they need is there:",
+        _STATUS,
+    ),
+    Reason.READINESS_LOST: (
+        "readiness comes and goes: check the probe's time limits and the load",
+        "",
+    ),
+    Reason.NOT_READY: (
+        "the containers run and their readiness probe does not pass: check both",
+        "",
+    ),
+    Reason.UNSCHEDULABLE: (
+        "no node takes the pods: compare their requests, selectors and tolerations with:",
+        "kubectl describe nodes {cluster}",
+    ),
+    Reason.REPLICA_SET_CREATE_ERROR: (
+        "mend what the controller could not create, then apply again",
+        "",
+    ),
+    Reason.CONTROLLER_NOT_OBSERVING: (
+        "kube-controller-manager does not act on Deployments: ask who runs the cluster",
+        "",
+    ),
+    Reason.SET_INCOMPLETE: (
+        "restore by hand what could not be returned; it is named among the causes",
+        "",
+    ),
+    Reason.SIBLING_FAILED: (
+        "nothing was found against it: mend the Deployment that failed, then apply again",
+        "",
+    ),
+    Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
+    Reason.TIMEOUT: (
+        "if it is merely slow, raise --timeout; see what it waits for:",
+        _STATUS,
+    ),
+    Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
+    Reason.PAUSED: (
+        _RESUME,
+        "rollout-gate resume {name} {place}",
+    ),
+    Reason.REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.IRREVERSIBLE: (
+        "give the object a new name in the manifest, so that the old one stays to return to",
+        "",
+    ),
+    Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
+    Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
+    Reason.NOT_RESTORED: (
+        "find out what alters it on its way in:",
+        "kubectl get mutatingwebhookconfigurations {cluster}",
+    ),
+}
+
+
+def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    yield from crash_advice(worst, _place(result, worst))
+
+
+def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
+    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
+    changed = [image for image in worst["new"]["images"] if image not in served]
+    command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
+    yield Step("check that the tag exists and that the pull secret may read it:", command)
+
+
+def _denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    if any("quota" in cause["message"] for cause in worst["causes"]):
+        command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
+        beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
+        text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
+        yield Step(text, command)
+    else:
+        yield Step("the message names the policy or webhook that refuses the pods")
+
+
+def _has_old_pods(deployment: DeploymentResult) -> bool:
+    """Tell whether another version had pods when the new one was judged."""
+    judged = deployment["trees"][0]["replicasets"] if deployment["trees"] else []
+    return any(one["role"] == "old" and one["wanted"] for one in judged)
+
+
+def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "history")]
+
+
+def _deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Advise by what is left: an apply is refused while the deletion, or the namespace's, waits."""
+    seen, place = worst["deletion"], _place(result, worst)
+    if is_made_again(result, worst):
+        text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
+        yield _step(result, worst, text, "history")
+        return
+    if seen is not None and seen["namespace_goes"]:
+        name = worst["namespace"]
+        yield Step(
+            f"somebody deleted namespace {name}, and everything in it goes with it: find out who;"
+            " nothing can be applied there until it is created again"
+        )
+        return
+    if seen is not None and not seen["done"]:
+        words = ["kubectl", "wait", "--for=delete", f"deployment/{worst['name']}", *place]
+        yield Step("an apply is refused until it is gone; wait for that:", shlex.join(words))
+        words = ["kubectl", "get", f"deployment/{worst['name']}", *place, "-o", "yaml"]
+        yield Step("if it stays, see who has to remove its finalizers:", shlex.join(words))
+        return
+    if seen is not None and seen["pods"] != 0:
+        words = ["kubectl", "get", "replicasets,pods", *place]
+        yield Step("somebody deleted it: see whether its pods go too:", shlex.join(words))
+        yield Step("then apply again if it is still wanted")
+        return
+    yield Step("somebody deleted it: apply again if it is still wanted")
+
+
+def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to the numbers; what went back is no version that could be asked about any more."""
+    if worst["outcome"] == Outcome.REFUSED:
+        return
+    gone = worst["running"] in ("baseline", "none")
+    text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
+    yield ask_again(result, text, worst["name"], _place(result, worst))
+    if worst["outcome"] == Outcome.INCONCLUSIVE:
+        yield from _undo(result, worst, "if it is bad after all, return to what served before:")
+
+
+def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
+    if worst["outcome"] == Outcome.REFUSED:
+        yield from WITHOUT_A_DEPLOYMENT[Reason.UNREACHABLE]
+
+
+_DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
+    Reason.CRASH_LOOP: _crash,
+    Reason.IMAGE_PULL: _image,
+    Reason.POD_CREATE_DENIED: _denied,
+    Reason.CONFLICT: _conflict,
+    Reason.DELETED: _deleted,
+    Reason.UNREACHABLE: _unreachable,
+    Reason.CHECK_FAILED: _checks,
+    Reason.CHECK_INCONCLUSIVE: _checks,
+    Reason.CHECK_ERROR: _checks,
+}

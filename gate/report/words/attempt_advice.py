@@ -1,0 +1,71 @@
+"""What to do next where the reason of a run says it, and no Deployment says more."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.outcome import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do; `command` is "" where there is none to run."""
+
+    text: str
+    command: str = ""
+
+
+CHANGED_MEANWHILE: Final = (
+    "somebody else changed it meanwhile: look at what they did, then run the same command again"
+)
+WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
+    Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
+    Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
+    Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
+    Reason.FORBIDDEN: (
+        Step(
+            "ask for the rights that are missing; of a manifest, this prints the Role:",
+            "rollout-gate preflight --rbac -f PATH",
+        ),
+    ),
+    Reason.UNAUTHORIZED: (Step("get fresh credentials: the API server does not take these"),),
+    Reason.UNREACHABLE: (Step("check the server's address, the network and the kubeconfig"),),
+    Reason.GITOPS_MANAGED: (
+        Step("judge what the other tool rolls out instead:", "rollout-gate verify NAME"),
+        Step("or apply all the same with --allow-managed"),
+    ),
+    Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
+    Reason.NOT_FOUND: (Step("check name, namespace and context"),),
+    Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
+    Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
+}
+"""Advice by the reason of a run that followed no Deployment, or for which that counts alone."""
+_MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
+"""How the API server names a field manager in the answer to a server-side apply."""
+
+
+def claims_of(message: str) -> Iterator[Step]:
+    """Say how an apply claims the fields of the managers that a message names; nothing for none.
+
+    Only what has these flags meets such a conflict.
+    """
+    managers = dict.fromkeys(_MANAGER.findall(message))
+    if not managers:
+        return
+    flags = [word for name in managers for word in ("--take-over", name)]
+    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
+    yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def hinted(hint: str) -> Step:
+    """Return the hint of an error, which knows more than its reason; it may end in a command."""
+    text, _, command = hint.rpartition(": ")
+    if not command.startswith(("rollout-gate ", "kubectl ")):
+        return Step(hint)
+    return Step(f"{text or 'see'}:", command)

@@ -1,0 +1,20 @@
+"""What to do next about a check: the command that asks it again, with the flags of the run."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from gate.core.model.outcome import Reason
+from gate.report.schema.result import Result
+from gate.report.words.attempt_advice import Step
+
+OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
+_ADDED: Final = ", with this run's check flags added"
+
+
+def ask_again(result: Result, text: str, name: str, place: list[str]) -> Step:
+    """Return the step that asks the run's checks again; where its flags are not told it says so."""
+    flags = result["check_flags"]
+    words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), "--explain"]
+    return Step(f"{text}{_ADDED if flags is None else ''}:", shlex.join(words))

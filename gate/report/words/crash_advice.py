@@ -1,0 +1,54 @@
+"""What to do about a container that crashes: read what it said, as far as that was read.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from gate.report.schema.result import DeploymentResult, EvidenceResult
+from gate.report.words.attempt_advice import Step
+
+_INIT_CONTAINER = "init container "
+"""How a cause calls one (`gate.core.rollout.causes`)."""
+_LAST_WORD = re.compile(
+    r", exit code (?:-?\d+|unknown), (?:not restarted yet|\d+ restarts?)"
+    r"(?:, \w+ of them while this run watched)?: \S"
+)
+"""What stands in a cause before what a container said as it ended (`gate.core.rollout.causes`)."""
+
+
+def crash_advice(worst: DeploymentResult, place: Sequence[str]) -> Iterator[Step]:
+    """Lead to what the container said that crashes; where it said nothing, do not claim so.
+
+    `place` are the flags of kubectl for the Deployment's cluster and namespace.
+    """
+    name = worst["causes"][0]["message"].partition(":")[0] if worst["causes"] else ""
+    container = name.removeprefix(_INIT_CONTAINER)
+    called = name if name != container else f"container {name}" if name else "its container"
+    pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
+    if any(piece["kind"] == "log" for piece in pieces):
+        text = f"read the end of the log of {called}, mend what it names, then apply again"
+    elif _has_last_word(worst, pieces):
+        text = f"read what {called} said as it ended, mend that, then apply again"
+    else:
+        text = f"find out why {called} ended: neither a log nor a last word of it could be read"
+    yield Step(text)
+    if pieces and worst["running"] in ("new", "mixed"):
+        words = [
+            *place,
+            pieces[0]["pod"],
+            "-c",
+            container or pieces[0]["container"],
+        ]
+        yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
+
+
+def _has_last_word(worst: DeploymentResult, pieces: Sequence[EvidenceResult]) -> bool:
+    """Tell whether what the container said as it ended is shown, as evidence or in the cause."""
+    if any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
+        return True
+    return bool(worst["causes"]) and bool(_LAST_WORD.search(worst["causes"][0]["message"]))

@@ -1,0 +1,152 @@
+"""What a page says of a result beside its details: the words that Markdown and HTML share.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gate.core.model.outcome import Outcome
+from gate.duration import format_seconds
+from gate.report.document.deletion import deletion_words
+from gate.report.schema.result import (
+    DeploymentResult,
+    EvidenceResult,
+    ObjectResult,
+    Result,
+    Running,
+    Standing,
+)
+from gate.report.style.style import Style
+from gate.report.words.advice import cluster_of, worst_deployment
+from gate.report.words.attempt_advice import Step
+from gate.report.words.grade import Grade, result_grade
+from gate.report.words.headline import headline, version_words
+from gate.report.words.object_names import namespaces_of
+
+_ONE_LINE: Final = Style(width=1_000_000)
+_RUNS: Final[Mapping[Running, str]] = {
+    "new": "the new version",
+    "baseline": "the version before",
+    "mixed": "pods of more than one version",
+    "none": "no pod: scaled to 0",
+    "other": "none of these versions",
+    "unknown": "not known",
+}
+_STANDS: Final[Mapping[Standing, str]] = {
+    "as-written": "as this run left it",
+    "changed": "changed since",
+    "not-as-sent": "not as it was sent",
+    "deleted": "does not exist",
+    "being-deleted": "being deleted",
+    "recreated": "made anew",
+    "unread": "not known",
+}
+_FRACTION: Final = re.compile(r"(?<=\d)\.\d+(?=[Z+-]|$)")
+_KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
+
+
+def outcome_words(result: Result) -> str:
+    """Return the outcome as it stands over a page."""
+    return result["outcome"].replace("-", " ").upper()
+
+
+def sentence(result: Result) -> str:
+    """Return what the outcome means here, in one sentence."""
+    return headline(result, _ONE_LINE)[0].partition("): ")[2]
+
+
+def surroundings(result: Result) -> list[tuple[str, str]]:
+    """Return where and when it was, as labels and texts."""
+    rows = [
+        ("namespace", ", ".join(namespaces_of(result))),
+        ("context", result["context"]),
+        ("server", result["server"]),
+        ("started", _moment(result["started_at"])),
+        ("took", format_seconds(result["duration_seconds"])),
+        ("attempt", result["attempt"]),
+        ("trace", _trace_id(result["traceparent"])),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+def _trace_id(traceparent: str) -> str:
+    """Return what a tracing system is asked for (W3C Trace Context: the second field)."""
+    return traceparent.partition("-")[2].partition("-")[0]
+
+
+def _moment(time: str) -> str:
+    """Return an RFC 3339 time without the parts of a second."""
+    return _FRACTION.sub("", time).replace("+00:00", "Z")
+
+
+def runs_now(deployment: DeploymentResult) -> str:
+    """Say whose pods run, and what they run."""
+    if deployment["deletion"] is not None:
+        return deletion_words(deployment)
+    running = deployment["running"]
+    version = {"new": deployment["new"], "baseline": deployment["baseline"]}.get(running)
+    said = _RUNS[running]
+    return f"{said}: {version_words(version)}" if version is not None else said
+
+
+def not_taken_back(result: Result) -> list[ObjectResult]:
+    """Return the objects that stand as this attempt left them although it failed."""
+    if result_grade(result) is Grade.GOOD:
+        return []
+    return [item for item in result["objects"] if item["action"] in _NOT_TAKEN_BACK]
+
+
+_NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting")
+
+
+def stands(item: ObjectResult) -> str:
+    """Say how an object stood at the end, "" where nobody looked."""
+    at_end = item["at_end"]
+    if at_end is None:
+        return ""
+    words = _STANDS[at_end["state"]]
+    by = f" by {', '.join(at_end['managers'])}" if at_end["managers"] else ""
+    what = ", ".join(at_end["fields"] or at_end["finalizers"])
+    return f"{words}{by}" + (f": {what}" if what else "")
+
+
+def piece_title(piece: EvidenceResult) -> str:
+    """Say what a piece of evidence is."""
+    where = f"pod/{piece['pod']}" if piece["pod"] else "the ReplicaSet"
+    where += f", container {piece['container']}" if piece["container"] else ""
+    at = f", {piece['at']}" if piece["at"] else ""
+    previous = "previous " if piece["previous"] else ""
+    return f"{previous}{_KINDS[piece['kind']]} {where}{at}"
+
+
+def look_further(result: Result) -> list[Step]:
+    """Return the commands that show more of the Deployment that decided, ready to be copied."""
+    worst = worst_deployment(result)
+    if worst is None or result["outcome"] == Outcome.USAGE:
+        return []
+    return [*_commands(result, worst)]
+
+
+def _commands(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    place = cluster_of(result).flags(worst["namespace"])
+    name = worst["name"]
+    yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
+    yield _step("the revisions:", "rollout-gate history", name, *place)
+    if worst["new"]["replicaset"]:
+        replica_set = f"replicaset/{worst['new']['replicaset']}"
+        yield _step("the new ReplicaSet:", "kubectl describe", replica_set, *place)
+    events = "--for", f"deployment/{name}"
+    yield _step("what the cluster said of it:", "kubectl events", *events, *place)
+    if worst["running"] in ("new", "mixed"):
+        pods = [piece["pod"] for piece in worst["evidence"] if piece["pod"]]
+        for pod in list(dict.fromkeys(pods))[:1]:
+            yield _step("the pod:", "kubectl describe", f"pod/{pod}", *place)
+
+
+def _step(text: str, command: str, *words: str) -> Step:
+    return Step(text, f"{command} {shlex.join(words)}")

@@ -1,0 +1,37 @@
+"""Whether a version is at fault, or was kept from starting by what is around it."""
+
+from __future__ import annotations
+
+from gate.core.model.outcome import Reason
+from gate.report.schema.result import DeploymentResult
+
+_OUTSIDE = frozenset(
+    {
+        Reason.POD_CREATE_DENIED,
+        Reason.REPLICA_SET_CREATE_ERROR,
+        Reason.UNSCHEDULABLE,
+        Reason.CONTROLLER_NOT_OBSERVING,
+    }
+)
+"""What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
+_OF_THE_VERSION = frozenset(
+    {
+        Reason.CRASH_LOOP,
+        Reason.OUT_OF_MEMORY,
+        Reason.READINESS_LOST,
+        Reason.AVAILABILITY_LOST,
+        Reason.CHECK_FAILED,
+        Reason.IMAGE_PULL,
+        Reason.CONTAINER_CONFIG,
+        Reason.NOT_READY,
+    }
+)
+
+
+def verb_of(deployment: DeploymentResult) -> str:
+    """Say what is known against a version: one that could not start may be as good as any."""
+    own = [c["reason"] for c in deployment["causes"] if c["reason"] != Reason.SIBLING_FAILED]
+    underneath = {deployment["reason"], *own[:1]}
+    if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
+        return "did not complete"
+    return "failed"

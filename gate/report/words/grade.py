@@ -1,0 +1,69 @@
+"""What an outcome is to who reads it: good, bad, broken off, or not decided."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.outcome import Outcome
+from gate.report.schema.result import CheckResult, Result
+
+
+class Grade(enum.StrEnum):
+    """How a run, a Deployment or a check is to be taken."""
+
+    GOOD = "good"
+    BAD = "bad"
+    """The version, or what was asked for, is at fault."""
+    BROKEN = "broken"
+    """Something else kept it from a verdict."""
+    UNSURE = "unsure"
+    """There was too little to tell by."""
+
+
+GRADES: Final[Mapping[Outcome, Grade]] = {
+    Outcome.VERIFIED: Grade.GOOD,
+    Outcome.APPLIED: Grade.GOOD,
+    Outcome.OBSERVED: Grade.GOOD,
+    Outcome.USAGE: Grade.BAD,
+    Outcome.REFUSED: Grade.BAD,
+    Outcome.ROLLED_BACK: Grade.BAD,
+    Outcome.ROLLBACK_FAILED: Grade.BAD,
+    Outcome.FAILED: Grade.BAD,
+    Outcome.INTERNAL_ERROR: Grade.BROKEN,
+    Outcome.SUPERSEDED: Grade.BROKEN,
+    Outcome.LOST_CONTACT: Grade.BROKEN,
+    Outcome.INTERRUPTED: Grade.BROKEN,
+    Outcome.INCONCLUSIVE: Grade.UNSURE,
+}
+
+
+def grade(outcome: str) -> Grade:
+    """Return the grade of an outcome, as it stands in a document."""
+    return GRADES[Outcome(outcome)]
+
+
+def result_grade(result: Result) -> Grade:
+    """Return the grade of a run; one that was only observed is good where it found nothing bad.
+
+    What a recording that holds no end comes to is not what its run came to.
+    """
+    found = grade(result["outcome"])
+    if result["exit_code"] is None:
+        return Grade.UNSURE
+    deployments = [grade(one["outcome"]) for one in result["deployments"]]
+    if result["outcome"] == Outcome.OBSERVED and set(deployments) - {Grade.GOOD}:
+        return Grade.UNSURE
+    return found
+
+
+def check_grade(check: CheckResult) -> Grade:
+    """Return the grade of a check; one that is not required decides nothing, and is never bad."""
+    match check["verdict"]:
+        case "pass":
+            return Grade.GOOD
+        case "fail" if check["required"]:
+            return Grade.BAD
+        case _:
+            return Grade.UNSURE

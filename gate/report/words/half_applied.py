@@ -1,0 +1,53 @@
+"""What to say of an apply that did not come to all its writes, and of what it never wrote.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.schema.result import DeploymentResult, Result
+
+_HOW: Final[Mapping[str, str]] = {
+    Reason.APPLY_REJECTED: "the apply was rejected half-way",
+    Reason.INTERRUPTED: "the apply broke off half-way",
+}
+
+
+def how_it_ended(result: Result) -> str:
+    """Say what cut an apply off half-way, "" where a version came to its own end."""
+    how = _HOW.get(result["reason"], "")
+    if result["reason"] == Reason.APPLY_REJECTED or not result["deployments"]:
+        return how
+    return how if all(map(is_unwritten, result["deployments"])) else ""
+
+
+def is_unwritten(deployment: DeploymentResult) -> bool:
+    """Tell whether an attempt with writes never came to a Deployment."""
+    return not (deployment["changed"] or deployment["new"]["replicaset"])
+
+
+def stays_as_created(deployment: DeploymentResult) -> bool:
+    """Tell whether an apply created a Deployment, was cut off, and left it when it went back."""
+    return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW
+
+
+def is_unchanged_neighbour(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that the run found and left as it was from those that it changed."""
+    changed = any(item["action"] != "unchanged" for item in result["objects"])
+    return changed and not deployment["changed"] and not is_unwritten(deployment)
+
+
+def is_innocent(deployment: DeploymentResult) -> bool:
+    """Tell a Deployment against which nothing was found from the one whose failure it shares."""
+    causes = {cause["reason"] for cause in deployment["causes"]}
+    return deployment["reason"] == Reason.SIBLING_FAILED and causes <= {Reason.SIBLING_FAILED}
+
+
+def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
+    superseded = deployment["outcome"] == Outcome.SUPERSEDED
+    return superseded and result["rollback"] is not None and is_unwritten(deployment)

@@ -1,0 +1,271 @@
+"""The first line of a verdict: the outcome in words, its exit code, and what that means here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.attempt.state import SIGNAL_BASE
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.signal_names import signal_name
+from gate.report.schema.result import DeploymentResult, Result, Running, Version
+from gate.report.style.style import Style, Symbol, Tone
+from gate.report.words.fate import GONE, Fate, fate_of, fate_words
+from gate.report.words.fault import verb_of
+from gate.report.words.half_applied import (
+    how_it_ended,
+    is_left_alone,
+    is_unchanged_neighbour,
+    is_unwritten,
+    stays_as_created,
+)
+from gate.report.words.object_names import deployment_name, object_name, some_names
+from gate.report.words.refusal import NOTHING, NOTHING_NEW
+from gate.report.words.several_deployments import (
+    MOST_NAMED,
+    names_of,
+    of_several,
+    what_others_did,
+    why_back,
+)
+
+RECOVERED = "recovered"
+"""The event of a timeline that tells how the end of an earlier attempt went."""
+_NO_ANSWER = "the API server gave no answer in time"
+_LOST: Final[Mapping[str, str]] = {
+    Reason.FORBIDDEN: "the API server no longer lets this run read what it wrote",
+    Reason.UNAUTHORIZED: "the API server no longer accepts this run's credentials",
+}
+_RUNS_AFTER: Final[Mapping[Running, str]] = {
+    "new": "the new version still runs",
+    "baseline": "only the version before has pods",
+    "mixed": "pods of both versions run",
+    "none": "no pod runs",
+    "other": "no pod of either version runs",
+    "unknown": "what runs is unknown",
+}
+_SIGNS = {
+    Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
+    Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
+    Outcome.OBSERVED: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.INCONCLUSIVE: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.SUPERSEDED: (Symbol.UNSURE, Tone.UNSURE),
+    Outcome.LOST_CONTACT: (Symbol.UNSURE, Tone.BAD),
+    Outcome.INTERRUPTED: (Symbol.UNSURE, Tone.UNSURE),
+}
+
+
+def headline(result: Result, style: Style) -> list[str]:
+    """Return the first line, or two where it is long."""
+    sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
+    words = result["outcome"].replace("-", " ").upper()
+    start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
+    first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, style.roomy(2))
+    if first.startswith(start):
+        first = style.painted(start, tone) + first.removeprefix(start)
+    return [first, *(f"  {line}" for line in rest)]
+
+
+def exit_words(result: Result) -> str:
+    """Return how the process ended, in words."""
+    code = result["exit_code"]
+    return "its end is not recorded" if code is None else f"exit {code}"
+
+
+def version_words(version: Version) -> str:
+    """Return a version in words: its revision and images, as far as they are known."""
+    revision = version["revision"]
+    was = f" (was revision {version['was_revision']})" if version["was_revision"] else ""
+    known = [f"revision {revision}{was}"] if revision is not None else []
+    return ", ".join([*known, *version["images"]]) or "an unknown version"
+
+
+def _sentence(result: Result) -> str:
+    match result["outcome"]:
+        case Outcome.OBSERVED:
+            would = result["message"].partition(" because ")[0]
+            failed = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+            return f"{would}; what failed stays in place" if failed else would
+        case Outcome.INTERRUPTED:
+            number = (result["exit_code"] or 0) - SIGNAL_BASE
+            return f"by {signal_name(number)}; {result['message']}"
+        case Outcome.LOST_CONTACT:
+            return f"{_LOST.get(result['reason'], _NO_ANSWER)}; what runs is unknown"
+        case Outcome.INTERNAL_ERROR:
+            return "a bug in rollout-gate; what runs is unknown"
+        case Outcome.USAGE | Outcome.REFUSED:
+            return NOTHING_NEW if _after_recovery(result) else NOTHING
+        case _:
+            return _of_deployments(result)
+
+
+def _after_recovery(result: Result) -> bool:
+    """Tell whether what an earlier attempt had left was finished first."""
+    return any(entry["event"] == RECOVERED for entry in result["timeline"])
+
+
+def _of_deployments(result: Result) -> str:
+    deployments = result["deployments"]
+    half = how_it_ended(result)
+    if half and result["outcome"] == Outcome.ROLLED_BACK:
+        return f"{half}; {_taken_back(result)}"
+    if half and result["outcome"] == Outcome.FAILED:
+        return f"{half}; {_left(result, deployments)}"
+    if len(deployments) == 1:
+        return _of_one(result, deployments[0])
+    if not deployments:
+        return _of_bare_objects(result)
+    if result["outcome"] == Outcome.VERIFIED:
+        return f"all {len(deployments)} Deployments run what was applied"
+    return of_several(result)
+
+
+def _taken_back(result: Result) -> str:
+    created = [one for one in result["deployments"] if stays_as_created(one)]
+    if created:
+        verb = "stays" if len(created) == 1 else "stay"
+        names = names_of(result, created)
+        return f"what was there before went back; {names}, created by it, {verb}"
+    if not _is_as_before(result):
+        return "what was written went back, but not all of it"
+    first, *others = result["deployments"]
+    name, baseline = deployment_name(result, first), first["baseline"]
+    if first["running"] == "none" and not others:
+        return f"what was written went back; {name} is scaled to 0, and nothing serves"
+    if others or baseline is None or first["running"] != "baseline":
+        return "what was written went back"
+    return f"what was written went back, and {name} runs {version_words(baseline)}"
+
+
+def _left(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Say what an apply that was cut off leaves, and does not take back."""
+    unwritten = [one for one in deployments if is_unwritten(one)]
+    if not unwritten:
+        return "what was written stands"
+    return f"what was written stands, without {names_of(result, unwritten)}"
+
+
+def _of_bare_objects(result: Result) -> str:
+    match result["outcome"]:
+        case Outcome.VERIFIED:
+            return f"{result['message']}, and its checks pass; there is no Deployment to judge"
+        case Outcome.ROLLED_BACK if _is_as_before(result):
+            return "what was applied is as it was before"
+        case Outcome.ROLLED_BACK:
+            return "what was applied went back, but not all is as it was before"
+        case Outcome.ROLLBACK_FAILED:
+            return "not all that was applied was taken back: it needs a person"
+        case _:
+            return result["message"]
+
+
+def _is_as_before(result: Result) -> bool:
+    """Tell whether all is as it was before, by what was done and by the last look."""
+    done = {item["action"] for item in result["objects"]}
+    standing = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
+    found = {at_end["state"] for at_end in standing if at_end is not None}
+    return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
+
+
+def _of_one(result: Result, deployment: DeploymentResult) -> str:
+    name, baseline = deployment_name(result, deployment), deployment["baseline"]
+    if result["outcome"] == Outcome.ROLLBACK_FAILED != deployment["outcome"]:
+        did = verb_of(deployment)
+        return f"{name} {did}; not all that goes with it was restored: it needs a person"
+    match deployment["outcome"]:
+        case Outcome.VERIFIED:
+            return _verified(result, deployment)
+        case Outcome.ROLLED_BACK:
+            back = version_words(baseline) if baseline is not None else "what was before"
+            why, fate = why_back(result, [deployment]), fate_of(result, deployment)
+            if fate in GONE:
+                return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
+            if deployment["running"] == "none":
+                return f"{why}; {back} is back, scaled to 0; nothing serves"
+            return f"{why}; {back} serves again, verified"
+        case Outcome.ROLLBACK_FAILED:
+            runs = _RUNS_AFTER[deployment["running"]]
+            did = verb_of(deployment)
+            return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
+        case Outcome.INCONCLUSIVE:
+            return f"{name} is complete, but its checks lacked evidence; the new version was kept"
+        case Outcome.SUPERSEDED:
+            return _superseded(result, deployment)
+        case _:
+            return _failed(result, deployment)
+
+
+def _superseded(result: Result, deployment: DeploymentResult) -> str:
+    name, is_deleted = deployment_name(result, deployment), deployment["reason"] == Reason.DELETED
+    did = what_others_did(deployment)
+    if is_left_alone(result, deployment) and did != "is deleting":
+        left = "was not made anew" if is_deleted else "was left alone"
+        return f"somebody else {did} {name}, which {left}"
+    if did == "deleted":
+        and_made = " and made again" if is_made_again(result, deployment) else ""
+        return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
+    return f"somebody else {did} {name}; {_what_was_written(result)}"
+
+
+def _what_was_written(result: Result) -> str:
+    """Say what a way back had written before somebody else's change was seen.
+
+    Of objects beside a Deployment nobody can tell whether that change was made already, only that
+    it was not known.
+    """
+    returned = [
+        object_name(result, one)
+        for one in result["objects"]
+        if one["action"] == "restored" and one["kind"] != "Deployment"
+    ]
+    if not returned:
+        return "nothing was written after that"
+    were = "was" if len(returned) == 1 else "were"
+    names = some_names(returned, MOST_NAMED)
+    return f"nothing was written once that was seen; {names} {were} returned before"
+
+
+def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that was deleted and created again, by the last look at it."""
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return any(
+        at_end["state"] == "recreated"
+        for one in result["objects"]
+        if (at_end := one["at_end"]) and (one["kind"], one["namespace"], one["name"]) == place
+    )
+
+
+def _verified(result: Result, deployment: DeploymentResult) -> str:
+    name, new = deployment_name(result, deployment), version_words(deployment["new"])
+    match deployment["reason"]:
+        case Reason.NO_CHANGE:
+            return f"{name} had nothing to change; {new} is healthy"
+        case Reason.VACUOUS:
+            return f"{name} has 0 replicas: it is as asked for, and nothing runs"
+        case _:
+            return f"{name} runs {new}"
+
+
+def _failed(result: Result, deployment: DeploymentResult) -> str:
+    name = deployment_name(result, deployment)
+    if is_unchanged_neighbour(result, deployment):
+        did = verb_of(deployment)
+        return f"{name} {did}, and this run had not changed it: it stands as it was"
+    if deployment["reason"] == Reason.PAUSED:
+        return f"{name} was paused half-way and still is"
+    did = f"the new version of {name} {verb_of(deployment)}"
+    fate = fate_of(result, deployment)
+    if fate is not Fate.STAYS:
+        serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
+        return f"{did}; the Deployment {fate_words(fate, 1)}{serves}"
+    match deployment["running"]:
+        case "new":
+            return f"{did}, and it is all that runs"
+        case "mixed":
+            return f"{did}, and runs beside the old one"
+        case "baseline":
+            return f"the new version of {name} has no pods; the old ones still serve"
+        case "other":
+            return f"{did}; nothing of it runs"
+        case _:
+            return f"{did}; what runs is unknown"

@@ -1,0 +1,93 @@
+"""What to do about objects that do not stand as the run left them, or that it left behind."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from gate.cluster_name import ClusterName
+from gate.core.model.outcome import Outcome
+from gate.report.schema.result import ObjectResult, Result
+from gate.report.words.object_names import object_name, some_names
+
+_MOST_NAMED = 3
+_DATA = ("ConfigMap", "Secret")
+_STAYING = ("changed", "kept")
+
+
+def object_advice(result: Result) -> Iterator[tuple[str, str]]:
+    """Iterate texts, each with a command to copy or ""."""
+    yield from _replacement(result)
+    leftover = [item for item in result["objects"] if _is_leftover(result, item)]
+    if leftover:
+        text = (
+            f"{_called(result, leftover)}: still what this run wrote; apply again if yours is to"
+            " win, or apply the configuration that theirs goes with"
+        )
+        yield text, ""
+    stuck = [item for item in result["objects"] if item["action"] == "deleting"]
+    if stuck:
+        text = f"{_called(result, stuck)}: see what its finalizers wait for:"
+        yield text, _look_at(result, stuck[0])
+    meddled = [item for item in result["objects"] if _is_meddled_with(item)]
+    if meddled and not leftover:
+        done = "apply again if this run's is to stand"
+        yield f"{_called(result, meddled)}: find out who did that; {done}", ""
+
+
+def immutable_objects(result: Result) -> list[ObjectResult]:
+    """Return what a failed attempt made immutable and could not take back.
+
+    Every apply and `undo` of the version before is refused as long as it exists. Other objects
+    that cannot go back hold what a deletion would lose.
+    """
+    if result["outcome"] not in (Outcome.ROLLBACK_FAILED, Outcome.FAILED):
+        return []
+    return [
+        item
+        for item in result["objects"]
+        if item["irreversible"] and item["kind"] in _DATA and item["action"] in _STAYING
+    ]
+
+
+def _replacement(result: Result) -> Iterator[tuple[str, str]]:
+    """Lead back to a version whose object can only be made anew."""
+    found = immutable_objects(result)
+    if not found:
+        return
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    namespace = found[0]["namespace"]
+    names = [_named(item) for item in found if item["namespace"] == namespace]
+    text = (
+        f"{_called(result, found)}: immutable now, no undo and no apply can change it; delete it:"
+    )
+    yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
+    text = "then apply the whole manifest of the version that is to run:"
+    yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
+def _is_leftover(result: Result, item: ObjectResult) -> bool:
+    at_end, ours = item["at_end"], item["action"] in ("created", "changed")
+    theirs = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
+    return theirs and ours and at_end is not None and at_end["state"] == "as-written"
+
+
+def _is_meddled_with(item: ObjectResult) -> bool:
+    at_end = item["at_end"]
+    if at_end is None or item["judged"] or item["action"] in ("deleted", "deleting", "left"):
+        return False
+    return at_end["state"] in ("changed", "deleted", "being-deleted", "recreated")
+
+
+def _called(result: Result, items: list[ObjectResult]) -> str:
+    return some_names([object_name(result, item) for item in items], _MOST_NAMED)
+
+
+def _named(item: ObjectResult) -> str:
+    return f"{item['kind'].lower()}/{item['name']}"
+
+
+def _look_at(result: Result, item: ObjectResult) -> str:
+    named = _named(item)
+    place = ClusterName(result["context"], result["kubeconfig"]).flags(item["namespace"])
+    return shlex.join(["kubectl", "get", named, *place, "-o", "yaml"])

@@ -1,0 +1,34 @@
+"""How a report names objects: with the namespace only where the run is about more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.report.schema.result import DeploymentResult, ObjectResult, Result
+
+
+def deployment_name(result: Result, deployment: DeploymentResult) -> str:
+    """Return `deployment/web`, or `deployment/web in shop`."""
+    return f"deployment/{deployment['name']}{_where(result, deployment['namespace'])}"
+
+
+def namespaces_of(result: Result) -> list[str]:
+    """Return the namespaces of a run: its Deployments', or its objects' where it has none."""
+    named = result["deployments"] or result["objects"]
+    return list(dict.fromkeys(item["namespace"] for item in named if item["namespace"]))
+
+
+def object_name(result: Result, item: ObjectResult) -> str:
+    """Return `configmap/settings`, or `configmap/settings in shop`."""
+    return f"{item['kind'].lower()}/{item['name']}{_where(result, item['namespace'])}"
+
+
+def some_names(names: Sequence[str], most: int) -> str:
+    """Return the first names, at most so many, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _where(result: Result, namespace: str) -> str:
+    places = {item["namespace"] for item in (*result["deployments"], *result["objects"])} - {""}
+    return f" in {namespace}" if namespace and len(places) > 1 else ""

@@ -1,0 +1,60 @@
+"""What to do about a way back that did not come to its end, by what kept it.
+
+Reads the result document alone, so that a report that is rendered again says the same.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+from gate.cluster_name import ClusterName
+from gate.core.model.outcome import Reason
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+
+_OF_A_RETURN: Final = (
+    Reason.POD_CREATE_DENIED,
+    Reason.UNSCHEDULABLE,
+    Reason.REPLICA_SET_CREATE_ERROR,
+    Reason.CONTROLLER_NOT_OBSERVING,
+    Reason.CONTAINER_CONFIG,
+    Reason.NOT_RESTORED,
+)
+"""What keeps the version before from serving again, as it would any."""
+
+
+def hindrances(deployment: DeploymentResult) -> list[str]:
+    """Return the reasons among the causes that keep any version from serving."""
+    found = (cause["reason"] for cause in deployment["causes"])
+    return [reason for reason in found if reason in _OF_A_RETURN]
+
+
+def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead on where the server would not take the writes of a way back for want of rights."""
+    if not any(cause["reason"] == Reason.FORBIDDEN for cause in worst["causes"]):
+        return
+    flags = shlex.join(_cluster(result).flags(worst["namespace"]))
+    for step in WITHOUT_A_DEPLOYMENT[Reason.FORBIDDEN]:
+        yield Step(step.text, f"{step.command} {flags}")
+
+
+def look_at_version_before(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to the version before where it does not serve; one that does shows no hindrance."""
+    baseline = worst["baseline"]
+    if baseline is None or not baseline["replicaset"] or _serves(worst, baseline["replicaset"]):
+        return
+    name = f"replicaset/{baseline['replicaset']}"
+    command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
+    yield Step("see what keeps the version before from serving:", command)
+
+
+def _serves(deployment: DeploymentResult, name: str) -> bool:
+    """Tell whether a ReplicaSet had all of its pods available when it was seen last."""
+    last = deployment["trees"][-1]["replicasets"] if deployment["trees"] else []
+    return any(one["name"] == name and 0 < one["wanted"] <= one["available"] for one in last)
+
+
+def _cluster(result: Result) -> ClusterName:
+    return ClusterName(result["context"], result["kubeconfig"])

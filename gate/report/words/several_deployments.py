@@ -1,0 +1,126 @@
+"""What the first line says of several Deployments: which of them decided, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.steps.resumption import UNDONE
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.fate import GONE, Fate, fate_of, fate_words, grouped
+from gate.report.words.fault import verb_of
+from gate.report.words.half_applied import is_innocent, is_unchanged_neighbour
+from gate.report.words.object_names import deployment_name, some_names
+
+MOST_NAMED: Final = 3
+
+
+def names_of(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Return the names of Deployments, the first few of many."""
+    return some_names([deployment_name(result, one) for one in deployments], MOST_NAMED)
+
+
+def of_several(result: Result) -> str:
+    """Return the sentence for several Deployments, which names those that decided."""
+    deployments = result["deployments"]
+    alike = [d for d in deployments if d["outcome"] == result["outcome"]]
+    own = [d for d in alike if not is_innocent(d)] or alike
+    deciding = [d for d in own if d["evidence"]] or own
+    names = names_of(result, deciding)
+    share = f"{len(alike)} of {len(deployments)} Deployments"
+    match result["outcome"]:
+        case Outcome.ROLLED_BACK:
+            return "; ".join([why_back(result, deciding), *_went_back(result, alike)])
+        case Outcome.ROLLBACK_FAILED if not alike:
+            return "the Deployments went back, but not all was restored: it needs a person"
+        case Outcome.ROLLBACK_FAILED:
+            return f"the rollback of {names} is not verified: it needs a person"
+        case Outcome.FAILED:
+            return _failed(result, deciding)
+        case Outcome.SUPERSEDED:
+            did = " and ".join(_deeds_of_others(result, own))
+            them = "it" if len(own) == 1 else "them"
+            return f"somebody else {did}; nothing was written to {them} after that"
+        case _:
+            return f"{share} ended so: {names}"
+
+
+def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
+    """Name what failed, whether or not it went back, and what stays that did not fail."""
+    if all(is_unchanged_neighbour(result, one) for one in deciding):
+        one = len(deciding) == 1
+        them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
+        return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"
+    left = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+    guilty = [one for one in left if not is_innocent(one)]
+    innocent = [one for one in left if is_innocent(one)]
+    back = [d for d in result["deployments"] if d["outcome"] == Outcome.ROLLED_BACK]
+    failed_back = [one for one in back if not is_innocent(one)]
+    parts = [*_new_versions(result, guilty)]
+    for did, alike in grouped(failed_back, verb_of):
+        parts.append(f"{names_of(result, alike)} {did} and went back")
+    for fate, alike in grouped(innocent, partial(fate_of, result)):
+        left_so = fate_words(fate, len(alike))
+        parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
+    return "; ".join(parts)
+
+
+def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:
+    """Say what became of the versions that did not go back, alike ones together."""
+    for (did, fate), alike in grouped(guilty, lambda one: (verb_of(one), fate_of(result, one))):
+        was = "was" if len(alike) == 1 else "were"
+        ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
+        yield f"the new version of {names_of(result, alike)} {did} and {ended}"
+
+
+def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:
+    """Iterate what somebody else did, each verb once with the Deployments it was done to."""
+    for verb in dict.fromkeys(map(what_others_did, deployments)):
+        alike = [one for one in deployments if what_others_did(one) == verb]
+        yield f"{verb} {names_of(result, alike)}"
+
+
+def what_others_did(deployment: DeploymentResult) -> str:
+    """Say in a verb what somebody else did to a Deployment that an attempt left to them."""
+    seen = deployment["deletion"]
+    if deployment["reason"] == Reason.DELETED:
+        return "is deleting" if seen is not None and not seen["done"] else "deleted"
+    if deployment["reason"] == Reason.LOCKED:
+        return "took the lock of"
+    return "changed" if deployment["uid"] else "created"
+
+
+def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Say what led back: the end of a gate is no failure of a version."""
+    if result["message"] == UNDONE:
+        return f"the restart of {names_of(result, deployments)} is undone"
+    if result["reason"] == Reason.INTERRUPTED:
+        return f"{names_of(result, deployments)} did not complete"
+    return what_each_did(result, deployments)
+
+
+def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
+    """Say which of them failed, and which were kept from completing."""
+    alike = grouped(deployments, verb_of)
+    return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
+
+
+def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str]:
+    """Tell what serves as before from what there was nothing to go back to."""
+    back = [one for one in returned if fate_of(result, one) not in GONE]
+    if back:
+        count = f"{len(back)} of {len(result['deployments'])} Deployments"
+        yield f"{count} went back{_how_verified(result, back)}"
+    gone = [one for one in returned if one not in back]
+    for fate, alike in grouped(gone, partial(fate_of, result)):
+        yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
+
+
+def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:
+    """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
+    empty = [one for one in returned if one["running"] == "none"]
+    if not empty:
+        return ", verified"
+    return f"; scaled to 0, so that nothing serves: {names_of(result, empty)}"

@@ -1,0 +1,33 @@
+"""How to return to what served before, by what `undo` itself would say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.object_advice import immutable_objects
+
+
+def undo_advice(
+    result: Result, worst: DeploymentResult, text: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Iterate what to do, each with the flags of the undo that does it, if one does.
+
+    `text` is the advice where an undo works; each undo begins with its own name.
+    """
+    baseline = worst["baseline"]
+    if baseline is None or immutable_objects(result):
+        return
+    is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
+    is_numbered = baseline["revision"] is not None and not is_itself
+    number = ("--to-revision", str(baseline["revision"])) if is_numbered else ()
+    lacks = worst["undo_lacks"]
+    if not lacks:
+        yield text, ("undo", *number)
+        return
+    names = ", ".join(lacks)
+    kept = "; --keep-verified-secrets keeps Secrets" if "secret/" in names else ""
+    apply = f"apply its manifest: what {names} was then is not kept, and undo is refused{kept}"
+    yield f"to return to what served before, {apply}", ()
+    alone = f"or return the pod template alone, beside {names} as it is now:"
+    yield alone, ("undo", "--deployment-only", *number)

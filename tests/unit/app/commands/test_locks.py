@@ -1,0 +1,103 @@
+"""Giving somebody's lock back is asked about on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from gate.app.commands.locks import agreed
+from gate.app.runtime.world import World
+from gate.core.model.lock import lock_of
+from gate.core.model.lock_holder import Holder, Process
+from gate.errors import UsageError
+from gate.kube.lease import Held
+from gate.processes import Processes
+from tests.unit.app.conftest import Gate
+
+HERE = Process("here", "boot", "namespaces", 7, 100)
+HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
+
+
+class Typed(io.BytesIO):
+    """What stdin gives, and whether it is a terminal."""
+
+    terminal = False
+
+    def isatty(self) -> bool:
+        """Return whether it is."""
+        return self.terminal
+
+
+class ThisMachine(Processes):
+    """A machine on which every other process has ended."""
+
+    def this(self) -> Process:
+        """Return a process of this machine."""
+        return HERE
+
+    def has_ended(self, process: Process) -> bool:
+        """Tell of any but this one that it has."""
+        return process != HERE
+
+
+class Outside:
+    """What the question meets: a terminal or not, and what is typed."""
+
+    def __init__(self, typed: bytes, *, terminal: bool) -> None:
+        self.stdin = Typed(typed)
+        self.stdin.terminal = terminal
+        self.stderr = io.StringIO()
+        self.processes = ThisMachine()
+
+
+@pytest.mark.contract("B528")
+@pytest.mark.parametrize(
+    ("typed", "answer"), [(b"y\n", True), (b"YES\n", True), (b"\n", False), (b"", False)]
+)
+def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
+    """The question says whose lock it is; anything but a yes is a no."""
+    outside = Outside(typed, terminal=True)
+    assert agreed(cast("World", outside), HELD) is answer
+    said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Give"
+    assert said in outside.stderr.getvalue()
+
+
+@pytest.mark.contract("B528")
+def test_of_a_holder_on_this_machine_it_is_said_that_it_runs() -> None:
+    """Its process is there, and the question names it."""
+    outside = Outside(b"\n", terminal=True)
+    assert not agreed(cast("World", outside), replace(HELD, holder=Holder("me", process=HERE)))
+    assert "held by me, whose process 7 still runs on this machine" in outside.stderr.getvalue()
+
+
+@pytest.mark.contract("B528")
+def test_of_a_dead_holder_nothing_may_still_run() -> None:
+    """Its process was of this machine and has ended."""
+    dead = replace(HELD, holder=replace(HELD.holder, process=replace(HERE, pid=8)))
+    outside = Outside(b"y\n", terminal=True)
+    assert agreed(cast("World", outside), dead)
+    said = outside.stderr.getvalue()
+    assert "whose process has ended. Give it back? [y/N] " in said
+    assert "still run" not in said
+
+
+@pytest.mark.contract("B528")
+def test_elsewhere_it_takes_a_flag() -> None:
+    """A pipeline cannot be asked."""
+    with pytest.raises(UsageError, match="agreed"):
+        agreed(cast("World", Outside(b"y\n", terminal=False)), HELD)
+
+
+@pytest.mark.contract("B216")
+@pytest.mark.parametrize(("command", "names"), [("locks", ()), ("recover", ((),))])
+def test_a_namespace_that_does_not_exist_is_refused(
+    gate: Gate, command: str, names: tuple[tuple[str, ...], ...]
+) -> None:
+    """A typing error is no "nothing is locked"."""
+    ended = gate(command, *names, namespace="nosuch")
+    assert (ended.code, ended.document["reason"]) == (3, "NotFound"), ended.err
+    assert "namespace nosuch does not exist" in ended.err
+    assert gate(command, *names).code == 0

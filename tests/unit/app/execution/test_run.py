@@ -1,0 +1,100 @@
+"""What a run does beside its attempt: connections ahead, and no watch when all is decided."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from gate.app.execution import run
+from gate.app.runtime.console import Console
+from gate.app.runtime.watches import Watching
+from gate.clock import Clock
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.objects import deployment_ref
+from gate.core.model.outcome import Reason
+from gate.kube.client import Client
+from gate.kube.cluster import Cluster
+from tests.unit.app.bodies import web
+from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.server import ApiServer
+from tests.unit.kube.scripted import Seen
+
+LONGEST_SECONDS = 5.0
+
+
+def gives_back(seen: Seen) -> bool:
+    """Tell whether a request gives a lock back."""
+    is_lease = seen.method == "PATCH" and "/leases/" in seen.path
+    return is_lease and seen.json()["spec"].get("holderIdentity") == ""
+
+
+@pytest.mark.parametrize(("tag", "code"), [("2", 0), ("crash", 4)])
+def test_nothing_is_watched_once_it_is_decided(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    monkeypatch: pytest.MonkeyPatch,
+    tag: str,
+    code: int,
+) -> None:
+    """The watches end while the lock is given back: the exit waits for neither after the other."""
+    stopped = threading.Event()
+    in_time: list[bool] = []
+    stop = Watching.stop
+
+    def noted(watching: Watching) -> None:
+        stop(watching)
+        stopped.set()
+
+    def wait(seen: Seen) -> None:
+        if gives_back(seen):
+            in_time.append(stopped.wait(LONGEST_SECONDS))
+
+    monkeypatch.setattr(Watching, "stop", noted)
+    server.put(web())
+    server.on_request = wait
+    assert gate("apply", file=[manifest(web(tag))]).code == code
+    assert in_time == [True]
+
+
+def test_connections_are_made_while_it_goes_on(
+    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a thread that nothing waits for; a dry run, which reads nothing later, makes none."""
+    made, never = threading.Event(), threading.Event()
+
+    def keep(_: Client) -> None:
+        made.set()
+        never.wait()
+
+    monkeypatch.setattr(Client, "keep_ready", keep)
+    server.put(web())
+    assert gate("apply", file=[manifest(web("2"))], dry_run=True).code == 0
+    assert not made.is_set()
+    assert gate("apply", file=[manifest(web("2"))]).code == 0
+    assert made.wait(LONGEST_SECONDS)
+    never.set()
+
+
+@pytest.mark.contract("B771")
+@pytest.mark.parametrize(
+    ("found", "is_named"),
+    [(Absent(), True), (Known(value=True), True), (Known(value=False), False)],
+)
+def test_a_namespace_goes_whether_or_not_it_is_gone_already(
+    monkeypatch: pytest.MonkeyPatch, found: Fact[bool], is_named: bool
+) -> None:
+    """Nothing can be applied into it either way."""
+    monkeypatch.setattr(Cluster, "terminating", lambda *_: found)
+    clock = SimpleNamespace(start=lambda look, _: look(), wait=lambda *_: None)
+    console = SimpleNamespace(going_namespaces=frozenset())
+    ending = SimpleNamespace(reason=Reason.DELETED)
+    ended = SimpleNamespace(endings={deployment_ref("shop", "web"): ending}, signal_number=None)
+    run._looked_around(
+        cast("Clock", clock), cast("Client", None), cast("Console", console), cast("Attempt", ended)
+    )
+    assert console.going_namespaces == ({"shop"} if is_named else frozenset())

@@ -1,0 +1,480 @@
+"""Checks before the first write: what refuses, what warns, and that nothing is written by it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from responses import RequestsMock
+
+from tests.unit.app.bodies import service, web
+from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.metrics import ASKED, BASE, CHECK, QUERY, Metrics, Unreachable
+from tests.unit.app.server import ApiServer
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_written(server: ApiServer) -> object:
+    """Hold every test of this file to it."""
+    yield
+    assert server.writes() == []
+
+
+@pytest.fixture
+def path(server: ApiServer, manifest: Manifest) -> str:
+    """Return the manifest of a new version of what serves."""
+    server.put(web())
+    return manifest(web("2"))
+
+
+def tried(gate: Gate, path: str, *checks: str, **more: Any) -> Ended:
+    """Preflight a manifest with these checks."""
+    given = {"prometheus_url": BASE, "check": list(checks or [CHECK]), **more}
+    return gate("preflight", file=[path], **given)
+
+
+def warnings(ended: Ended) -> list[str]:
+    """Return what was warned of a check."""
+    found: list[str] = ended.document["warnings"]
+    return [warning for warning in found if warning.startswith("check ")]
+
+
+def notes(ended: Ended) -> list[str]:
+    """Return what was said that checks will ask."""
+    return [line["message"] for line in ended.document["timeline"] if line["event"] == "check"]
+
+
+# -- what is asked ---------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B450")
+def test_each_query_is_asked_about_the_version_that_serves(
+    gate: Gate, path: str, metrics: Metrics
+) -> None:
+    """With its ReplicaSet in the new one's place, over the whole window; and it is printed."""
+    ended = tried(gate, path)
+    assert ended.code == 0, ended.err
+    assert metrics.asked == [ASKED]
+    assert notes(ended) == [f"errors: {ASKED}"]
+    assert warnings(ended) == []
+
+
+@pytest.mark.contract("B450")
+def test_every_query_of_a_check_is_tried(gate: Gate, path: str, metrics: Metrics) -> None:
+    """What qualifies a value can be as wrong as the value's own query."""
+    check = {
+        "name": "errors",
+        "query": QUERY,
+        "max": 0.5,
+        "min-samples": {"query": "sum(requests)", "min": 0.05},
+        "freshness": "errors",
+    }
+    tried_out = gate("preflight", file=[path], prometheus_url=BASE, checks=[check])
+    assert len(metrics.asked) == 3
+    assert notes(tried_out)[1:] == [
+        "errors, min-samples: sum(requests)",
+        "errors, freshness: time() - max(timestamp(errors ))",
+    ]
+
+
+@pytest.mark.contract("B450")
+def test_nothing_is_printed_that_headers_hold(
+    gate: Gate, path: str, metrics: Metrics, tmp_path: Any
+) -> None:
+    """A tenant's header is sent and told nobody; nor is what may be secret in a URL."""
+    (tmp_path / "tenant").write_text("c4nary-t3nant")
+    url = "https://shop.example/live?token=c4nary-t0ken"
+    header = f"X-Scope-OrgID={tmp_path / 'tenant'}"
+    ended = tried(gate, path, prometheus_header=[header], http_check=[url])
+    assert ended.code == 0, ended.err
+    assert "c4nary" not in ended.out + ended.err
+    assert any(note.endswith("GET https://shop.example/live?...") for note in notes(ended))
+
+
+@pytest.mark.contract("B450", "B451")
+def test_where_nothing_serves_the_form_is_tried(
+    gate: Gate, server: ApiServer, manifest: Manifest, metrics: Metrics
+) -> None:
+    """A first version has no baseline: a malformed query is found all the same."""
+    path = manifest(web())
+    metrics.answers()
+    ended = tried(gate, path)
+    assert (ended.code, warnings(ended)) == (0, [])
+    assert notes(ended) == [f"errors: {QUERY}"]
+    metrics.refuses(400, '1:5: parse error: unexpected character: "!"')
+    assert tried(gate, path).code == 2
+
+
+# -- what is wrong with a check --------------------------------------------------------------------
+
+
+@pytest.mark.contract("B451")
+def test_a_malformed_query_is_shown_with_its_place(gate: Gate, path: str, metrics: Metrics) -> None:
+    """The server's words, and a mark under the query that it was sent."""
+    metrics.refuses(400, 'invalid parameter "query": 1:16: parse error: unexpected <by>')
+    ended = tried(gate, path)
+    assert (ended.code, ended.document["reason"]) == (2, "Usage")
+    lines = ended.err.splitlines()
+    assert "check errors: https://prom.example answered 400" in ended.err
+    at = lines.index(ASKED)
+    assert lines[at + 1] == " " * 15 + "^"
+
+
+@pytest.mark.contract("B451")
+def test_all_that_is_wrong_is_told_at_once(gate: Gate, path: str, metrics: Metrics) -> None:
+    """Two malformed queries are one run."""
+    metrics.refuses(422, "unknown function")
+    ended = tried(gate, path, CHECK, "other: sum(x) <= 1")
+    assert ended.code == 2
+    assert "check errors: " in ended.err
+    assert "check other: " in ended.err
+    assert "sum(x)" in ended.err.splitlines()
+
+
+@pytest.mark.contract("B451")
+def test_several_series_are_a_mistake(gate: Gate, path: str, metrics: Metrics) -> None:
+    """Nobody looks at the second one otherwise."""
+    metrics.answers(0.1, 0.9)
+    ended = tried(gate, path)
+    assert ended.code == 2
+    assert 'check errors: 2 series, and no reduce: {pod="p-0"}, {pod="p-1"}' in ended.err
+
+
+@pytest.mark.contract("B451")
+def test_text_is_no_measurement(gate: Gate, path: str, metrics: Metrics) -> None:
+    """A string where a number is judged."""
+    document = {"status": "success", "data": {"resultType": "string", "result": [1, "x"]}}
+    metrics.says(200, document)
+    assert tried(gate, path).code == 2
+
+
+@pytest.mark.contract("B451", "B416")
+def test_what_only_reports_refuses_nothing(gate: Gate, path: str, metrics: Metrics) -> None:
+    """A check that is tried out never stops a deployment."""
+    metrics.refuses(400, "1:1: parse error")
+    check = {"name": "tried", "query": QUERY, "max": 0.5, "dry-run": True}
+    ended = gate("preflight", file=[path], prometheus_url=BASE, checks=[check])
+    assert ended.code == 0
+    assert "check tried: " in warnings(ended)[0]
+
+
+# -- what is wrong with the server -----------------------------------------------------------------
+
+
+@pytest.mark.contract("B452")
+@pytest.mark.parametrize(
+    ("status", "headers", "words"),
+    [
+        (401, {}, "the credentials are missing, wrong or expired"),
+        (403, {}, "these credentials may not ask this"),
+        (404, {}, "the URL has to end before /api/v1"),
+        (302, {"Location": "https://login.example"}, "redirects to https://login.example"),
+        (200, {}, "login page"),
+    ],
+)
+def test_a_server_that_never_answers_refuses(
+    gate: Gate, path: str, metrics: Metrics, status: int, headers: dict[str, str], words: str
+) -> None:
+    """Exit 3 with the next step: in mid-run the same would be noise."""
+    metrics.says(status, "<html>Sign in</html>", **headers)
+    ended = tried(gate, path)
+    assert (ended.code, ended.document["reason"]) == (3, "CheckError")
+    assert words in ended.err
+
+
+@pytest.mark.contract("B452")
+def test_a_server_that_is_not_there_now_is_a_warning(
+    gate: Gate, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An outage of what measures stops nobody who has to deploy."""
+    monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))
+    ended = tried(gate, path, strict_checks=True)
+    assert ended.code == 0
+    assert warnings(ended) == [
+        "check errors could not be asked now: prom.example refuses the connection"
+    ]
+
+
+# -- what the running version says -----------------------------------------------------------------
+
+
+@pytest.mark.contract("B453")
+def test_a_check_that_sees_nothing_is_a_warning(gate: Gate, path: str, metrics: Metrics) -> None:
+    """A label that is spelt wrong would be inconclusive at the end of each rollout."""
+    metrics.answers()
+    ended = tried(gate, path)
+    assert ended.code == 0
+    assert warnings(ended) == ["check errors: this check cannot see the running version: no series"]
+
+
+@pytest.mark.contract("B453")
+def test_with_strict_checks_it_is_a_refusal(gate: Gate, path: str, metrics: Metrics) -> None:
+    """For pipelines that trust in their checks."""
+    metrics.answers()
+    ended = tried(gate, path, strict_checks=True)
+    assert (ended.code, ended.document["reason"]) == (3, "CheckInconclusive")
+    assert "cannot see the running version" in ended.err
+    assert "leave out --strict-checks" in ended.err
+
+
+@pytest.mark.contract("B453")
+def test_bounds_that_the_running_version_violates_are_a_warning(
+    gate: Gate, path: str, metrics: Metrics
+) -> None:
+    """Either the bound is wrong or production is: no new version could be told from it."""
+    metrics.answers(0.7)
+    ended = tried(gate, path)
+    assert ended.code == 0
+    assert warnings(ended) == [
+        "check errors: the running version violates it already: 0.7 is not <= 0.5"
+    ]
+
+
+def compared(**compare: Any) -> dict[str, Any]:
+    """Return a check of new against old."""
+    return {"name": "slow", "query": QUERY, "compare": compare}
+
+
+@pytest.mark.contract("B453")
+def test_a_comparison_is_tried_by_its_value_alone(gate: Gate, path: str, metrics: Metrics) -> None:
+    """The version that serves against itself says nothing; that it is seen does."""
+    check = compared(test="mann-whitney")
+    ended = gate("preflight", file=[path], prometheus_url=BASE, checks=[check])
+    assert (ended.code, warnings(ended)) == (0, [])
+    assert metrics.asked == [ASKED]
+
+
+@pytest.mark.contract("B453", "B423")
+def test_a_comparison_without_a_baseline_is_warned_of(
+    gate: Gate, manifest: Manifest, metrics: Metrics
+) -> None:
+    """It would be inconclusive at the end, whatever the new version does."""
+    check = compared(**{"max-ratio": 2})
+    ended = gate("preflight", file=[manifest(web())], prometheus_url=BASE, checks=[check])
+    assert ended.code == 0
+    (warning,) = warnings(ended)
+    assert warning.startswith("check slow compares with the version that serves")
+
+
+# -- HTTP checks -----------------------------------------------------------------------------------
+
+SERVICE = "http://shop.example/live"
+
+
+@pytest.fixture
+def shop() -> Iterator[RequestsMock]:
+    """Return what answers in the place of every service."""
+    with RequestsMock(assert_all_requests_are_fired=False) as mock:
+        yield mock
+
+
+@pytest.fixture
+def nobody_listens() -> str:
+    """Return a URL of this machine where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        return f"http://127.0.0.1:{service.getsockname()[1]}/live"
+
+
+@pytest.mark.contract("B454")
+def test_a_url_is_asked_once_of_what_serves(gate: Gate, path: str, shop: RequestsMock) -> None:
+    """One that answers as asked for is no warning, with --strict-checks neither."""
+    shop.get(SERVICE, status=200)
+    ended = gate("preflight", file=[path], http_check=[SERVICE], strict_checks=True)
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+    assert [call.request.method for call in shop.calls] == ["GET"]
+
+
+@pytest.mark.contract("B454")
+def test_a_url_at_which_what_serves_fails_is_a_warning(
+    gate: Gate, path: str, shop: RequestsMock
+) -> None:
+    """A typing mistake in a URL would condemn each new version, and none of them is to blame."""
+    shop.get(SERVICE, status=404)
+    ended = gate("preflight", file=[path], http_check=[SERVICE])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now fails it already: the status is 404, not 200 to 299" in warning
+    assert len(shop.calls) == 1
+
+
+@pytest.mark.contract("B454")
+def test_with_strict_checks_a_url_that_fails_is_a_refusal(
+    gate: Gate, path: str, shop: RequestsMock, nobody_listens: str
+) -> None:
+    """All of them at once; one that only reports stays a warning."""
+    shop.get(SERVICE, status=404)
+    shop.add_passthru(nobody_listens)
+    only_reports = {"name": "tried", "http": {"url": nobody_listens}, "dry-run": True}
+    checks = [only_reports, {"name": "gone", "http": {"url": nobody_listens}}]
+    given = {"http_check": [SERVICE], "checks": checks, "strict_checks": True}
+    ended = gate("preflight", file=[path], **given)
+    assert (ended.code, ended.document["reason"]) == (3, "CheckInconclusive")
+    assert "fails it already: the status is 404" in ended.err
+    assert "check gone: what serves now fails it already: " in ended.err
+    assert "leave out --strict-checks" in ended.err
+    assert [warning.partition(":")[0] for warning in warnings(ended)] == ["check tried"]
+
+
+@pytest.mark.contract("B454")
+def test_a_service_that_is_not_there_fails_what_serves(
+    gate: Gate, path: str, nobody_listens: str
+) -> None:
+    """Who mistyped its port hears of it before the write."""
+    ended = gate("preflight", file=[path], http_check=[nobody_listens])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now fails it already: " in warning
+    assert "refuse" in warning
+
+
+@pytest.mark.contract("B454")
+def test_a_service_without_a_name_cannot_be_asked(gate: Gate, path: str) -> None:
+    """A host that does not resolve tells nothing of a version, so it is not called its failure."""
+    ended = gate("preflight", file=[path], http_check=["http://shop.invalid/live"])
+    assert ended.code == 0, ended.err
+    [warning] = warnings(ended)
+    assert "what serves now cannot be asked it: " in warning
+
+
+@pytest.mark.contract("B454")
+def test_where_nothing_serves_a_service_is_only_connected_to(
+    gate: Gate, manifest: Manifest, nobody_listens: str
+) -> None:
+    """A first version's own route answers nobody yet: only that it is there can be told."""
+    first = manifest(web(), web(name="api"))
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        url = f"http://127.0.0.1:{service.getsockname()[1]}/live"
+        ended = gate("preflight", file=[first], http_check=[url], strict_checks=True)
+        came, _ = service.accept()
+        with came:
+            assert came.recv(1) == b"", "it was asked"
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+    ended = gate("preflight", file=[first], http_check=[nobody_listens], strict_checks=True)
+    assert ended.code == 0, ended.err
+    assert "cannot be reached: Connection refused" in warnings(ended)[0]
+
+
+@pytest.mark.contract("B454")
+def test_of_a_rollout_that_is_under_way_a_service_is_only_connected_to(
+    gate: Gate, path: str, shop: RequestsMock
+) -> None:
+    """Nobody can tell which version would answer `verify`: it refuses nothing, and judges."""
+    shop.get(SERVICE, status=404)
+    ended = gate("verify", ("web",), http_check=[SERVICE], strict_checks=True)
+    assert (ended.code, ended.document["reason"]) == (6, "CheckFailed"), ended.err
+    assert "what serves now" not in ended.err
+
+
+@pytest.mark.contract("B453")
+def test_two_first_versions_are_nothing_that_a_check_could_see(
+    gate: Gate, manifest: Manifest, metrics: Metrics
+) -> None:
+    """A query about no single Deployment has nothing to see where none of them serves."""
+    metrics.answers()
+    ended = tried(
+        gate,
+        manifest(web(), web(name="api")),
+        'errors: sum(rate(errors{namespace="${namespace}"}[${window}])) <= 0.5',
+        strict_checks=True,
+    )
+    assert (ended.code, warnings(ended)) == (0, []), ended.err
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B454")
+def test_commands_are_left_alone(gate: Gate, path: str, tmp_path: Any) -> None:
+    """What they do to the system is for after the write; what they are is told."""
+    mark = tmp_path / "ran"
+    ended = gate("preflight", file=[path], smoke_test=[f"touch {mark}"])
+    assert ended.code == 0, ended.err
+    assert not mark.exists()
+    assert [note.partition(": ")[2] for note in notes(ended)] == [f"touch {mark}"]
+
+
+@pytest.mark.contract("B454")
+def test_a_program_that_is_not_there_is_found(gate: Gate, server: ApiServer, path: str) -> None:
+    """After a rollout is no time to find a typing mistake."""
+    ended = gate("preflight", file=[path], smoke_test=["no-such-program --fast"])
+    assert ended.code == 2
+    assert server.seen == []
+    assert "no program 'no-such-program' is found" in ended.err
+
+
+# -- which Deployment ------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B455")
+def test_a_query_needs_a_server(gate: Gate, server: ApiServer, path: str) -> None:
+    """A check that nobody can answer is a mistake, and no silence."""
+    for ended in (
+        gate("preflight", file=[path], check=[CHECK]),
+        gate("apply", file=[path], check=[CHECK]),
+        gate("verify", ("web",), check=[CHECK]),
+    ):
+        assert ended.code == 2
+        assert "check errors: there is no Prometheus to ask" in ended.err
+        assert "--prometheus-url" in ended.err
+        assert server.seen == []
+
+
+@pytest.mark.contract("B455")
+def test_of_several_deployments_a_check_says_which(
+    gate: Gate, server: ApiServer, manifest: Manifest, metrics: Metrics
+) -> None:
+    """A variable has one value."""
+    server.put(web())
+    server.put(web(name="api"))
+    path = manifest(web("2"), web("2", name="api"))
+    ended = tried(gate, path)
+    assert ended.code == 2
+    assert "check errors: ${replicaset} is of one Deployment, and there are several" in ended.err
+    assert "deployment: web" in ended.err
+    check = {"name": "errors", "query": QUERY, "max": 0.5, "deployment": "web"}
+    assert gate("preflight", file=[path], prometheus_url=BASE, checks=[check]).code == 0
+    assert metrics.asked == [ASKED]
+
+
+@pytest.mark.contract("B455")
+def test_a_deployment_that_is_not_judged_is_a_mistake(
+    gate: Gate, path: str, metrics: Metrics
+) -> None:
+    """A check of a Deployment that was renamed would never run."""
+    check = {"name": "errors", "query": QUERY, "max": 0.5, "deployment": "wbe"}
+    ended = gate("preflight", file=[path], prometheus_url=BASE, checks=[check])
+    assert ended.code == 2
+    assert "check errors: deployment wbe is not what is judged" in ended.err
+    assert "there is deployment/web" in ended.err
+
+
+@pytest.mark.contract("B455")
+def test_a_manifest_without_a_deployment_can_be_checked(
+    gate: Gate, server: ApiServer, manifest: Manifest, metrics: Metrics
+) -> None:
+    """A Service that is switched: a check that names no version sees what it does."""
+    path = manifest(service())
+    ended = tried(
+        gate, path, 'errors: sum(rate(errors{namespace="${namespace}"}[${window}])) <= 0.5'
+    )
+    assert ended.code == 0, ended.err
+    assert metrics.asked == ['sum(rate(errors{namespace="shop"}[60s]))']
+    ended = tried(gate, path)
+    assert ended.code == 2
+    assert "${replicaset} is of one Deployment, and there is none" in ended.err
+
+
+@pytest.mark.contract("B455", "B418")
+def test_a_name_that_breaks_a_query_is_found(
+    gate: Gate, server: ApiServer, manifest: Manifest, metrics: Metrics
+) -> None:
+    """Outside of quotes a name with a hyphen would be a subtraction; the place is marked."""
+    server.put(web(name="web-shop"))
+    ended = tried(gate, manifest(web("2", name="web-shop")), "errors: sum(${deployment}) <= 1")
+    assert ended.code == 2
+    assert "check errors: ${deployment} cannot stand outside a string" in ended.err
+    lines = ended.err.splitlines()
+    assert lines[lines.index("sum(${deployment})") + 1] == "    ^"
+    assert metrics.asked == []

@@ -1,0 +1,329 @@
+"""The end of a command: its document, its report files, its exit code, whatever goes wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import create_autospec
+
+import pytest
+
+from gate import log
+from gate.app import entry
+from gate.app.runtime import command_end
+from gate.app.runtime.command_end import Passed, concluded
+from gate.app.runtime.console import Console, style_of
+from gate.app.runtime.live_tree import LiveTree
+from gate.app.runtime.world import outside
+from gate.config import Settings, load
+from gate.core.model.outcome import Reason
+from gate.errors import RefusedError
+from gate.kube.reads import Reader
+from gate.kube.writes import Writer
+from gate.report.formats.files import json_text
+from gate.report.style.style import Style
+from tests.unit.app.bodies import web
+from tests.unit.app.commands.test_apply_plan import assert_ended
+from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.server import ApiServer
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what concludes a command that is prepared by a function."""
+
+    def conclude(prepare: Callable[[Console, ExitStack], Any], **options: Any) -> Ended:
+        settings = Settings.model_validate({"output": "json", **options})
+        log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
+        code = concluded(outside(), "apply", settings, prepare)
+        return Ended(code, *capsys.readouterr())
+
+    return conclude
+
+
+LOOKED_AT = {"TERM": "xterm-256color"}
+"""The environment of somebody before a terminal."""
+
+
+def refuse(_console: Console, _stack: ExitStack) -> int:
+    """Refuse, with a hint."""
+    raise RefusedError("nobody is there", reason=Reason.UNREACHABLE, hint="look elsewhere")
+
+
+def fail(_console: Console, _stack: ExitStack) -> int:
+    """Meet a bug."""
+    raise KeyError("sesame")
+
+
+# -- endings ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B23", "B173")
+def test_a_refusal_is_a_document_and_a_line(run: Run) -> None:
+    """The document stands on stdout alone, what people read on stderr."""
+    ended = run(refuse)
+    document = ended.document
+    assert (ended.code, document["outcome"], document["reason"]) == (3, "refused", "Unreachable")
+    assert "nobody is there" in ended.err
+    assert "look elsewhere" in ended.err
+    assert run(refuse, output="text").out == ""
+
+
+@pytest.mark.contract("B633")
+def test_the_tree_is_gone_before_anything_is_reported(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it ends; a report may take its time."""
+    tree = create_autospec(LiveTree)
+    monkeypatch.setattr(command_end, "live_tree", lambda *_: tree)
+    ended_before: list[bool] = []
+
+    def publish(*_: object) -> None:
+        ended_before.append(tree.end.called)
+        raise InterruptedError
+
+    monkeypatch.setattr(command_end, "_publish", publish)
+    with pytest.raises(InterruptedError):
+        run(refuse)
+    assert ended_before == [True]
+
+
+@pytest.mark.contract("B21")
+def test_a_bug_is_reported_as_such(run: Run) -> None:
+    """Exit 1, one line that says where, and nothing of what the exception held."""
+    ended = run(fail)
+    document = ended.document
+    assert (ended.code, document["outcome"]) == (1, "internal-error")
+    assert document["reason"] == "InternalError"
+    assert "KeyError in test_finishing.py:" in document["message"]
+    assert "this is a bug of rollout-gate" in ended.err
+    assert "sesame" not in ended.out + ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.contract("B21")
+def test_developers_see_the_traceback(run: Run) -> None:
+    """With the log level debug."""
+    assert "Traceback (most recent call last)" in run(fail, log_level="debug").err
+
+
+def test_a_command_that_answered_itself_has_its_own_code(run: Run) -> None:
+    """Nothing is added to what it printed."""
+    assert run(lambda _console, _stack: 7) == Ended(7, "", "")
+
+
+@pytest.mark.contract("B35", "B173")
+def test_what_was_to_write_nothing_has_a_document_too(run: Run, tmp_path: Path) -> None:
+    """Exit 0, outcome observed, on stdout and in the report files."""
+    report = tmp_path / "report.json"
+    ended = run(lambda _console, _stack: Passed("all well"), report=[f"json={report}"])
+    document = ended.document
+    assert (ended.code, document["outcome"], document["message"]) == (0, "observed", "all well")
+    assert json.loads(report.read_text()) == document
+
+
+@pytest.mark.contract("B29", "B150")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_first_write_ends_it(run: Run, number: signal.Signals) -> None:
+    """At once, with 128 and its number, and the report says that nothing was written."""
+    closed: list[bool] = []
+
+    def wait(_console: Console, stack: ExitStack) -> int:
+        stack.callback(closed.append, True)
+        signal.raise_signal(number)
+        return 0
+
+    ended = run(wait)
+    document = ended.document
+    assert (ended.code, document["exit_code"]) == (128 + number, 128 + number)
+    assert (document["outcome"], document["reason"]) == ("interrupted", "Interrupted")
+    assert document["message"] == f"{number.name} ended it before anything was written"
+    assert closed == [True]
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B173")
+def test_reports_are_written(
+    gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
+) -> None:
+    """Each as it was asked for, also of a refusal."""
+    reports = [f"json={tmp_path}/a.json", f"text={tmp_path}/a.txt"]
+    ended = gate("apply", file=[manifest(web())], report=reports)
+    assert json.loads((tmp_path / "a.json").read_text()) == ended.document
+    assert "VERIFIED (exit 0)" in (tmp_path / "a.txt").read_text()
+    server.put(web(paused=True))
+    gate("apply", file=[manifest(web("2"))], report=reports)
+    assert json.loads((tmp_path / "a.json").read_text())["outcome"] == "refused"
+
+
+@pytest.mark.contract("B177")
+def test_a_report_that_cannot_be_written_changes_nothing(
+    gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
+) -> None:
+    """It is a warning; the others are written all the same."""
+    reports = ["json=/dev/full", f"json={tmp_path}/b.json"]
+    ended = gate("apply", file=[manifest(web())], report=reports)
+    assert_ended(ended, 0, "verified", "Complete")
+    assert "the report json=/dev/full could not be written: No space left" in ended.err
+    assert (tmp_path / "b.json").exists()
+
+
+@pytest.mark.parametrize("broken", ["document", "verdict_text"])
+def test_a_bug_of_a_report_does_not_change_the_verdict(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+) -> None:
+    """The exit code is what a pipeline goes by."""
+    server.put(web())
+    monkeypatch.setattr(command_end, broken, fail)
+    ended = gate("apply", file=[manifest(web("crash"))], output="text")
+    assert ended.code == 4
+    assert "the report broke off" in ended.err
+
+
+def test_a_signal_after_the_verdict_does_not_cut_the_report_off(
+    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes moments to write, and the verdict stands."""
+
+    def slow(result: Any) -> str:
+        signal.raise_signal(signal.SIGTERM)
+        return json_text(result)
+
+    monkeypatch.setattr(command_end, "json_text", slow)
+    assert_ended(gate("apply", file=[manifest(web())]), 0, "verified", "Complete")
+
+
+@pytest.mark.contract("B174")
+def test_stderr_can_be_json_to_the_last_line(
+    gate: Gate, server: ApiServer, manifest: Manifest
+) -> None:
+    """Timeline, warnings and the refusal are objects, one a line."""
+    server.put(web(paused=True))
+    ended = gate("apply", file=[manifest(web("2"))], log_format="json")
+    lines = [json.loads(line) for line in ended.err.splitlines()]
+    assert lines[0]["event"] == "cluster"
+    assert lines[0]["at_seconds"] >= 0
+    assert lines[1]["level"] == "warning"
+    last = lines[-1]
+    assert (last["level"], last["reason"], last["exit_code"]) == ("error", "Paused", 3)
+    assert (last["event"], last["text"]) == ("refused", "deployment/web is paused")
+
+
+# -- bugs in adapters ------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B21")
+@pytest.mark.parametrize("adapter", [Reader, Writer])
+def test_a_bug_in_an_adapter_ends_the_attempt(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    monkeypatch: pytest.MonkeyPatch,
+    adapter: type,
+) -> None:
+    """Nobody waits for ever; what was written, or may have been, is named."""
+
+    def perform(*_: object) -> None:
+        raise AttributeError("sesame")
+
+    monkeypatch.setattr(adapter, "perform", perform)
+    ended = gate("apply", file=[manifest(web())])
+    document = assert_ended(ended, 1, "internal-error", "InternalError")
+    assert "AttributeError in test_finishing.py" in document["message"]
+    assert (
+        "broken off after writes to deployment/web: they stand as they are"
+        in (document["warnings"])
+    )
+    assert document["timeline"][0]["event"] == "cluster"
+
+
+@pytest.mark.contract("B21")
+def test_a_bug_that_ends_a_thread_is_told(
+    gate: Gate, server: ApiServer, manifest: Manifest
+) -> None:
+    """A watch is a hint: the attempt goes on by its reads, and no traceback is shown."""
+    before = threading.excepthook
+
+    def prepare(_console: Console, _stack: ExitStack) -> Passed:
+        thread = threading.Thread(target=fail, args=(None, None), name="watch-shop-Pod")
+        thread.start()
+        thread.join()
+        return Passed("went on")
+
+    settings = Settings(output="text")  # type: ignore[arg-type]
+    stream = io.StringIO()
+    world = replace(outside(), stdout=io.StringIO(), stderr=stream)
+    assert concluded(world, "apply", settings, prepare) == 0
+    assert "watch-shop-Pod broke: KeyError in test_finishing.py" in stream.getvalue()
+    assert "Traceback" not in stream.getvalue()
+    assert threading.excepthook is before
+
+
+# -- style -----------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+    def fileno(self) -> int:
+        """Return a descriptor."""
+        return 1
+
+
+def test_a_pipe_gets_neither_colour_nor_width_of_its_own() -> None:
+    """What goes into a log is the same everywhere."""
+    assert style_of(io.StringIO(), Settings(), LOOKED_AT) == Style()
+
+
+@pytest.mark.contract("B656")
+def test_a_terminal_gets_colour_and_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it is a CI host's, or somebody asks for none; one that tells no width has 80."""
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((132, 40)))
+    assert style_of(Terminal(), Settings(), LOOKED_AT) == Style(color=True, width=132)
+    assert not style_of(Terminal(), Settings(plain=True), LOOKED_AT).color
+    for declined in ({"NO_COLOR": ""}, {"CI": "true"}, {"TERM": "dumb"}, {"TERM": ""}):
+        assert not style_of(Terminal(), Settings(), {**LOOKED_AT, **declined}).color, declined
+
+    def unknown(_: int) -> os.terminal_size:
+        raise OSError("not a terminal")
+
+    monkeypatch.setattr(os, "get_terminal_size", unknown)
+    assert style_of(Terminal(), Settings(), LOOKED_AT).width == 80
+
+
+@pytest.mark.contract("B656")
+@pytest.mark.parametrize("declined", [{}, {"NO_COLOR": "1"}, {"CI": "true"}])
+@pytest.mark.parametrize("process", [{}, {"NO_COLOR": "1"}])
+def test_colour_goes_by_the_environment_that_is_handed_in(
+    monkeypatch: pytest.MonkeyPatch, declined: dict[str, str], process: dict[str, str]
+) -> None:
+    """Not by that of the process, also where a command is told nothing of its host."""
+    for name in ("NO_COLOR", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "environ", {**os.environ, **LOOKED_AT, **process})
+    shown = Terminal()
+    world = replace(outside(), stdout=Terminal(), stderr=shown, environ={**LOOKED_AT, **declined})
+    assert entry.report(world, load("report", {}, environ={}), "nowhere.json") == 2
+    assert ("\x1b[" in shown.getvalue()) is (not declined)

@@ -1,0 +1,170 @@
+"""When metrics are delivered, in which time, and what a fault of theirs leaves untouched."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.app.runtime.console import Console
+from gate.app.runtime.metrics import _Delivery, metered
+from gate.app.runtime.world import World, outside
+from gate.config import Settings
+from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
+from gate.metrics.run import About, RunMetrics
+from gate.virtual_time import VirtualClock
+from tests.unit.app.bodies import web
+from tests.unit.app.commands.test_apply_plan import assert_ended
+from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.server import ApiServer
+from tests.unit.report.endings import ENDINGS
+
+GATEWAY = "http://gateway.example:9091"
+
+
+class Pushes:
+    """Takes what would be pushed, with the seconds that it may take."""
+
+    def __init__(self) -> None:
+        self.came: list[tuple[Groups, float]] = []
+
+    def __call__(self, _: Pushgateway, groups: Groups, seconds: float) -> Pushed:
+        """Take it."""
+        self.came.append((groups, seconds))
+        return Pushed()
+
+
+@pytest.fixture
+def pushes(monkeypatch: pytest.MonkeyPatch) -> Pushes:
+    """Return what takes all pushes; nothing is sent."""
+    made = Pushes()
+
+    def push(gateway: Pushgateway, groups: Groups, seconds: float) -> Pushed:
+        return made(gateway, groups, seconds)
+
+    monkeypatch.setattr(Pushgateway, "push", push)
+    return made
+
+
+def delivered(ending: str, late_seconds: float) -> _Delivery:
+    """Return the delivery of a run whose attempt ended so, that long after a signal to it."""
+    attempt = ENDINGS[ending]().attempt
+    clock = VirtualClock(min(attempt.interrupted_at, attempt.now))
+    world = replace(outside(), clock=clock)
+    settings = Settings.model_validate({"pushgateway": GATEWAY})
+    run = RunMetrics(About("apply", "1.2.3"), clock)
+    console = Console(clock, lambda _announce, _at: None, "apply")
+    delivery = _Delivery(world, settings, console, run)
+    delivery.moved(replace(attempt, now=clock.now()))
+    clock.advance_to(clock.now() + late_seconds)
+    return delivery
+
+
+@pytest.mark.contract("B616")
+@pytest.mark.parametrize(
+    ("ending", "late_seconds", "seconds"),
+    [
+        ("verified", 0.0, 3.0),
+        ("verified", 60.0, 3.0),
+        ("interrupted", 0.5, 3.0),
+        ("interrupted", 3.5, 1.5),
+        ("interrupted", 4.75, 0.25),
+        ("interrupted", 6.0, -1.0),
+    ],
+)
+def test_a_push_may_take_three_seconds_or_what_a_signal_leaves(
+    pushes: Pushes, ending: str, late_seconds: float, seconds: float
+) -> None:
+    """Five seconds after a signal all is over, with or without metrics."""
+    delivered(ending, late_seconds).deliver()
+    [(_, given)] = pushes.came
+    assert given == pytest.approx(seconds)
+
+
+@pytest.mark.contract("B614", "B615")
+def test_what_is_pushed_stands_under_its_deployment(
+    gate: Gate, server: ApiServer, manifest: Manifest, pushes: Pushes
+) -> None:
+    """And it is known what the cluster has in those namespaces."""
+    server.put(web(name="old"))
+    ended = gate("apply", file=[manifest(web(), web(name="api"))], pushgateway=GATEWAY)
+    assert_ended(ended, 0, "verified", "Complete")
+    [(groups, _)] = pushes.came
+    assert set(groups.texts) == {("shop", "web"), ("shop", "api")}
+    for (_, name), text in groups.texts.items():
+        assert text is not None
+        assert f'deployment="{name}"'.encode() in text
+        lines = [line for line in text.decode().splitlines() if not line.startswith("#")]
+        assert all(f'deployment="{name}"' in line for line in lines)
+    assert groups.existing is not None
+    assert "old" in groups.existing.deployments["shop"]
+
+
+@pytest.mark.contract("B614")
+def test_a_deployment_that_somebody_deleted_has_no_group() -> None:
+    """It is gone, and so is what would stand of it for ever."""
+    delivery = delivered("removed", 0.0)
+    assert set(delivery._texts().values()) == {None}
+
+
+@pytest.mark.contract("B618")
+@pytest.mark.parametrize(
+    "options", [{}, {"pushgateway": GATEWAY, "dry_run": True}, {"metrics_listen": None}]
+)
+def test_a_run_that_nobody_measures_is_left_as_it_is(options: dict[str, Any]) -> None:
+    """It has the same world."""
+    world: World = outside()
+    assert metered(world, Settings.model_validate(options), "apply") is world
+
+
+@pytest.mark.contract("B617")
+@pytest.mark.parametrize("broken", ["moved", "deliver", "listen"])
+def test_a_bug_of_metrics_changes_no_verdict(
+    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, broken: str, tmp_path: Path
+) -> None:
+    """Nor the document; it is a warning that says where."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("sesame")
+
+    monkeypatch.setattr(_Delivery, broken, fail)
+    file = str(tmp_path / "gate.prom")
+    ended = gate("apply", file=[manifest(web())], metrics_textfile=file)
+    assert_ended(ended, 0, "verified", "Complete")
+    assert "metrics: KeyError in test_metering.py:" in ended.err
+    assert "sesame" not in ended.err
+    assert json.loads(ended.out)["exit_code"] == 0
+
+
+@pytest.mark.contract("B612")
+def test_a_pipe_or_a_device_is_written_to_as_it_is(
+    gate: Gate, manifest: Manifest, tmp_path: Path
+) -> None:
+    """Who names /dev/stdout or /dev/null does not want a file in its place."""
+    pipe = tmp_path / "gate.prom"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    gate("apply", file=[manifest(web())], metrics_textfile=str(pipe))
+    assert pipe.is_fifo()
+    reader.join(timeout=10)
+    assert 'outcome="verified"} 1.0' in read[0]
+
+
+@pytest.mark.contract("B617", "B618")
+def test_a_refusal_before_anything_is_known_is_in_the_file_and_in_no_group(
+    gate: Gate, pushes: Pushes, tmp_path: Path
+) -> None:
+    """Nobody can tell whose group it would be."""
+    file = tmp_path / "gate.prom"
+    told = {"metrics_textfile": str(file), "pushgateway": GATEWAY}
+    assert gate("apply", file=["nowhere.yaml"], **told).code == 2
+    assert 'deployment="",namespace="",outcome="usage"' in file.read_text()
+    [(groups, _)] = pushes.came
+    assert set(groups.texts) == {("", "")}

@@ -1,0 +1,127 @@
+"""The watches before the first write: what they wait for, and what refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gate.app.runtime.live_state import read_live, standing
+from gate.app.runtime.session import Session, connected
+from gate.app.runtime.watches import Watching
+from gate.app.runtime.world import outside
+from gate.config import load
+from gate.core.model.fact import Absent, Known
+from gate.core.model.objects import deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.protocol.events import AccessRefused, ContactLost
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.errors import RefusedError
+from gate.sources.source import Sources
+from gate.virtual_time import VirtualClock
+from tests.unit.app.bodies import web
+from tests.unit.app.server import ApiServer
+from tests.unit.report.cluster import Workload
+
+WEB = deployment_ref("shop", "web")
+SELECTOR = {"matchLabels": {"app": "web"}}
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """Return a clock that waiting moves."""
+    return VirtualClock(100.0)
+
+
+@pytest.fixture
+def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
+    """Return a session whose time is virtual."""
+    flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
+    with connected(
+        load("status", flags, environ={}), clock, outside().connect, Sources({})
+    ) as session:
+        yield session
+
+
+@pytest.fixture
+def watching(session: Session) -> Watching:
+    """Return watches that were not started: the test says what they hear."""
+    return Watching(session, {WEB: SELECTOR})
+
+
+def listed(session: Session, kind: Kind, *things: object) -> None:
+    """Let a list be heard."""
+    session.inbox.put(Listed(100.0, kind, WEB, things))  # type: ignore[arg-type]
+
+
+def test_it_settles_once_everything_is_listed(session: Session, watching: Watching) -> None:
+    """What serves is known then; events are not waited for."""
+    workload = Workload(replicas=2).serving("shop/web:1", 1)
+    deployment = workload.deployment()
+    listed(session, Kind.DEPLOYMENT, deployment)
+    listed(session, Kind.REPLICA_SET, *workload.core_sets())
+    listed(session, Kind.POD, *workload.core_pods())
+    watching.settle(5.0)
+    baseline = watching.target(WEB).baseline
+    assert isinstance(baseline, Known)
+    assert baseline.value.revision == 1
+    assert watching.snapshot(WEB).live == deployment
+
+
+def test_what_is_not_listed_is_not_there(session: Session, watching: Watching) -> None:
+    """A first deployment has no baseline."""
+    for kind in (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD):
+        listed(session, kind)
+    watching.settle(5.0)
+    assert watching.target(WEB).baseline == Absent()
+
+
+@pytest.mark.contract("B243")
+@pytest.mark.parametrize("why", ["", "connection refused"])
+def test_a_list_that_does_not_come_is_a_refusal(
+    session: Session, watching: Watching, clock: VirtualClock, why: str
+) -> None:
+    """After the time that was given, with the reason where one is known."""
+    listed(session, Kind.DEPLOYMENT)
+    if why:
+        session.inbox.put(ContactLost(100.0, why))
+    with pytest.raises(RefusedError, match=f"did not list what runs within 5 s.*{why}") as caught:
+        watching.settle(5.0)
+    assert caught.value.reason == "Unreachable"
+    assert clock.now() == 105.0
+
+
+def test_a_right_that_is_missing_is_a_refusal_at_once(
+    session: Session, watching: Watching, clock: VirtualClock
+) -> None:
+    """Trying again is no use."""
+    session.inbox.put(AccessRefused(100.0, "shop/Pod", "pods is forbidden", Reason.FORBIDDEN))
+    with pytest.raises(RefusedError, match="pods is forbidden"):
+        watching.settle(5.0)
+    assert clock.now() == 100.0
+
+
+def test_following_folds_one_event_at_a_time(
+    session: Session, server: ApiServer, watching: Watching, clock: VirtualClock
+) -> None:
+    """Where nothing comes, time passes until it may change the verdict."""
+    server.put(web("pending"))
+    live = read_live(session, "web")
+    rollout = standing(live, clock.now())
+    (replica_set,) = live.snapshot.replica_sets.values()
+    session.inbox.put(Observed(100.0, replica_set))
+    assert watching.follow(rollout) is rollout
+    assert clock.now() == 100.0
+    watching.follow(rollout)
+    assert clock.now() == 100.0 + 600 + 5
+
+
+@pytest.mark.contract("B188")
+def test_a_standstill_is_counted_from_now_on(
+    session: Session, server: ApiServer, clock: VirtualClock
+) -> None:
+    """`status --watch` does not take the time before it for its own."""
+    server.put(web("pending"))
+    rollout = standing(read_live(session, "web"), clock.now())
+    assert rollout.verdict(100.0 + 600).kind == "progressing"
+    assert rollout.verdict(100.0 + 606).reason == "ProgressDeadlineExceeded"

@@ -1,0 +1,561 @@
+"""The last look: what the end of an attempt says of each object that it wrote."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
+from gate.core.attempt.remembrance import closed_of
+from gate.core.attempt.state import INSPECTION_SECONDS, OVERTIME_SECONDS, Attempt
+from gate.core.attempt.transitions import State
+from gate.core.endings.differences import differences
+from gate.core.model.body import NOTHING, Body
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read, Release, Write
+from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, WriteRejected, Written
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.versions.history import Closing
+from tests.unit.core.leaves import config, manifest
+from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.server import Server
+from tests.unit.core.world import config_ref, refusals
+
+SETTINGS = config_ref()
+AS_WRITTEN = Finding(FindingKind.AS_WRITTEN)
+DELETED = Finding(FindingKind.DELETED)
+Meddle = Callable[[Server], object]
+
+
+def rolling_out(policy: Policy | None = None, **behaviour: str) -> Player:
+    """Begin to roll out v2 with a changed ConfigMap over what serves."""
+    server = Server(**behaviour)
+    server.put(manifest("v1"))
+    server.put(config("a"))
+    return Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+
+
+def crashing(policy: Policy | None = None) -> Player:
+    """Begin the same with a version that crashes."""
+    return rolling_out(policy, v2="crash")
+
+
+def meddled(player: Player, meddle: Meddle) -> Attempt:
+    """Let somebody meddle now, and the attempt run to its end."""
+    meddle(player.server)
+    return player.run()
+
+
+def remove(server: Server) -> None:
+    """Delete the ConfigMap."""
+    server.remove(SETTINGS)
+
+
+def edit(server: Server) -> None:
+    """Change the value that the attempt wrote."""
+    server.edit(SETTINGS, "kubectl-edit", {"data.mode": "c"})
+
+
+def make_anew(server: Server) -> None:
+    """Delete the ConfigMap and create another one."""
+    server.remove(SETTINGS)
+    server.put(config("c"), "kubectl")
+
+
+def add(server: Server) -> None:
+    """Add what the attempt did not write."""
+    server.edit(SETTINGS, "labeller", {"metadata.labels.team": "shop"})
+
+
+MEDDLING = [
+    (remove, DELETED, "is gone: somebody else deleted it after this run"),
+    (
+        edit,
+        Finding(FindingKind.CHANGED, ("kubectl-edit",), ("data.mode",)),
+        "kubectl-edit changed data.mode",
+    ),
+    (make_anew, Finding(FindingKind.RECREATED, ("kubectl",)), "and kubectl made it anew"),
+    (add, AS_WRITTEN, ""),
+]
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B49", "B51")
+@pytest.mark.parametrize(("meddle", "found", "said"), MEDDLING)
+def test_a_verified_end_says_what_is_not_as_written(
+    meddle: Meddle, found: Finding, said: str
+) -> None:
+    """The Deployment runs what was applied: 0, and the ConfigMap is named."""
+    player = rolling_out()
+    player.run_to(State.CONFIRMING)
+    attempt = meddled(player, meddle)
+    assert ends(attempt) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert dict(attempt.findings) == {SETTINGS: found, player.web: AS_WRITTEN}
+    lines = list(differences(attempt))
+    assert [said in line for line in lines] == ([True] if said else [])
+    assert [line.message for line in player.said if line.event == "differs"] == lines
+
+
+@pytest.mark.contract("B143")
+@pytest.mark.parametrize(("meddle", "found", "said"), MEDDLING)
+def test_a_rollback_says_what_others_made_of_what_it_restored(
+    meddle: Meddle, found: Finding, said: str
+) -> None:
+    """Theirs stands, by name: 4."""
+    player = crashing()
+    player.run_to(State.CONFIRMING, Leg.BACK)
+    attempt = meddled(player, meddle)
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert attempt.findings[SETTINGS] == found
+    assert [said in line for line in differences(attempt)] == ([True] if said else [])
+
+
+def altered(player: Player, effect: Write, mode: str) -> AttemptEvent:
+    """Answer a write of the ConfigMap with another mode than was sent, as a webhook may."""
+    answer = player.answer(effect)
+    assert isinstance(answer, Written)
+    player.server.stored[SETTINGS].parts["rollout-gate", "Apply"]["data.mode"] = mode
+    return replace(answer, live=player.server.read(SETTINGS))
+
+
+@pytest.mark.contract("B143")
+def test_a_restoration_that_the_server_alters_is_5() -> None:
+    """What was sent never stood: the cause names the object and the field."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, partial(altered, mode="pinned"))
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    assert attempt.findings[SETTINGS] == Finding(FindingKind.NOT_AS_SENT, (), ("data.mode",))
+    assert attempt.ending is not None
+    for ending in (attempt.ending, attempt.endings[player.web]):
+        assert [cause.reason for cause in ending.causes][-1] is Reason.NOT_RESTORED
+        assert "configmap/settings: the server keeps another data.mode" in ending.causes[-1].message
+
+
+@pytest.mark.contract("B49")
+def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
+    """Defaults and webhooks have their say there: the answer is what is compared."""
+    player = rolling_out()
+    player.bend(Write, partial(altered, mode="B"))
+    attempt = player.run()
+    assert ends(attempt)[0] == 0
+    assert attempt.findings[SETTINGS] == AS_WRITTEN
+
+
+@pytest.mark.contract("B145")
+@pytest.mark.parametrize("gone", [False, True, None], ids=["changed", "gone", "made-again"])
+def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
+    """Our ConfigMap stands beside somebody else's Deployment, and that is said."""
+    player = rolling_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    if gone is not False:
+        player.server.remove(player.web)
+    if not gone:
+        player.server.put(manifest("v3"), "kubectl")
+    player.news()
+    attempt = player.run()
+    assert attempt.outcome is Outcome.SUPERSEDED
+    assert attempt.findings[SETTINGS] == AS_WRITTEN
+    kinds = {None: FindingKind.RECREATED, True: FindingKind.DELETED, False: FindingKind.CHANGED}
+    assert attempt.findings[player.web].kind is kinds[gone]
+    is_there = attempt.findings[player.web].kind is not FindingKind.DELETED
+    end = "beside somebody else's deployment/web" if is_there else "though deployment/web is gone"
+    assert list(differences(attempt)) == [
+        f"configmap/settings still has what this run wrote, {end}"
+    ]
+
+
+@pytest.mark.contract("B145")
+def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
+    """A ConfigMap that the apply did not change is nobody's concern."""
+    server = Server(v2="stuck")
+    server.put(manifest("v1"))
+    server.put(config("a"))
+    player = Player(server, planned(server, config("a"), manifest("v2")))
+    player.run_to(State.FOLLOWING)
+    server.put(manifest("v3"), "kubectl")
+    player.news()
+    assert player.run().outcome is Outcome.SUPERSEDED
+    assert list(differences(player.attempt)) == []
+
+
+@pytest.mark.contract("B49")
+def test_a_failure_that_is_kept_is_looked_at_too() -> None:
+    """The bad version stands; the ConfigMap that goes with it does not."""
+    player = crashing(Policy(on_failure=OnFailure.KEEP))
+    player.run_to(State.CONFIRMING)
+    attempt = meddled(player, remove)
+    assert ends(attempt)[0] == 6
+    assert attempt.findings[SETTINGS] == DELETED
+
+
+@pytest.mark.contract("B49")
+def test_a_rejected_apply_is_looked_at_too() -> None:
+    """What was written before it may be gone by the end."""
+
+    def refused(player: Player, effect: Write) -> AttemptEvent:
+        player.server.remove(SETTINGS)
+        return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
+
+    player = rolling_out(Policy(on_failure=OnFailure.KEEP, takes_back_parts=False))
+    player.run(lambda attempt: SETTINGS in attempt.written)
+    player.bend(Write, refused)
+    attempt = player.run()
+    assert ends(attempt) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
+    assert dict(attempt.findings) == {SETTINGS: DELETED}
+
+
+@pytest.mark.contract("B49", "B133")
+@pytest.mark.parametrize(("meddle", "said"), [(remove, "was deleted by"), (edit, "was left alone")])
+def test_what_the_rollback_left_alone_is_said_as_it_is(meddle: Meddle, said: str) -> None:
+    """Nobody is told that a ConfigMap was changed that is gone."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    attempt = meddled(player, meddle)
+    assert ends(attempt)[0] == 4
+    assert [said in line for line in differences(attempt)] == [True]
+    did = "deleted" if meddle is remove else "changed"
+    assert [f"somebody else {did} it" in one.message for one in player.said if one.event == "left"]
+
+
+# -- deletions -------------------------------------------------------------------------------------
+
+
+def held(player: Player, effect: Read, *finalizers: str) -> ReadBack:
+    """Answer a read with the object as it is while it is being deleted."""
+    live = player.server.read(effect.ref) or player.attempt.left[effect.ref].answer
+    fact = Known(deleting(live, *finalizers))
+    return ReadBack(player.attempt.now, effect.effect_id, fact)
+
+
+def deleting(live: LiveObject, *finalizers: str) -> LiveObject:
+    """Return an object whose deletion waits for finalizers."""
+    body = live.body.thaw()
+    metadata = {**body["metadata"], "deletionTimestamp": "2026-11-22T10:00:00Z"}
+    metadata |= {"finalizers": list(finalizers)} if finalizers else {}
+    return replace(live, body=Body.of({**body, "metadata": metadata}), resource_version="99999")
+
+
+def pruning() -> Player:
+    """Begin a rollout that fails, with a new ConfigMap that is to go again."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    policy = Policy(prune_created=True)
+    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
+    player.run_to(State.CONFIRMING, Leg.BACK)
+    return player
+
+
+@pytest.mark.contract("B144")
+@pytest.mark.parametrize("finalizers", [(), ("example.com/hold",)])
+def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...]) -> None:
+    """Its deletion was accepted, and it still exists: 4, with the finalizers."""
+    player = pruning()
+    player.bend(Read, lambda p, e: p.read(e))
+    player.bend(Read, lambda p, e: held(p, e, *finalizers))
+    attempt = player.run()
+    assert ends(attempt)[0] == 4
+    assert attempt.findings[SETTINGS] == Finding(FindingKind.BEING_DELETED, finalizers=finalizers)
+    (line,) = differences(attempt)
+    assert "not gone yet, though this run deleted it" in line
+    assert all(name in line for name in finalizers)
+
+
+@pytest.mark.contract("B144")
+def test_what_is_pruned_and_gone_needs_no_word() -> None:
+    """Deleted is deleted."""
+    attempt = pruning().run()
+    assert ends(attempt)[0] == 4
+    assert attempt.findings[SETTINGS] == DELETED
+    assert list(differences(attempt)) == []
+
+
+@pytest.mark.contract("B144")
+def test_what_is_pruned_and_made_anew_is_said() -> None:
+    """Somebody else made it; it is not ours that still stands."""
+    player = pruning()
+    player.server.put(config("c"), "kubectl")
+    attempt = player.run()
+    assert [*differences(attempt)] == [
+        "configmap/settings was deleted by this run, and kubectl made it anew"
+    ]
+
+
+@pytest.mark.contract("B144")
+def test_a_first_deployment_that_is_deleted_is_looked_at() -> None:
+    """No confirming read has shown that it is gone."""
+    server = Server(v1="crash")
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
+    player = Player(server, planned(server, manifest("v1"), policy=policy))
+    attempt = player.run()
+    assert ends(attempt)[0] == 6
+    assert dict(attempt.findings) == {player.web: DELETED}
+
+
+# -- bounds ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B49", "B280")
+def test_each_other_object_is_read_once_and_no_deployment() -> None:
+    """The confirming read has just read the Deployment; the rest is asked for at once."""
+    server = Server()
+    server.put(manifest("v1"))
+    others = [config("b", name) for name in ("one", "two", "three")]
+    player = Player(server, planned(server, *others, manifest("v2")))
+    player.hold = (Read,)
+    player.run(lambda attempt: attempt.state is State.CONFIRMING)
+    player.hold = ()
+    before = len(player.sent)
+    player.run()
+    asked = [effect for effect in player.sent[before:] if isinstance(effect, Read)]
+    assert [effect.ref.name for effect in asked] == ["one", "two", "three"]
+    assert not any(effect.whole_rollout for effect in asked)
+    places = [type(effect) for effect in player.sent[before:]]
+    assert places[:3] == [Read] * 3, "side by side, before the lock is given back"
+
+
+@pytest.mark.contract("B49")
+@pytest.mark.parametrize("why", ["timed out", ""])
+def test_what_cannot_be_read_decides_nothing(why: str) -> None:
+    """Unknown is not absent: the verdict stands, and the object is named."""
+    player = rolling_out()
+    player.run_to(State.CONFIRMING)
+    player.bend(Read, lambda p, e: p.read(e))
+    if why:
+        player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown(why)))
+    else:
+        player.bend(Read, lambda *_: None)
+    attempt = player.run()
+    assert ends(attempt)[0] == 0
+    assert attempt.findings[SETTINGS].kind is FindingKind.UNREAD
+    (line,) = differences(attempt)
+    assert line.startswith("configmap/settings could not be read again after this run wrote it: ")
+    assert attempt.now - (attempt.verdict_at or 0.0) <= INSPECTION_SECONDS
+
+
+@pytest.mark.contract("B49", "B153")
+def test_a_signal_ends_the_look_and_not_the_verdict() -> None:
+    """Nobody who presses Ctrl-C waits for a courtesy."""
+    player = rolling_out()
+    player.run_to(State.CONFIRMING)
+    player.bend(Read, lambda p, e: p.read(e))
+    player.bend(Read, lambda p, _: Interrupted(p.attempt.now, signal.SIGINT))
+    attempt = player.run()
+    assert ends(attempt)[0] == 0
+    assert attempt.now == attempt.verdict_at
+    assert attempt.findings[SETTINGS].kind is FindingKind.UNREAD
+
+
+@pytest.mark.contract("B49", "B163")
+def test_the_look_keeps_within_the_budgets() -> None:
+    """A verdict of the last moment leaves it none of its two seconds."""
+    player = rolling_out(Policy(timeout_seconds=20.0), v2="crash")
+    player.run_to(State.CONFIRMING)
+    inspecting = replace(
+        player.attempt,
+        state=State.INSPECTING,
+        inspecting_since=player.attempt.leg_ends_at + OVERTIME_SECONDS - 0.5,
+    )
+    assert inspecting.inspection_ends_at == inspecting.gives_up_at
+
+
+@pytest.mark.contract("B49")
+@pytest.mark.parametrize("number", [signal.SIGTERM, None])
+def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> None:
+    """Interrupted or out of touch: every object is unread, and no line repeats it."""
+    player = rolling_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    now = player.attempt.now
+    events = [Interrupted(now, number)] if number is not None else refusals(now)
+    for event in events:
+        player.hear(event)
+    attempt = player.run()
+    assert attempt.outcome in (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+    assert {found.kind for found in attempt.findings.values()} == {FindingKind.UNREAD}
+    assert list(differences(attempt)) == []
+
+
+# -- the comparison --------------------------------------------------------------------------------
+
+
+def live(
+    managed: list[dict[str, Any]], data: dict[str, Any] | None = None, **over: Any
+) -> LiveObject:
+    """Return a ConfigMap as a read gives it."""
+    metadata = {"name": "settings", "namespace": "shop"}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data or {}}
+    fields = {"managedFields": managed}
+    given = {"uid": "u", "resource_version": "1", "body": Body.of(body), **over}
+    return LiveObject(Ref("v1", "ConfigMap", "shop", "settings"), managed=Body.of(fields), **given)
+
+
+def entry(manager: str, *keys: str, operation: str = "Apply", time: str = "1") -> dict[str, Any]:
+    """Return an entry of managed fields that owns keys of `data`."""
+    owned: dict[str, Any] = {"f:data": {f"f:{key}": {} for key in keys}}
+    return {"manager": manager, "operation": operation, "time": time, "fieldsV1": owned}
+
+
+OURS = entry("rollout-gate", "a", "b")
+WRITTEN = live([OURS], {"a": "1", "b": "2"})
+
+
+@pytest.mark.contract("B49")
+@pytest.mark.parametrize(
+    ("now", "found"),
+    [
+        (live([OURS], {"a": "1", "b": "2", "c": "3"}), AS_WRITTEN),
+        (
+            live([entry("rollout-gate", "a")], {"a": "1"}),
+            Finding(FindingKind.CHANGED, (), ("data.b",)),
+        ),
+        (
+            live([entry("rollout-gate", "a", "b", time="2")], {"a": "1", "b": "x"}),
+            Finding(FindingKind.CHANGED, ("rollout-gate",), ("data.b",)),
+        ),
+        (
+            live([OURS, entry("labeller", "c")], {"a": "1", "b": "x"}),
+            Finding(FindingKind.CHANGED, (), ("data.b",)),
+        ),
+        (
+            live(
+                [
+                    entry("rollout-gate", "a"),
+                    entry("one", "b"),
+                    entry("two", "b", operation="Update"),
+                ],
+                {"a": "1", "b": "x"},
+            ),
+            Finding(FindingKind.CHANGED, ("one", "two"), ("data.b",)),
+        ),
+    ],
+    ids=["added-to", "removed", "same-manager", "no-owner-tells", "two-owners"],
+)
+def test_who_changed_it_is_named_only_where_the_object_says_so(
+    now: LiveObject, found: Finding
+) -> None:
+    """A field that is gone has no owner, and a bystander is not blamed."""
+    assert compare(LeftObject(WRITTEN), Known(now)) == found
+
+
+@pytest.mark.contract("B49", "B143")
+def test_an_item_of_a_list_is_found_without_a_key_that_the_server_defaults() -> None:
+    """A Service's port is restored as it was applied, without its protocol."""
+
+    def service(port: int, *managed: dict[str, Any]) -> LiveObject:
+        ports = [{"port": port, "protocol": "TCP", "targetPort": 8080}]
+        body = Body.of({"kind": "Service", "metadata": {}, "spec": {"ports": ports}})
+        return live([*managed], body=body)
+
+    def owner(manager: str, port: int) -> dict[str, Any]:
+        item: dict[str, Any] = {
+            f'k:{{"port":{port},"protocol":"TCP"}}': {"f:port": {}, "f:targetPort": {}}
+        }
+        owned = {"f:spec": {"f:ports": item}}
+        return {"manager": manager, "operation": "Apply", "fieldsV1": owned}
+
+    ours = owner("rollout-gate", 80)
+    sent = Body.of({"spec": {"ports": [{"port": 80, "targetPort": 8080}]}})
+    left = LeftObject(service(80, ours), sent)
+    path = 'spec.ports[port=80,protocol="TCP"]'
+    assert compare(left, Known(service(80, ours))) == AS_WRITTEN
+    theirs = compare(left, Known(service(9090, owner("mesh", 9090))))
+    assert theirs == Finding(FindingKind.CHANGED, ("mesh",), (path,))
+    altered = LeftObject(service(9090, ours), sent)
+    never = compare(altered, Known(service(9090, ours)))
+    assert never == Finding(FindingKind.NOT_AS_SENT, (), (path,))
+
+
+@pytest.mark.contract("B49")
+def test_an_object_without_managed_fields_is_compared_whole() -> None:
+    """Some servers keep none: then all of it counts."""
+    left = LeftObject(live([], {"a": "1"}))
+    assert compare(left, Known(live([], {"a": "1"}, resource_version="2"))) == AS_WRITTEN
+    changed = compare(left, Known(live([], {"a": "2"}, resource_version="2")))
+    assert changed == Finding(FindingKind.CHANGED)
+
+
+@pytest.mark.contract("B49")
+def test_replicas_that_an_autoscaler_decides_on_are_not_compared() -> None:
+    """They are its own; anything else of the Deployment is not."""
+    server = Server()
+    ref = server.put(manifest("v1"))
+    before = server.read(ref)
+    assert before is not None
+    server.edit(ref, "scaler", {"spec.replicas": 9})
+    after = server.read(ref)
+    assert after is not None
+    assert compare(LeftObject(before, autoscaled=True), Known(after)) == AS_WRITTEN
+    changed = Finding(FindingKind.CHANGED, ("scaler",), ("spec.replicas",))
+    assert compare(LeftObject(before), Known(after)) == changed
+
+
+@pytest.mark.contract("B49", "B176")
+def test_names_that_could_not_be_printed_come_escaped() -> None:
+    """A finalizer or a manager is text of others."""
+    told = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
+    assert told == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
+    assert compare(LeftObject(WRITTEN), Absent()) == DELETED
+
+
+# -- what is remembered of it ----------------------------------------------------------------------
+
+
+def remembered(player: Player) -> Closing:
+    """Return what the end of an attempt leaves to be remembered."""
+    [closed] = [one.closed for one in player.sent if isinstance(one, Release)]
+    [closing] = closed.deployments
+    return closing
+
+
+@pytest.mark.contract("B710")
+@pytest.mark.parametrize(("meddle", "found", "said"), MEDDLING)
+@pytest.mark.parametrize("way", [Leg.FORWARD, Leg.BACK])
+def test_what_is_not_as_written_is_not_remembered_as_if_it_stood(
+    way: Leg, meddle: Meddle, found: Finding, said: str
+) -> None:
+    """Of such an object the set has no body, and its digest is that of nothing."""
+    player = rolling_out() if way is Leg.FORWARD else crashing()
+    player.run_to(State.CONFIRMING, way)
+    meddled(player, meddle)
+    closing = remembered(player)
+    version = closing.versions[-1]
+    assert version.verified
+    stood = found == AS_WRITTEN
+    assert (version.members[SETTINGS] != NOTHING) is stood, said
+    assert set(closing.bodies) == {digest for digest in version.members.values() if digest}
+    assert version.members[player.web] in closing.bodies
+
+
+@pytest.mark.contract("B710")
+@pytest.mark.parametrize(
+    ("found", "is_remembered"),
+    [
+        (AS_WRITTEN, True),
+        (Finding(FindingKind.UNREAD, why="no answer"), True),
+        (Finding(FindingKind.CHANGED, ("kubectl",), ("spec.replicas",)), True),
+        (Finding(FindingKind.CHANGED, ("kubectl",), ("spec.template", "spec.replicas")), False),
+        (DELETED, False),
+    ],
+)
+def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
+    found: Finding, is_remembered: bool
+) -> None:
+    """Its number of replicas is no part of a version, and what was not read shows nothing."""
+    player = rolling_out()
+    attempt = player.run()
+    attempt = replace(attempt, findings=attempt.findings.put(player.web, found))
+    [closing] = closed_of(attempt).deployments
+    [version] = closing.versions
+    assert (version.verified, version.is_unjudged) == (is_remembered, not is_remembered)

@@ -1,0 +1,87 @@
+"""What served before is the only version that a rollback returns to by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.snapshot import Snapshot
+from tests.unit.core.world import (
+    AVAILABLE,
+    WEB,
+    condition,
+    deployment,
+    old_replica_set,
+    replica_set,
+    template,
+)
+
+
+def snapshot(web: Deployment, *sets: ReplicaSet) -> Snapshot:
+    """Return what is known before a write."""
+    found = Snapshot(WEB).fold(Observed(0.0, web))
+    for one in sets:
+        found = found.fold(Observed(0.0, one))
+    return found
+
+
+@pytest.mark.contract("B121")
+def test_baseline_is_what_serves_whatever_its_revision() -> None:
+    """Template, ReplicaSet and revision of the version that owns the available pods."""
+    found = baseline_of(snapshot(deployment(), old_replica_set(revision=7), replica_set()))
+    assert isinstance(found, Known)
+    assert (found.value.replica_set, found.value.revision) == ("web-2", 2)
+    assert found.value.template == template()
+
+
+@pytest.mark.contract("B4")
+@pytest.mark.parametrize(("own", "known"), [(7, 7), (None, 2)])
+def test_the_revision_is_the_replica_sets_own(own: int | None, known: int) -> None:
+    """That of the Deployment, where its ReplicaSet says none."""
+    found = baseline_of(snapshot(deployment(revision=2), replica_set(revision=own)))
+    assert isinstance(found, Known)
+    assert found.value.revision == known
+
+
+@pytest.mark.contract("B122")
+@pytest.mark.parametrize(
+    ("web", "new"),
+    [
+        (deployment(available_replicas=3), replica_set(available_replicas=3)),
+        (deployment(replicas=6, available_replicas=4), replica_set(replicas=6)),
+    ],
+    ids=["a-pod-missing", "between-two-sizes"],
+)
+def test_a_size_that_is_not_reached_yet_does_not_spoil_it(web: Deployment, new: ReplicaSet) -> None:
+    """It serves with the pods that it has."""
+    assert isinstance(baseline_of(snapshot(web, new)), Known)
+
+
+@pytest.mark.contract("B122")
+def test_available_without_an_available_pod_is_no_baseline() -> None:
+    """With maxUnavailable 100 % the condition is true of nothing at all."""
+    web = deployment(max_unavailable="100%", available_replicas=0, conditions=(AVAILABLE,))
+    assert baseline_of(snapshot(web, replica_set(available_replicas=0))) == Absent()
+
+
+def test_a_rollout_half_way_is_no_baseline() -> None:
+    """Where another version still serves too, nobody knows which one is good."""
+    half = snapshot(deployment(), replica_set(), old_replica_set(replicas=1))
+    assert baseline_of(half) == Absent()
+
+
+def test_not_available_is_no_baseline() -> None:
+    """Fewer pods than the strategy keeps up do not serve."""
+    web = deployment(conditions=(condition("Available", "False", "MinimumReplicasUnavailable"),))
+    assert baseline_of(snapshot(web, replica_set(available_replicas=1))) == Absent()
+
+
+@pytest.mark.contract("B115")
+def test_unread_is_not_absent() -> None:
+    """What nobody could read may serve all the same; what is not there does not."""
+    assert isinstance(baseline_of(Snapshot(WEB)), Unknown)
+    gone = Snapshot(WEB).fold(Listed(0.0, Kind.DEPLOYMENT, WEB, ()))
+    assert baseline_of(gone) == Absent()

@@ -1,0 +1,329 @@
+"""Blind time: what nobody could see, or nobody did, is no lack of progress."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from gate.core.attempt.transitions import State
+from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.events import ContactFailed
+from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS, Blindness
+from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.observations import Observed
+from tests.unit.core.leaves import manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, planned
+from tests.unit.core.server import Server
+from tests.unit.core.world import (
+    DEADLINE_EXCEEDED,
+    Scene,
+    after,
+    condition,
+    container,
+    deployment,
+    later,
+    old_replica_set,
+    pods,
+    replica_set,
+    waiting,
+)
+
+FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
+NOT_OBSERVING = Reason.CONTROLLER_NOT_OBSERVING
+EXCEEDED = Reason.PROGRESS_DEADLINE_EXCEEDED
+WEB: Deployment = deployment(available_replicas=3, updated_replicas=4, status_replicas=7)
+NEW: ReplicaSet = replica_set(ready_replicas=0, available_replicas=0)
+STUCK = Scene(
+    web=WEB,
+    sets=(NEW, old_replica_set(replicas=3)),
+    pods=tuple(pods(4, container(ready=False))),
+    before=(old_replica_set(replicas=4, resource_version="50"),),
+    total_seconds=7200.0,
+)
+"""Nothing moves from 1 s on; the deadline is 600 s, so that the own clock fires at 606 s."""
+
+
+def fails_between(rollout: Rollout, early: float, late: float) -> bool:
+    """Tell whether it has not failed at `early`, and has at `late`."""
+    return (rollout.verdict(early).kind, rollout.verdict(late).kind) == (PROGRESSING, FAILED)
+
+
+# -- facts that do not arrive ----------------------------------------------------------------------
+
+
+@pytest.mark.contract("B102", "B116")
+def test_time_without_facts_is_taken_off_the_no_progress_clock() -> None:
+    """Seen last at 100 s, and read again at 300 s: the clock stood for 200 s, and says so."""
+    rollout = STUCK.seen().without_facts(100.0).read_well(300.0)
+    assert fails_between(rollout, 805.9, 806.0)
+    message = rollout.verdict(806.0).message
+    assert message == "no progress for 605 s (the gate's own clock; 200 s more do not count)"
+    assert rollout.wake_at(700.0) == 806.0
+
+
+@pytest.mark.contract("B116")
+def test_without_facts_the_clock_stands() -> None:
+    """Nothing is due before facts could come, but what the deadline allows in all."""
+    rollout = STUCK.seen().without_facts(100.0)
+    assert rollout.verdict(606.0).kind is PROGRESSING
+    assert fails_between(rollout, 1205.9, 1206.0)
+    assert rollout.wake_at(701.0) == 1206.0
+
+
+@pytest.mark.contract("B116")
+def test_at_most_one_deadline_is_taken_off_a_leg() -> None:
+    """Of three times 300 s a deadline of 600 s takes two."""
+    rollout = STUCK.seen()
+    for began in (10.0, 400.0, 800.0):
+        rollout = rollout.without_facts(began).read_well(began + 300.0)
+    assert fails_between(rollout, 1205.9, 1206.0)
+
+
+@pytest.mark.contract("B116")
+def test_facts_that_come_while_some_are_missing_end_nothing() -> None:
+    """One watch may work while another fails: a complete read alone ends it."""
+    rollout = STUCK.seen().without_facts(100.0)
+    rollout = after(rollout, 200.0, later(WEB, 200)).read_well(300.0)
+    assert fails_between(rollout, 805.9, 806.0)
+
+
+@pytest.mark.contract("B116")
+def test_a_failure_alone_that_is_read_again_at_once_costs_nothing() -> None:
+    """Nothing was missed between the last fact and the read."""
+    rollout = STUCK.seen().without_facts(100.0).read_well(100.0)
+    assert fails_between(rollout, 605.9, 606.0)
+
+
+@pytest.mark.contract("B116")
+def test_the_total_goes_on_while_nobody_sees() -> None:
+    """And then says that it was the total: nothing stood still for so long that anybody saw."""
+    rollout = replace(STUCK, total_seconds=600.0).seen().without_facts(100.0)
+    assert fails_between(rollout, 599.9, 600.0)
+    assert rollout.verdict(600.0).reason is Reason.TIMEOUT
+
+
+@pytest.mark.contract("B116")
+def test_a_grace_stands_while_nobody_sees() -> None:
+    """An image that is refused gets its 30 s in sight."""
+    refused = waiting("ErrImagePull", "shop/web:2: not found")
+    scene = replace(STUCK, pods=tuple(pods(4, refused, ready=False)))
+    rollout = scene.seen().without_facts(10.0).read_well(50.0)
+    assert fails_between(rollout, 70.9, 71.0)
+    assert rollout.wake_at(60.0) == 71.0
+
+
+@pytest.mark.contract("B116")
+def test_what_is_first_seen_after_blindness_has_its_whole_grace() -> None:
+    """Whatever did not count before."""
+    rollout = STUCK.seen().without_facts(10.0).read_well(50.0)
+    refused = waiting("ErrImagePull", "shop/web:2: not found")
+    bad = [later(one, 200, containers=(refused,)) for one in STUCK.pods]
+    rollout = after(rollout, 60.0, *bad)
+    assert fails_between(rollout, 89.9, 90.0)
+
+
+@pytest.mark.contract("B116")
+def test_a_denial_has_its_grace_in_sight() -> None:
+    """Pods that a policy denies."""
+    denied = condition("ReplicaFailure", "True", "FailedCreate", "denied the request: not here")
+    rollout = after(STUCK.seen(), 20.0, later(NEW, 200, conditions=(denied,)))
+    rollout = rollout.without_facts(25.0).read_well(125.0)
+    assert fails_between(rollout, 134.9, 135.0)
+
+
+# -- controllers that do not act -------------------------------------------------------------------
+
+UNOBSERVED = later(WEB, 200, generation=3)
+MISCOUNTED = tuple(later(one, 200, ready=True) for one in STUCK.pods[:2])
+UNSCALED = later(NEW, 200, replicas=6)
+SIGNS = {"unobserved": (UNOBSERVED,), "miscounted": MISCOUNTED, "unscaled": (UNSCALED,)}
+
+
+@pytest.mark.contract("B109", "B116")
+@pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
+def test_a_stuck_controller_fails_by_twice_the_deadline(sign: tuple[object, ...]) -> None:
+    """From 105 s on its standing still excuses 600 s, and is the cause then."""
+    rollout = STUCK.seen()
+    for thing in sign:
+        rollout = rollout.observe(Observed(100.0, thing))  # type: ignore[arg-type]
+    assert fails_between(rollout, 1205.9, 1206.0)
+    assert rollout.verdict(1206.0).causes[0].reason is Reason.CONTROLLER_NOT_OBSERVING
+    assert [cause.reason for cause in rollout.verdict(129.9).causes] == [Reason.NOT_READY]
+
+
+@pytest.mark.contract("B109")
+@pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
+@pytest.mark.parametrize(("ended_at", "blind_seconds"), [(104.9, 0.0), (165.0, 60.0)])
+def test_controllers_that_go_on_are_blind_for_what_is_beyond_5_s(
+    sign: tuple[object, ...], ended_at: float, blind_seconds: float
+) -> None:
+    """Every controller takes a moment; the clock goes on once they act."""
+    rollout = STUCK.seen()
+    for thing in sign:
+        rollout = rollout.observe(Observed(100.0, thing))  # type: ignore[arg-type]
+    acted = (
+        later(WEB, 300, generation=3, observed_generation=3),
+        later(NEW, 300),
+        *(later(one, 300) for one in STUCK.pods),
+    )
+    rollout = after(rollout, ended_at, *acted)
+    assert rollout.blindness.seconds(700.0) == blind_seconds
+    assert fails_between(rollout, 605.9 + blind_seconds, 606.0 + blind_seconds)
+
+
+@pytest.mark.contract("B109")
+def test_controllers_that_count_on_are_not_stuck() -> None:
+    """Many pods are created one after another: what moves is no sign."""
+    rollout = after(STUCK.seen(), 100.0, later(NEW, 200, replicas=40))
+    for number in range(1, 20):
+        counted = later(NEW, 200 + number, replicas=40, status_replicas=4 + number)
+        rollout = after(rollout, 100.0 + 4 * number, counted)
+    assert rollout.blindness.seconds(177.0) == 0.0
+
+
+@pytest.mark.contract("B97", "B109")
+@pytest.mark.parametrize("failing", ["ReplicaFailure", "ReplicaSetCreateError"])
+def test_a_controller_that_says_why_it_cannot_go_on_acts(failing: str) -> None:
+    """Its condition has a grace of its own, and excuses nothing."""
+    if failing == "ReplicaFailure":
+        why = condition(failing, "True", "FailedCreate", "denied the request: not here")
+        rollout = after(STUCK.seen(), 100.0, later(UNSCALED, 300, conditions=(why,)))
+    else:
+        why = condition("Progressing", "False", failing, "cannot be created")
+        rollout = after(STUCK.seen(), 100.0, later(UNOBSERVED, 300, conditions=(why,)))
+    assert rollout.blindness.seconds(500.0) == 0.0
+    assert rollout.verdict(115.0).kind is FAILED
+
+
+@pytest.mark.contract("B115")
+def test_pods_that_nobody_listed_are_no_sign() -> None:
+    """Unknown is not absent: counters alone show nothing that differs."""
+    rollout = after(replace(STUCK, pods=()).seen(), 100.0, later(NEW, 200, ready_replicas=2))
+    assert rollout.blindness.seconds(600.0) == 0.0
+
+
+@pytest.mark.contract("B116")
+def test_both_kinds_of_blindness_at_once_count_once() -> None:
+    """Facts missing from 50 s to 150 s, a controller behind from 105 s to 200 s: 150 s."""
+    rollout = after(STUCK.seen(), 100.0, UNSCALED).without_facts(50.0)
+    rollout = rollout.read_well(150.0)
+    assert rollout.blindness.seconds(160.0) == 110.0
+    rollout = after(rollout, 200.0, later(NEW, 300))
+    assert rollout.blindness.seconds(900.0) == 150.0
+
+
+# -- the controller's condition --------------------------------------------------------------------
+
+EXPIRED = later(WEB, 300, conditions=(DEADLINE_EXCEEDED,))
+
+
+@pytest.mark.contract("B118")
+def test_a_condition_after_blindness_has_to_stand() -> None:
+    """Controllers that come back write it before they have looked at the pods."""
+    rollout = after(STUCK.seen().without_facts(500.0).read_well(700.0), 701.0, EXPIRED)
+    stands_at = 701.0 + CONDITION_STANDS_SECONDS
+    assert fails_between(rollout, stands_at - 0.1, stands_at)
+    assert rollout.wake_at(702.0) == stands_at
+    moved = later(NEW, 400, ready_replicas=1, available_replicas=1)
+    recovered = after(rollout, 703.0, later(WEB, 400), moved)
+    assert recovered.verdict(stands_at).kind is PROGRESSING
+
+
+@pytest.mark.contract("B118")
+def test_a_condition_that_was_seen_in_blindness_stands_from_its_end() -> None:
+    """Nobody can tell of what it is."""
+    rollout = after(STUCK.seen().without_facts(500.0), 650.0, EXPIRED).read_well(700.0)
+    assert fails_between(rollout, 704.9, 705.0)
+
+
+@pytest.mark.contract("B100", "B118")
+def test_without_blindness_a_condition_is_believed_at_once() -> None:
+    """It is the controller's own word."""
+    assert fails_between(after(STUCK.seen(), 599.5, EXPIRED), 598.9, 599.5)
+
+
+@pytest.mark.contract("B118")
+def test_a_condition_is_believed_where_blindness_excuses_nothing_more() -> None:
+    """A controller that is stuck for longer than a deadline."""
+    rollout = after(STUCK.seen(), 100.0, later(NEW, 200, replicas=6), EXPIRED)
+    assert fails_between(rollout, 704.9, 705.0)
+
+
+# -- the attempt -----------------------------------------------------------------------------------
+
+
+def rolling() -> Player:
+    """Return an attempt that follows a version whose pods do not get ready."""
+    server = Server(v2="stuck")
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2")))
+    player.run_to(State.FOLLOWING)
+    return player
+
+
+@pytest.mark.contract("B117")
+def test_a_failure_has_all_read_soon() -> None:
+    """Within 5 s of the read before, which ends the blindness."""
+    player = rolling()
+    failed_at = STARTED_AT + 2.0
+    player.hear(ContactFailed(failed_at, "reset"))
+    assert player.attempt.rollouts[player.web].blindness.facts_missing
+    player.pass_to(STARTED_AT + 5.0)
+    assert not player.attempt.rollouts[player.web].blindness.facts_missing
+    assert player.attempt.rollouts[player.web].blindness.past_seconds == pytest.approx(5.0)
+
+
+@pytest.mark.contract("B159", "B117")
+@pytest.mark.parametrize(("deadline", "seconds"), [(600, 30.0), (60, 20.0), (6, 5.0)])
+def test_all_is_read_several_times_a_deadline(deadline: int, seconds: float) -> None:
+    """Or nobody would know of an outage that lasts for most of a short one."""
+    player = rolling()
+    rollout = player.attempt.rollouts[player.web]
+    assert rollout.snapshot.live is not None
+    live = later(rollout.snapshot.live, 99999, progress_deadline_seconds=deadline)
+    player.hear(Observed(player.attempt.now, live))
+    assert player.attempt.read_interval_seconds == seconds
+
+
+@pytest.mark.contract("B137")
+def test_the_way_back_begins_with_all_its_allowance() -> None:
+    """What was blind on the way out is no part of it."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2")))
+    player.run_to(State.CONFIRMING)
+    player.hear(ContactFailed(player.attempt.now + 100.0, "reset"))
+    player.run(lambda attempt: attempt.leg is Leg.BACK and bool(attempt.rollouts))
+    assert player.attempt.rollouts[player.web].blindness.seconds(player.attempt.now) == 0.0
+    assert ends(player.run())[0] == 4
+
+
+def test_nothing_blind_is_no_time() -> None:
+    """The clock is the time itself."""
+    blindness = Blindness()
+    assert (blindness.clock(7.0), blindness.time_of(9.0, 7.0)) == (7.0, 9.0)
+
+
+# -- a controller manager that is silent -----------------------------------------------------------
+
+
+@pytest.mark.contract("B119")
+def test_a_silent_controller_manager_is_no_lack_of_progress() -> None:
+    """From the first look that showed the same on; once it acts again, the clock goes on."""
+    rollout = STUCK.seen().controllers_silent(130.0, 110.0)
+    cause = next(one for one in rollout.causes(150.0) if one.reason is NOT_OBSERVING)
+    assert cause.message == "the controller manager has not renewed its Lease for 40 s"
+    rollout = rollout.controllers_silent(310.0, math.inf)
+    assert fails_between(rollout, 805.9, 806.0)
+    assert not [one for one in rollout.causes(400.0) if one.reason is NOT_OBSERVING]
+
+
+@pytest.mark.contract("B116", "B119")
+def test_a_controller_manager_that_stays_silent_excuses_one_deadline() -> None:
+    """A Lease that nobody renews any more, though controllers act, costs no more than that."""
+    rollout = STUCK.seen().controllers_silent(130.0, 110.0)
+    assert fails_between(rollout, 1205.9, 1206.0)

@@ -1,0 +1,617 @@
+"""An attempt that dies at any of its effects is finished from its record: forward or back."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.attempt.journal import contains
+from gate.core.checks.spec import OnInconclusive
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.origin import NO_ORIGIN, Origin
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.journal_record import Kept, Record
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import Release, SaveRecord, Write
+from gate.core.protocol.events import Written
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.steps.object_state import Standing, standing
+from gate.core.steps.resumption import resume
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import Closing, History
+from gate.core.versions.selection import select
+from tests.long import longer
+from tests.unit.core.checks_world import a_check
+from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
+from tests.unit.core.player import Player, ends, planned, target
+from tests.unit.core.server import Server
+from tests.unit.core.world import config_ref
+
+IMAGE = 'spec.template.spec.containers[name="web"].image'
+LATER = 500.0
+
+
+class Dying(Player):
+    """An attempt whose gate ends after so many answers; `record` is what its journal says then."""
+
+    record: Record | None = None
+    answered = 0
+
+    def _answer(self, effect: Any) -> Any:
+        answer = super()._answer(effect)
+        self.answered += 1
+        if isinstance(effect, SaveRecord):
+            self.record = effect.record
+        return answer
+
+    def die_after(self, answers: int) -> bool:
+        """Run until so many answers were heard; tell whether that came before the end."""
+        self.run(lambda attempt: attempt.ended or self.answered >= answers)
+        return not self.attempt.ended
+
+
+def tried(server: Server, body: Mapping[str, Any]) -> LiveObject:
+    """Return what the server would make of an apply, as a dry run says it."""
+    copied, ref = copy.deepcopy(server), ref_of(body)
+    copied.merges_creations = True  # a dry run has no preconditions
+    answer = copied.perform(Write(0, ref, Verb.APPLY, Body.of(body), None, None), 0.0)
+    assert isinstance(answer, Written)
+    assert answer.live is not None
+    return answer.live
+
+
+def plan_of(server: Server, *bodies: Mapping[str, Any], policy: Policy | None = None) -> Plan:
+    """Plan to apply the bodies, each tried before."""
+    plan = planned(server, *bodies, policy=policy)
+    trials = {ref_of(body): tried(server, body) for body in bodies}
+    objects = tuple(replace(one, trial=trials[one.ref]) for one in plan.objects)
+    return replace(plan, objects=objects)
+
+
+def resumed(server: Server, record: Record) -> Plan | None:
+    """Plan to finish the attempt of a record."""
+    lives = {kept.ref: server.read(kept.ref) for kept in record.objects}
+    found = {ref: Absent() if live is None else Known(live) for ref, live in lives.items()}
+    snapshots = {one.ref: target(server, one.ref).snapshot for one in record.followed}
+    return resume(record, found, snapshots, LATER)
+
+
+def finished(server: Server, record: Record) -> Player:
+    """Finish the attempt of a record to its end."""
+    plan = resumed(server, record)
+    assert plan is not None
+    player = Player(server, plan)
+    player.run()
+    return player
+
+
+def images(server: Server) -> set[str]:
+    """Return the images that the templates ask for."""
+    return {stored.image for ref, stored in server.stored.items() if ref.kind == "Deployment"}
+
+
+def serving() -> Server:
+    """Return a server with a ConfigMap and two Deployments that run v1."""
+    server = Server()
+    for body in (config("a"), manifest("v1"), manifest("v1", "api")):
+        server.put(body)
+    return server
+
+
+VERSION_2 = (config("b"), manifest("v2"), manifest("v2", "api"))
+
+
+@pytest.mark.contract("B530", "B531")
+@pytest.mark.parametrize("behaviour", ["good", "crash", longer("stuck")])
+def test_a_death_at_every_effect(behaviour: str) -> None:
+    """The end is the new version complete or the old one restored, whole, and never a mixture."""
+    ended = set()
+    for answers in range(1, 1000):
+        server = serving()
+        server.behaviour["shop/web:v2"] = behaviour
+        player = Dying(server, plan_of(server, *VERSION_2))
+        died = player.die_after(answers)
+        assert player.record is not None
+        plan = resumed(server, player.record)
+        if plan is None:
+            assert not server.done
+        else:
+            again = Player(server, plan)
+            again.run()
+            ended.add(again.attempt.exit_code)
+            assert_whole(server, again)
+        if not died:
+            break
+    assert ended == ({0, 4} if behaviour == "good" else {4})
+
+
+def assert_whole(server: Server, player: Player) -> None:
+    """Assert that all is of one version, the one that the exit code names."""
+    code = player.attempt.exit_code
+    version, mode = {0: ("v2", "b"), 4: ("v1", "a")}[code]
+    assert images(server) == {f"shop/web:{version}"}
+    assert server.stored[config_ref()].leaves["data.mode"] == mode
+    for stored in server.stored.values():
+        assert all(one.image == stored.image or not one.pods for one in stored.sets)
+
+
+@pytest.mark.contract("B532")
+def test_it_is_the_same_twice() -> None:
+    """Finishing what is finished changes nothing, and ends alike."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "crash"
+    player = Dying(server, plan_of(server, *VERSION_2))
+    player.die_after(4)
+    assert player.record is not None
+    first = finished(server, player.record)
+    assert ends(first.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
+    plan = resumed(server, player.record)
+    assert plan is None, "all is as it was before"
+    [*_, last] = [e.record for e in first.sent if isinstance(e, SaveRecord)]
+    assert last.leg is Leg.BACK
+    changed = len(server.changing)
+    second = finished(server, last)
+    assert second.attempt.exit_code == 4
+    assert len(server.changing) == changed
+
+
+@pytest.mark.contract("B530", "B414")
+@pytest.mark.parametrize(
+    ("asked_for", "end"),
+    [
+        (OnInconclusive.KEEP, (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)),
+        (OnInconclusive.ROLLBACK, (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)),
+        (OnInconclusive.PASS, (0, Outcome.VERIFIED, Reason.COMPLETE)),
+    ],
+)
+def test_checks_that_nobody_asks_again_are_no_success(
+    asked_for: OnInconclusive, end: tuple[int, Outcome, Reason]
+) -> None:
+    """Complete is not verified where checks were to say so."""
+    server = Server()
+    server.put(manifest("v1"))
+    limits = Policy(checks=(a_check(),), bake_seconds=60.0, on_inconclusive=asked_for)
+    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
+    assert dying.die_after(3)
+    assert dying.record is not None
+    assert dying.record.checks == ("errors",)
+    assert ends(finished(server, dying.record).attempt) == end
+
+
+@pytest.mark.contract("B530")
+def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None:
+    """The gate died before its pause; that the old one runs was not its doing: 8."""
+    server = Server(v2="crash")
+    ref = server.put(manifest("v1"))
+    limits = Policy(on_failure=OnFailure.PAUSE)
+    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
+    dying.run(lambda _: dying.record is not None and dying.record.leg is Leg.BACK)
+    assert dying.record is not None
+    server.edit(ref, "kubectl-edit", {IMAGE: "shop/web:v1"})
+    server.control(ref)
+    end = ends(finished(server, dying.record).attempt)
+    assert end == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+
+
+@pytest.mark.contract("B530")
+def test_what_led_back_is_told() -> None:
+    """A gate that died on its way back leaves its reason; whoever finishes it says the same."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "crash"
+    player = Dying(server, plan_of(server, *VERSION_2))
+    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
+    assert player.record is not None
+    ended = finished(server, player.record).attempt
+    assert ends(ended) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+
+
+def dead_after_writes(server: Server, *bodies: Mapping[str, Any], policy: Policy) -> Record:
+    """Let a gate die when its writes are done; return its record."""
+    player = Dying(server, plan_of(server, *bodies, policy=policy))
+    count = len(bodies)
+    player.run(lambda _: len(player.server.done) == count)
+    assert player.record is not None
+    return player.record
+
+
+def died(server: Server, policy: Policy | None = None) -> Record:
+    """Let a gate die when version 2 is written."""
+    return dead_after_writes(server, *VERSION_2, policy=policy or Policy())
+
+
+@pytest.mark.contract("B530")
+def test_a_rollback_that_was_decided_is_written() -> None:
+    """A check may have failed what looks complete: who was on the way back goes on back."""
+    server = serving()
+    why = (Cause(Reason.CHECK_FAILED, CleanText("errors: 7 % of 1 %")),)
+    record = replace(died(server), leg=Leg.BACK, why=why)
+    assert ends(finished(server, record).attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
+    assert images(server) == {"shop/web:v1"}
+
+
+@pytest.mark.contract("B533")
+def test_what_somebody_else_took_over_is_left_alone() -> None:
+    """A third version is nobody's to roll back: 8, and nothing is written to it."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "stuck"
+    record = died(server)
+    for name in ("web", "api"):
+        server.edit(ref_of(manifest("v2", name)), "kubectl-edit", {IMAGE: "shop/web:v3"})
+    done = len(server.done)
+    player = finished(server, record)
+    assert ends(player.attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert len(server.done) == done
+
+
+@pytest.mark.contract("B533")
+def test_one_that_was_deleted_leaves_the_others_to_their_end() -> None:
+    """A Deployment that is gone is not made anew; the other goes back: 8 is the worse."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "stuck"
+    record = died(server)
+    api = ref_of(manifest("v2", "api"))
+    server.remove(api)
+    player = finished(server, record)
+    assert player.attempt.exit_code == 8
+    assert api not in server.stored
+    assert images(server) == {"shop/web:v1"}
+    assert player.attempt.endings[ref_of(manifest("v2"))].outcome is Outcome.ROLLED_BACK
+
+
+def test_scaling_and_additions_take_nothing_over() -> None:
+    """Replicas of somebody else's, and fields beside ours, leave the new version ours."""
+    server = serving()
+    record = died(server)
+    web = ref_of(manifest("v2"))
+    server.edit(web, "hpa", {"spec.replicas": 6})
+    server.control(web)
+    assert ends(finished(server, record).attempt)[:2] == (0, Outcome.VERIFIED)
+
+
+@pytest.mark.contract("B530")
+@pytest.mark.parametrize(
+    ("policy", "serving_before", "code"),
+    [
+        (Policy(on_failure=OnFailure.KEEP), True, 6),
+        (Policy(), False, 6),
+        (Policy(observe=True), True, 0),
+    ],
+    ids=["keep", "first", "observe"],
+)
+def test_what_cannot_go_back_is_followed_on(
+    policy: Policy, serving_before: bool, code: int
+) -> None:
+    """Where nothing is to go back the rollout is judged on; a bad one stays, as it would have."""
+    server = serving() if serving_before else Server()
+    server.behaviour["shop/web:v2"] = "crash"
+    record = died(server, policy)
+    done = len(server.done)
+    player = finished(server, record)
+    assert player.attempt.exit_code == code
+    assert len(server.done) == done
+
+
+@pytest.mark.contract("B32", "B530")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_part_of_an_apply_goes_back_whatever_was_to_become_of_a_version(
+    on_failure: OnFailure,
+) -> None:
+    """The gate died between two writes: half an apply is no version to be kept or paused."""
+    server = serving()
+    record = died_half_way(server, Policy(on_failure=on_failure))
+    player = finished(server, record)
+    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
+    assert_whole(server, player)
+
+
+@pytest.mark.contract("B138")
+def test_a_part_of_an_apply_stays_where_an_age_limit_forbids_any_way_back() -> None:
+    """What would be returned to is too old, also for who finishes the attempt."""
+    server = serving()
+    limits = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
+    record = died_half_way(server, limits)
+    done = len(server.done)
+    player = finished(server, record)
+    assert player.attempt.exit_code == 6
+    assert len(server.done) == done
+
+
+def died_half_way(server: Server, policy: Policy) -> Record:
+    """Let a gate die when the ConfigMap is written and no Deployment yet."""
+    player = Dying(server, plan_of(server, *VERSION_2, policy=policy))
+    player.run(lambda _: len(player.server.done) == 1)
+    assert player.record is not None
+    return player.record
+
+
+@pytest.mark.contract("B32", "B39", "B530")
+@pytest.mark.parametrize("prune_created", [False, True])
+def test_an_apply_with_new_deployments_that_was_cut_off_goes_back(prune_created: bool) -> None:
+    """What was there before is back: 4, whoever finishes it; what was created may stay."""
+    server = Server()
+    for body in (config("a"), manifest("v1")):
+        server.put(body)
+    bodies = (config("b"), manifest("v2"), manifest("v1", "api"), manifest("v1", "zone"))
+    policy = Policy(prune_created=prune_created)
+    player = Dying(server, plan_of(server, *bodies, policy=policy))
+    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
+    assert player.record is not None
+    assert_taken_back_beside_new(copy.deepcopy(server), player.record)
+    for answers in range(1, 1000):
+        left = copy.deepcopy(server)
+        finishing = Dying(left, resumed_plan(left, player.record))
+        if not finishing.die_after(answers):
+            break
+        assert_taken_back_beside_new(left, finishing.record or player.record)
+    assert answers > len(bodies)
+
+
+@pytest.mark.contract("B134", "B530")
+@pytest.mark.parametrize("theirs", [False, True])
+def test_recover_prunes_only_what_the_attempt_made(theirs: bool) -> None:
+    """Somebody else's object that the apply merged into shows its manager to recover too."""
+    server = Server()
+    server.put(manifest("v1"))
+    bodies = (config("b"), manifest("v2"), manifest("v1", "api"))
+    plan = plan_of(server, *bodies, policy=Policy(prune_created=True))
+    if theirs:
+        server.put(config("b"), manager="kubectl-create")
+    player = Dying(server, plan)
+    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
+    assert player.record is not None
+    finished(server, player.record)
+    assert (config_ref() in server.stored) is theirs
+
+
+def assert_taken_back_beside_new(server: Server, record: Record) -> None:
+    """Finish a record, and assert that what was there before is back: 4, and one never was."""
+    last = finished(server, record).attempt
+    outcomes = {ref.name: one.outcome for ref, one in last.endings.items()}
+    assert ends(last)[:2] == (4, Outcome.ROLLED_BACK), outcomes
+    assert outcomes["zone"] is Outcome.REFUSED
+
+
+def resumed_plan(server: Server, record: Record) -> Plan:
+    """Return the plan that finishes a record; there is something to finish."""
+    plan = resumed(server, record)
+    assert plan is not None
+    return plan
+
+
+def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
+    """Complete is not yet verified: the bake window that was asked for sees it crash."""
+    server = serving()
+    record = died(server, Policy(bake_seconds=60.0))
+    plan = resumed(server, record)
+    assert plan is not None
+    player = Player(server, plan)
+    player.run(lambda attempt: attempt.state.value == "baking")
+    player.behave("crash")
+    player.run()
+    assert player.attempt.exit_code == 4
+    assert images(server) == {"shop/web:v1"}
+
+
+@pytest.mark.contract("B535")
+def test_what_is_not_kept_ends_with_5() -> None:
+    """A Secret that was changed and is not in the record cannot be restored, and that is said."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "stuck"
+    record = died(server)
+    kept = tuple(
+        replace(one, before=Unknown("its data is in no record"), expected=None)
+        if one.ref == config_ref()
+        else one
+        for one in record.objects
+    )
+    player = finished(server, replace(record, objects=kept))
+    assert ends(player.attempt)[:2] == (5, Outcome.ROLLBACK_FAILED)
+    assert images(server) == {"shop/web:v1"}
+    assert server.stored[config_ref()].leaves["data.mode"] == "b"
+    assert player.attempt.ending is not None
+    assert any("in no record" in cause.message for cause in player.attempt.ending.causes)
+
+
+# -- whose an object is ----------------------------------------------------------------------------
+
+
+def kept_of(server: Server, body: Mapping[str, Any]) -> Kept:
+    """Return an object as a record has it, before its write."""
+    plan = plan_of(server, body)
+    [saved] = [effect for effect in Player(server, plan).sent if isinstance(effect, SaveRecord)]
+    return saved.record.objects[0]
+
+
+Change = Callable[[Server, Ref], None]
+
+
+def recreated(server: Server, ref: Ref) -> None:
+    """Delete an object and make it again as it was."""
+    server.remove(ref)
+    server.put(manifest("v2"))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_"),
+    [
+        (lambda _server, _ref: None, Standing.BEFORE),
+        (lambda server, _ref: server.put(manifest("v2")), Standing.WRITTEN),
+        (lambda server, ref: server.remove(ref), Standing.OTHERS),
+        (lambda server, ref: server.edit(ref, "x", {IMAGE: "other"}), Standing.OTHERS),
+        (lambda server, ref: server.edit(ref, "x", {"spec.replicas": 9}), Standing.BEFORE),
+        (recreated, Standing.OTHERS),
+    ],
+    ids=["not written", "written", "deleted", "edited", "scaled", "made anew"],
+)
+def test_whose_a_deployment_is(change: Change, is_: Standing) -> None:
+    """A Deployment is told by its template, its fields and its uid."""
+    server = Server()
+    ref = server.put(manifest("v1"))
+    kept = kept_of(server, manifest("v2"))
+    change(server, ref)
+    live = server.read(ref)
+    assert standing(kept, Absent() if live is None else Known(live)) is is_
+
+
+def test_a_write_that_only_removes_is_told_from_none() -> None:
+    """All of a smaller manifest stands before it is written, too: that is not taken for written."""
+    server = Server()
+    ref = server.put({**config("a"), "data": {"mode": "a", "more": "b"}})
+    kept = kept_of(server, config("a"))
+    live = server.read(ref)
+    assert live is not None
+    assert standing(kept, Known(live)) is Standing.BEFORE
+    server.put(config("a"))
+    live = server.read(ref)
+    assert live is not None
+    assert standing(kept, Known(live)) is Standing.WRITTEN
+
+
+def test_containing() -> None:
+    """What was sent is looked for by name in lists, as it stands elsewhere; null is nothing."""
+    live = {"spec": {"paused": None, "a": [{"name": "x", "v": 1}, {"name": "y"}], "b": [1, 2]}}
+    assert contains({"spec": {"a": [{"name": "y"}]}}, live)
+    assert contains({"spec": {"gone": None}}, live)
+    assert not contains({"spec": {"a": [{"name": "z"}]}}, live)
+    assert not contains({"spec": {"b": [1]}}, live)
+
+
+# -- what is remembered ----------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B536", "B537")
+def test_the_end_of_an_attempt_is_remembered() -> None:
+    """A verified version with what was applied of it; a template that was rolled back, and why."""
+    server = serving()
+    server.behaviour["shop/web:v3"] = "crash"
+    histories: dict[str, History] = {}
+    for version in ("v2", "v3"):
+        player = Player(server, plan_of(server, manifest(version)))
+        player.run()
+        [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+        assert not closed.left_open
+        [closing] = closed.deployments
+        before = histories.get("v2", History())
+        histories[version] = before.after(closing, version, "https://ci/1", "now")
+    [verified] = histories["v3"].verified
+    body = histories["v3"].bodies[verified.members[ref_of(manifest("v3"))]]
+    assert leaves_of(spec_of(body.thaw()))[IMAGE] == "shop/web:v2"
+    [failed] = [one for one in histories["v3"].versions if one.failed]
+    assert failed.why is not None
+    assert (failed.why.reason, failed.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
+
+
+def by(actor: str) -> Origin:
+    """Return where somebody's attempt came from."""
+    return Origin(f"https://ci/{actor}", actor, "0123abc")
+
+
+def closing_of(player: Player) -> Closing:
+    """Run an attempt on one Deployment to its end, and return what it leaves to be remembered."""
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    [closing] = closed.deployments
+    return closing
+
+
+@pytest.mark.contract("B780")
+def test_what_serves_again_stays_with_whoever_applied_it() -> None:
+    """Neither the commit that failed nor a run of `undo` is where an older version came from."""
+    server = serving()
+    server.behaviour["shop/web:v3"] = "crash"
+    history = History()
+    runs = [("v2", "apply", "alice"), ("v3", "apply", "bob"), ("v2", "undo", "carol")]
+    for version, command, actor in runs:
+        plan = replace(plan_of(server, manifest(version)), command=command, origin=by(actor))
+        history = history.after(closing_of(Player(server, plan)), command, "", actor)
+        assert [one.origin for one in history.verified] == [by("alice")], command
+    assert [one.origin for one in history.versions if one.failed] == [by("bob")]
+
+
+@pytest.mark.contract("B780")
+def test_of_what_others_applied_no_origin_is_made_up() -> None:
+    """What served before the gate's first attempt, and what a gate without a CI host applied."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "crash"
+    plan = replace(plan_of(server, manifest("v2")), origin=by("bob"))
+    history = History().after(closing_of(Player(server, plan)), "1", "", "")
+    assert {one.origin for one in history.verified} <= {None}
+    plan = plan_of(server, manifest("v3"))
+    history = history.after(closing_of(Player(server, plan)), "2", "", "")
+    assert history.verified[0].origin == NO_ORIGIN
+
+
+@pytest.mark.contract("B780")
+def test_what_a_recovery_finishes_came_from_the_attempt_that_died() -> None:
+    """Not from who recovers it."""
+    server = serving()
+    plan = replace(plan_of(server, manifest("v2")), origin=by("alice"))
+    dead = Dying(server, plan)
+    dead.run(lambda _: bool(server.done))
+    assert dead.record is not None
+    plan = replace(resumed_plan(server, dead.record), origin=by("bob"))
+    history = History().after(closing_of(Player(server, plan)), "2", "", "")
+    assert [one.origin for one in history.versions] == [by("alice")]
+
+
+@pytest.mark.contract("B74")
+@pytest.mark.parametrize(
+    ("command", "autoscaled", "crashes", "remembered"),
+    [
+        ("apply", False, False, 4),
+        ("apply", False, True, None),
+        ("apply", True, False, None),
+        ("undo", False, False, None),
+    ],
+    ids=["applied", "rolled back", "autoscaled", "no apply"],
+)
+def test_the_replicas_that_a_manifest_asked_for_are_remembered(
+    command: str, autoscaled: bool, crashes: bool, remembered: int | None
+) -> None:
+    """Where they were applied, and stand; else what was remembered before still counts."""
+    server = serving()
+    if crashes:
+        server.behaviour["shop/web:v2"] = "crash"
+    plan = plan_of(server, manifest("v2"))
+    writes = tuple(replace(write, autoscaled=autoscaled) for write in plan.writes)
+    player = Player(server, replace(plan, command=command, writes=writes))
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    [closing] = closed.deployments
+    assert closing.replicas == remembered
+    before = History(replicas=7, uid=closing.uid)
+    assert before.after(closing, "", "", "").replicas_of(closing.uid) == (remembered or 7)
+    of_another = replace(before, uid="another").after(closing, "", "", "")
+    assert of_another.replicas_of(closing.uid) == remembered
+
+
+@pytest.mark.contract("B538")
+def test_the_last_verified_version_is_gone_back_to() -> None:
+    """Where nothing serves, a failure returns to what a gate verified last."""
+    server = serving()
+    player = Player(server, plan_of(server, manifest("v2")))
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    history = History().after(closed.deployments[0], "one", "", "now")
+    server.behaviour |= {"shop/web:v3": "crash", "shop/web:v4": "crash"}
+    web = server.put(manifest("v3"))
+    server.stored[web].sets = [one for one in server.stored[web].sets if one.image[-1] != "2"]
+    plan = plan_of(server, manifest("v4"))
+    assert isinstance(plan.targets[0].baseline, Absent)
+    chosen = select(Candidates(plan.targets, plan.objects, {web: history}), {})
+    again = Player(server, replace(plan, targets=chosen.targets, target_set=chosen.target_set))
+    again.run()
+    assert ends(again.attempt)[:2] == (4, Outcome.ROLLED_BACK)
+    assert server.stored[web].image == "shop/web:v2"
+    parts = server.stored[web].parts[(FIELD_MANAGER, "Apply")]
+    assert parts[IMAGE] == "shop/web:v2"

@@ -1,0 +1,127 @@
+"""What a judgement says of a version: an attempt that decided nothing makes none a bad one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond_limit
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from tests.unit.core.world import replica_set
+
+WEB = deployment_ref("shop", "web")
+SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
+
+
+def judged(reason: Reason) -> JudgedVersion:
+    """Return a version that was not verified for a reason."""
+    return JudgedVersion("1", (), FrozenMap(), why=Cause(reason, CleanText("why")))
+
+
+@pytest.mark.contract("B723")
+@pytest.mark.parametrize(
+    "reason",
+    [
+        Reason.SIBLING_FAILED,
+        Reason.CHECK_ERROR,
+        Reason.CHECK_INCONCLUSIVE,
+        Reason.INTERRUPTED,
+        Reason.UNREACHABLE,
+        Reason.FORBIDDEN,
+        Reason.PAUSED,
+    ],
+)
+def test_what_says_nothing_of_a_version_makes_it_no_failed_one(reason: Reason) -> None:
+    """Another one failed, a check had no answer, or the attempt was cut off."""
+    assert not judged(reason).failed
+    assert not judged(reason).verified
+
+
+def remembered(*judged: JudgedVersion) -> History:
+    """Return a history of judgements, oldest first."""
+    history = History()
+    for one in judged:
+        history = history.after(Closing(WEB, (one,)), "attempt", "", "now")
+    return history
+
+
+def of_template(template: str, why: Reason | None = None) -> JudgedVersion:
+    """Return a judgement of a template, with a member of its own."""
+    cause = Cause(why, CleanText("why")) if why is not None else None
+    return JudgedVersion(template, (), FrozenMap({WEB: template}), why=cause)
+
+
+@pytest.mark.contract("B762")
+def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() -> None:
+    """It leaves the history with its failure, and does not come back for want of that."""
+    found = [of_template("1"), of_template("2"), of_template("1", Reason.CRASH_LOOP)]
+    assert [one.template for one in remembered(*found).verified] == ["2"]
+    assert [one.template for one in remembered(*found).once_verified] == ["2", "1"]
+    later = [of_template(str(n), Reason.CRASH_LOOP) for n in range(3, 3 + MOST_UNVERIFIED)]
+    assert [one.template for one in remembered(*found, *later).once_verified] == ["2"]
+
+
+@pytest.mark.contract("B762")
+@pytest.mark.parametrize("why", [Reason.PAUSED, Reason.INTERRUPTED, Reason.CHECK_INCONCLUSIVE])
+def test_what_decided_nothing_leaves_a_verification_standing(why: Reason) -> None:
+    """It was no failure."""
+    assert remembered(of_template("1"), of_template("1", why)).verified
+
+
+@pytest.mark.contract("B762")
+def test_a_failure_with_another_configuration_is_of_another_version() -> None:
+    """The same pods beside other objects."""
+    bad = replace(of_template("1", Reason.CRASH_LOOP), members=FrozenMap({WEB: "another"}))
+    assert remembered(of_template("1"), bad).verified
+
+
+@pytest.mark.parametrize("reason", [Reason.CRASH_LOOP, Reason.TIMEOUT, Reason.CHECK_FAILED])
+def test_what_was_found_to_be_bad_has_failed(reason: Reason) -> None:
+    """It is no version to return to."""
+    assert judged(reason).failed
+
+
+@pytest.mark.contract("B762")
+def test_a_failure_before_a_verification_says_nothing_against_it() -> None:
+    """A change of configuration alone failed; then a version was verified with just that."""
+    members = FrozenMap({SETTINGS: "two"})
+    alone = JudgedVersion("", (), members, why=Cause(Reason.CHECK_FAILED, CleanText("why")))
+    good = replace(of_template("1"), members=FrozenMap({WEB: "1", SETTINGS: "two"}))
+    assert [one.template for one in remembered(alone, good).verified] == ["1"]
+    assert not remembered(good, alone).verified
+
+
+@pytest.mark.contract("B709")
+def test_what_failed_since_leaves_by_its_own_age() -> None:
+    """A person may still name it: it is no older for its failure."""
+    history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
+    assert [one.template for one in history.verified] == ["1"]
+    assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]
+
+
+@pytest.mark.contract("B76")
+def test_a_scale_down_is_of_one_deployment() -> None:
+    """Another one may have been made under its name since, and scaled by somebody."""
+    history = History(scaled_down=True, uid="u1")
+    assert history.has_scaled_down("u1")
+    assert not history.has_scaled_down("u2")
+
+
+@pytest.mark.contract("B721")
+@pytest.mark.parametrize(
+    ("made_at", "verdict"), [("2026-01-01T00:00:00Z", True), ("2026-01-01T00:00:02Z", None)]
+)
+def test_a_replica_set_has_no_judgement_from_before_it_was_made(
+    made_at: str, verdict: bool | None
+) -> None:
+    """`kubectl rollout restart` makes one of the template that another was verified with."""
+    made = replica_set("web-2", created_at=made_at)
+    version = JudgedVersion(template_digest(made.template), (), FrozenMap(), "web-1")
+    judged = replace(version, judged_at="2026-01-01T00:00:01+00:00")
+    found = History((judged,)).of_replica_set(made)
+    assert (found.verified if found is not None else None) is verdict

@@ -1,0 +1,80 @@
+"""What an undo restores beside the Deployment that is named: other ones that came with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Target
+from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.undo_set import attempts_on, changed_members, lacking_after
+from tests.unit.core.world import template
+
+WEB, WORKER = deployment_ref("shop", "web"), deployment_ref("shop", "worker")
+BODY = Body.of({"kind": "Deployment"})
+TEMPLATE = template("shop/web:1")
+
+
+def judged(web: str, worker: str = "", *, failed: bool = False) -> JudgedVersion:
+    """Return a judgement of web, with worker where that was written too."""
+    members = {WEB: web, **({WORKER: worker} if worker else {})}
+    why = Cause(Reason.CRASH_LOOP, CleanText("why")) if failed else None
+    return JudgedVersion(template_digest(TEMPLATE), (), FrozenMap(members), why=why)
+
+
+def restored(*versions: JudgedVersion, runs: dict[Ref, str]) -> list[Ref]:
+    """Return what a return to the first version restores, over what runs."""
+    history = {WEB: History(versions)}
+    return changed_members(attempts_on(WEB, history), versions[0], WEB, runs)
+
+
+RUNS = {WEB: "w2", WORKER: "k2"}
+
+
+@pytest.mark.contract("B703")
+@pytest.mark.parametrize(
+    "since",
+    [
+        [judged("w2", "k2")],
+        [judged("w2", "k2", failed=True)],
+        [judged("w2", "k2"), judged("w2", failed=True)],
+        [judged("w2", "k2"), judged("w3", "k3"), judged("w2", "k2", failed=True)],
+        [judged("w0", "k2")],
+    ],
+    ids=["verified", "failed", "restarted", "failed since", "changed by somebody else"],
+)
+def test_another_deployment_that_came_with_what_runs_goes_back(since: list[JudgedVersion]) -> None:
+    """However the attempts ended that rolled it out."""
+    assert restored(judged("w1", "k1"), *since, runs=RUNS) == [WEB, WORKER]
+
+
+@pytest.mark.contract("B703")
+@pytest.mark.parametrize(
+    "since",
+    [[judged("w2", "k0")], [judged("w0", "k2"), judged("w2")]],
+    ids=["gone on", "of an attempt before"],
+)
+def test_another_deployment_that_has_gone_on_is_left(since: list[JudgedVersion]) -> None:
+    """It has a history of its own."""
+    assert restored(judged("w1", "k1"), *since, runs=RUNS) == [WEB]
+
+
+@pytest.mark.contract("B766", "B703")
+@pytest.mark.parametrize(("worker", "lacks"), [("k2", (WORKER,)), ("", ())])
+def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(
+    worker: str, lacks: tuple[Ref, ...]
+) -> None:
+    """The attempt that writes worker takes it along, and what that was is not remembered."""
+    found = History((judged("w1", "k1"),), FrozenMap({"w1": BODY}))
+    target = Target(WEB, Snapshot(WEB), Known(Baseline("web-1", 1, TEMPLATE, "hash")))
+    proposed = {WEB: "w2", **({WORKER: worker} if worker else {})}
+    before = {WEB: "w1", WORKER: "k1" if worker else "k9"}
+    lacking = lacking_after([target], {WEB: found}, before, proposed)
+    assert lacking.get(WEB, ()) == lacks

@@ -1,0 +1,319 @@
+"""Checks that were asked once: the table, the explanation, and where a server points."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from gate.core.checks.baseline_comparison import MannWhitney, Ratio
+from gate.core.checks.measurement import errored, failed
+from gate.core.checks.questions import (
+    PERMANENT,
+    Answer,
+    Answers,
+    CommandQuestion,
+    Errored,
+    Exit,
+    HttpQuestion,
+    HttpReply,
+    NoReply,
+    Trouble,
+)
+from gate.core.checks.spec import Bounds, Check, Command, During, Http, Reduce, Schedule
+from gate.core.checks.tick_measurement import measure
+from gate.core.model.objects import CleanText
+from gate.report.check_report.asked_check import AskedCheck
+from gate.report.check_report.document import checks_document
+from gate.report.check_report.figures import bounds_of, number
+from gate.report.check_report.query_pointer import pointed, question_text
+from gate.report.check_report.text import checks_explained, checks_table
+from gate.report.schema.check_result import ChecksResult
+from gate.report.schema.json_schema import checks_schema
+from gate.report.style.style import Style, columns
+from tests.unit.core.checks_world import a_check, asked, metric, min_samples, query, vector
+
+AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+LIVE = HttpQuestion("https://shop.example/live?key=c4nary")
+HOSTILE = "x\x1b[31m::error::\u202e" * 30
+
+
+def answered(check: Check, *answers: Answer) -> AskedCheck:
+    """Return a check with its answers, in the order of its questions' roles."""
+    given = Answers(*answers)
+    questions = asked(check)
+    return AskedCheck(check, "deployment/web", measure(check, given), questions, given)
+
+
+def troubled(check: Check, error: Errored, role: str = "value") -> AskedCheck:
+    """Return a check that nobody answered."""
+    return AskedCheck(check, "", errored(error), asked(check), error=error, error_role=role)
+
+
+def told(*checks: AskedCheck) -> ChecksResult:
+    """Return the document, which keeps to its schema."""
+    result = checks_document(checks, AT)
+    Draft202012Validator(checks_schema()).validate(result)
+    return result
+
+
+def named(check: Check, name: str) -> Check:
+    """Return a check by another name."""
+    return Check(name, check.probe, check.schedule, check.tolerances, required=check.required)
+
+
+# -- the document ----------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B456")
+def test_the_worst_check_gives_the_code_and_is_named() -> None:
+    """A wrong query before all, then what refuses, fails, and cannot be told."""
+    good = answered(a_check(), vector(0.1))
+    unseen = answered(named(a_check(), "unseen"), vector())
+    bad = answered(named(a_check(), "bad"), vector(0.9))
+    away = troubled(named(a_check(), "away"), Errored(CleanText("no"), Trouble.UNAUTHORIZED))
+    wrong = troubled(named(a_check(), "wrong"), Errored(CleanText("no"), Trouble.BAD_QUERY))
+    codes = [
+        told(good)["exit_code"],
+        told(good, unseen)["exit_code"],
+        told(good, unseen, bad)["exit_code"],
+        told(good, unseen, bad, away)["exit_code"],
+        told(good, unseen, bad, away, wrong)["exit_code"],
+    ]
+    assert codes == [0, 7, 6, 3, 2]
+    assert told(good, bad)["message"] == "bad: fails"
+
+
+@pytest.mark.contract("B650")
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (Trouble.TLS, "there is no TLS with the source"),
+        (Trouble.REDIRECTED, "the source redirects, which is not followed"),
+        (Trouble.UNAUTHORIZED, "the source does not accept the credentials"),
+        (Trouble.FORBIDDEN, "the source does not permit the question"),
+        (Trouble.NOT_FOUND, "the source knows no such path"),
+        (Trouble.BAD_ANSWER, "what answers is not what the check expects"),
+        (Trouble.CREDENTIALS, "the credentials cannot be used"),
+        (Trouble.ADDRESS, "there is no address to ask"),
+        (Trouble.COMMAND, "the command cannot be run"),
+    ],
+)
+def test_why_a_check_cannot_be_asked_is_told(trouble: Trouble, words: str) -> None:
+    """Each is another thing to mend; a source that answers is not said to be silent."""
+    away = troubled(a_check(), Errored(CleanText("no"), trouble))
+    assert told(away)["message"] == f"errors: {words}"
+
+
+@pytest.mark.contract("B650")
+def test_every_lasting_trouble_has_words_of_its_own() -> None:
+    """But for a wrong query, which is the caller's and no refusal."""
+    refused = sorted(PERMANENT - {Trouble.BAD_QUERY})
+    away = [troubled(a_check(), Errored(CleanText("no"), trouble)) for trouble in refused]
+    assert len({told(one)["message"] for one in away}) == len(refused)
+
+
+@pytest.mark.contract("B650")
+def test_checks_with_one_trouble_are_told_together() -> None:
+    """And apart from those with another."""
+    troubles = (("a", Trouble.TLS), ("b", Trouble.NOT_FOUND), ("c", Trouble.TLS))
+    asked = [
+        troubled(named(a_check(), name), Errored(CleanText("no"), trouble))
+        for name, trouble in troubles
+    ]
+    words = "a, c: there is no TLS with the source; b: the source knows no such path"
+    assert told(*asked)["message"] == words
+
+
+@pytest.mark.contract("B456")
+def test_numbers_that_json_cannot_hold_are_text_or_null() -> None:
+    """A document is JSON to every reader."""
+    check = a_check(metric(reduce=Reduce.MAX))
+    (row,) = told(answered(check, vector(math.nan, math.inf, -math.inf)))["checks"]
+    assert row["value"] is None
+    assert [each["value"] for each in row["questions"][0]["series"]] == ["NaN", "+Inf", "-Inf"]
+
+
+@pytest.mark.contract("B458")
+def test_of_many_series_ten_are_kept_and_all_counted() -> None:
+    """A query that matches the whole cluster does not fill the screen."""
+    result = told(answered(a_check(metric(reduce=Reduce.MAX)), vector(*range(40))))
+    (question,) = result["checks"][0]["questions"]
+    assert (len(question["series"]), question["series_count"]) == (10, 40)
+    assert "and 30 more" in checks_explained(result, Style())
+
+
+@pytest.mark.contract("B458")
+def test_each_rule_says_what_it_made_of_the_answers() -> None:
+    """In the order in which they decide."""
+    probe = metric(min_samples=min_samples(20), freshness=query("up"), compare=Ratio(2, 0.1))
+    (row,) = told(answered(a_check(probe), vector(0.3), vector(340), vector(3.5), vector(0.2)))[
+        "checks"
+    ]
+    assert [(rule["rule"], rule["says"]) for rule in row["rules"]][:-1] == [
+        ("samples", "340, of at least 20"),
+        ("age", "the newest sample is 3.5 seconds old, of at most 30s"),
+        ("reduce", "none: it has to be one series"),
+        ("bounds", "good is <= 0.5"),
+        ("compare", "0.3 against 0.2; good is <= 2 x old + 0.1"),
+        ("verdict", "pass: 0.3 against 0.2"),
+    ]
+    assert (row["value"], row["baseline"]) == (0.3, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (a_check(metric(1.0, 5.0)), "1 to 5"),
+        (a_check(metric(most=None, compare=MannWhitney())), "old + 25%, alpha 0.02"),
+        (a_check(metric(compare=Ratio(1.5))), "<= 0.5, <= 1.5 x old"),
+        (a_check(Http(LIVE, (200, 200))), "200"),
+        (a_check(Http(LIVE, (200, 299), 0.5, Bounds(most=3))), "200-299, <= 0.5s, <= 3"),
+        (a_check(Command(("true",))), "exit 0"),
+    ],
+)
+def test_what_is_good_is_said_in_few_words(check: Check, words: str) -> None:
+    """The column of bounds, for every kind of check."""
+    assert bounds_of(check) == words
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "words"),
+    [
+        ({}, "one failure fails it, one pass is needed"),
+        ({"allowed_failures": 2}, "more than 2 failures fail it, one pass is needed"),
+        ({"consecutive_failures": 3}, "3 failures in a row fail it, one pass is needed"),
+        ({"min_passes": 4}, "one failure fails it, 4 passes are needed"),
+    ],
+)
+def test_how_it_decides_in_a_run_is_said(tolerances: dict[str, Any], words: str) -> None:
+    """One measurement of now is not yet the verdict of a rollout."""
+    check = a_check(schedule=Schedule(count=3), required=False, **tolerances)
+    (row,) = told(answered(check, vector(0.1)))["checks"]
+    rule = row["rules"][-1]
+    assert rule["says"].startswith("asked 3 times in rollout and bake, every 10s; ")
+    assert rule["says"].endswith(f"{words}; it only reports")
+
+
+@pytest.mark.contract("B458")
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        (Schedule(), "asked every 10s in rollout and bake; "),
+        (Schedule(count=1, during=During.BAKE), "asked once, in bake; "),
+        (Schedule(count=2, during=During.BAKE), "asked 2 times in bake, every 10s; "),
+    ],
+)
+def test_when_it_is_asked_in_a_run_is_said(schedule: Schedule, words: str) -> None:
+    """What is asked once has no interval."""
+    (row,) = told(answered(a_check(schedule=schedule), vector(0.1)))["checks"]
+    assert row["rules"][-1]["says"].startswith(words)
+
+
+def test_each_kind_of_answer_is_a_line() -> None:
+    """What came back, in the words of its source."""
+    web = a_check(Http(LIVE))
+    run = a_check(Command(("./smoke.sh", "a b")))
+    replies: list[tuple[Check, Answer, str]] = [
+        (a_check(), vector(), "no series (vector)"),
+        (web, HttpReply(200, 0.1234), "200 after 0.123s"),
+        (web, NoReply(CleanText("refused")), "refused"),
+        (run, Exit(3), "exit 3"),
+        (run, Exit(None), "did not end in time"),
+    ]
+    for check, answer, words in replies:
+        (row,) = told(answered(check, answer))["checks"]
+        assert row["questions"][0]["answer"] == words
+
+
+@pytest.mark.contract("B450")
+def test_a_question_shows_no_query_of_a_url() -> None:
+    """Keys are often there; commands are shown as a shell would take them."""
+    assert question_text(LIVE) == "GET https://shop.example/live?..."
+    assert question_text(CommandQuestion(("./smoke.sh", "a b"))) == "./smoke.sh 'a b'"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.5"), (3.0, "3"), (1e21, "1e+21"), (-0.0, "-0"), (1 / 3, "0.333333")],
+)
+def test_a_number_is_written_as_people_do(value: float, text: str) -> None:
+    """As many digits as tell."""
+    assert number(value) == text
+
+
+# -- for people ------------------------------------------------------------------------------------
+
+
+def hostile() -> ChecksResult:
+    """Return checks whose every text is an attack or too long."""
+    check = a_check(metric(reduce=Reduce.MAX))
+    long = Check("n" * 62, metric(), required=False)
+    bad = AskedCheck(long, HOSTILE, failed(HOSTILE, 1.0), asked(long), None)
+    place = Errored(CleanText(HOSTILE), Trouble.BAD_QUERY, HOSTILE, (1, 300))
+    far = Check("far", type(metric())(query("up + " * 200 + "up"), Bounds(most=1)))
+    return told(answered(check, vector(*range(9))), bad, troubled(far, place))
+
+
+@pytest.mark.contract("B456")
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_a_table_has_no_line_that_a_terminal_breaks(width: int) -> None:
+    """Names, queries and messages are cut or wrapped, and nothing is an escape."""
+    lines = checks_table(hostile(), Style(width=width)).splitlines()
+    assert all(columns(line) <= width for line in lines)
+    assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.contract("B458")
+def test_an_explained_query_is_whole() -> None:
+    """It is there to be copied into the server's own page."""
+    long = "sum(" + " + ".join(["up"] * 60) + ")"
+    check = a_check(metric())
+    one = Check("long", type(metric())(query(long), Bounds(most=1)), check.schedule)
+    result = told(answered(one, vector(0.5)))
+    assert long in checks_explained(result, Style(width=80))
+    assert long not in checks_table(result, Style(width=80))
+
+
+def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
+    """A stream without box drawing gets plain signs."""
+    for render in (checks_table, checks_explained):
+        assert render(hostile(), Style(encoding="ascii")).isascii()
+        assert "\x1b" not in render(hostile(), Style())
+        assert "\x1b[1;31m" in render(hostile(), Style(color=True))
+
+
+# -- where a server points -------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B451")
+def test_the_caret_stands_under_the_place() -> None:
+    """Line and column from 1, the lines around it shown."""
+    text = "sum(\n  rate(errors)\n) by ("
+    assert pointed(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
+
+
+@pytest.mark.contract("B451")
+def test_columns_are_bytes() -> None:
+    """Prometheus counts so; a label's value may be in any script."""
+    assert pointed('x{a="\u00e4"} !', (1, 11)) == ['x{a="\u00e4"} !', "         ^"]
+
+
+@pytest.mark.contract("B451")
+def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
+    """The mark is on the screen, whatever the length."""
+    text = "".join(chr(ord("a") + at % 26) for at in range(4000))
+    line, mark = pointed(text, (1, 2001), Style(encoding="ascii"), room=60)
+    assert line.startswith("...")
+    assert line.endswith("...")
+    assert line[mark.index("^")] == text[2000]
+    assert columns(line) == 60
+
+
+@pytest.mark.parametrize("place", [(0, 1), (9, 1), (1, 0)])
+def test_a_place_that_is_not_there_marks_nothing(place: tuple[int, int]) -> None:
+    """A server that counts in another way is not believed."""
+    assert pointed("up", place) == ["up"]

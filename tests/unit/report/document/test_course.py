@@ -1,0 +1,173 @@
+"""The course of an attempt: what a chart needs, and no more of it than it needs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+
+from gate.core.attempt.state import Attempt
+from gate.core.checks.measurement import Kind, Measurement
+from gate.core.checks.query_template import Query
+from gate.core.checks.run import CheckRun
+from gate.core.checks.spec import Bounds, Check, Metric
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.objects import CleanText
+from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
+from gate.report.document.samples import history
+from gate.report.schema.result import PodCounts, PodHistory
+from tests.unit.report.cluster import manifest
+from tests.unit.report.endings import crashed, never_ready, serving, two_deployments, verified
+from tests.unit.report.results import NAMES, told
+from tests.unit.report.stage import Stage, run_of
+
+NONE: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
+
+
+def following() -> Stage:
+    """Return an attempt that has written, and follows."""
+    return Stage([serving()], [manifest("web", "shop/web:2")])
+
+
+def pods_of(stage: Stage) -> PodHistory:
+    """Return the history of a stage's only Deployment."""
+    (found,) = history((), run_of(stage))["pods"]
+    return found
+
+
+@pytest.mark.contract("B566")
+def test_both_versions_are_counted_by_state() -> None:
+    """Before the write all pods are of the old version; what crashes is of the new one."""
+    samples = pods_of(crashed())["samples"]
+    assert samples[0]["at_seconds"] == 1.5
+    assert (samples[0]["new"], samples[0]["old"]) == (NONE, {**NONE, "ready": 4})
+    assert {"at_seconds": 11.52, "new": {**NONE, "failing": 2}}.items() <= {**samples[-2]}.items()
+
+
+@pytest.mark.contract("B566")
+def test_the_end_is_the_last_sample() -> None:
+    """Of a good rollout: the new version alone, all ready, and no clock runs."""
+    last = pods_of(verified())["samples"][-1]
+    assert (last["new"], last["old"]) == ({**NONE, "ready": 4}, NONE)
+    assert last["progressed_at_seconds"] is None
+
+
+@pytest.mark.contract("B566")
+def test_the_new_version_stays_the_new_one_on_the_way_back() -> None:
+    """The rollback follows another ReplicaSet, and the counts are still those of the bad one."""
+    last = pods_of(never_ready())["samples"][-1]
+    assert (last["new"], last["old"]["ready"]) == (NONE, 4)
+
+
+@pytest.mark.contract("B566")
+def test_each_leg_has_its_clocks() -> None:
+    """The deadline and the total of both ways, each from its own beginning."""
+    stage = never_ready()
+    forward, back = pods_of(stage)["legs"]
+    assert (forward["leg"], back["leg"]) == ("forward", "back")
+    assert forward["at_seconds"] == 1.5
+    assert back["at_seconds"] > 600
+    assert forward["progress_deadline_seconds"] == 600
+    assert forward["total_seconds"] == 1200.0
+
+
+@pytest.mark.contract("B566")
+def test_what_is_as_it_was_is_told_once() -> None:
+    """Minutes without a change are one sample."""
+    samples = pods_of(never_ready())["samples"]
+    assert len(samples) < 12
+    kept = [{k: v for k, v in sample.items() if k != "at_seconds"} for sample in samples]
+    assert all(one != other for one, other in itertools.pairwise(kept))
+
+
+@pytest.mark.contract("B566")
+def test_moments_close_together_are_one() -> None:
+    """A thousand pods that change within a moment are counted twice, not a thousand times."""
+    stage = following()
+    start = stage.attempt.now
+    course = Course()
+    counted = 0
+    for step in range(1000):
+        before = course.sampled_at
+        course = course.seen(replace(stage.attempt, now=start + step * RESOLUTION_SECONDS / 900))
+        counted += course.sampled_at != before
+    assert counted <= 3
+
+
+@pytest.mark.contract("B566")
+def test_a_long_course_is_thinned_out() -> None:
+    """Its first moment and its last two are kept, and it never goes beyond its bound."""
+    attempt = following().attempt
+    (ref,) = attempt.rollouts
+    course = Course()
+    for step in range(5 * MOST_SAMPLES):
+        course = course.seen(_wanting(attempt, step))
+        assert len(course.pods[ref]) <= MOST_SAMPLES
+    times = [at for at, _ in course.pods[ref]]
+    assert times[0] == attempt.now
+    assert times[-1] == attempt.now + 5 * MOST_SAMPLES - 1
+    assert times == sorted(times)
+
+
+def _wanting(attempt: Attempt, step: int) -> Attempt:
+    """Return the attempt `step` seconds later, with as many pods wanted."""
+    (ref,) = attempt.rollouts
+    rollout = attempt.rollouts[ref]
+    live = rollout.snapshot.live
+    assert live is not None
+    snapshot = replace(rollout.snapshot, deployment=Known(replace(live, replicas=step)))
+    rollouts = attempt.rollouts.put(ref, replace(rollout, snapshot=snapshot))
+    return replace(attempt, now=attempt.now + step, rollouts=rollouts)
+
+
+@pytest.mark.contract("B566")
+def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
+    """What speaks against a version is what a reader looks for."""
+    check = Check("errors", Metric(Query.parse("errors", frozenset()), Bounds(most=1.0)))
+    attempt = following().attempt
+    run = CheckRun.start(check, attempt.now)
+    course = Course()
+    for step in range(1, 4 * MOST_SAMPLES):
+        kind = Kind.FAIL if step % 40 == 0 else Kind.PASS
+        what = Measurement(kind, CleanText("x"), float(step))
+        measured = replace(run, last=what, last_at=attempt.now + step)
+        checks = FrozenMap({check.name: measured})
+        course = course.seen(replace(attempt, checks=checks))
+    found = course.measured["errors"]
+    assert len(found) <= MOST_SAMPLES
+    assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
+    shown = history([check], replace(run_of(following()), course=course))["checks"]
+    assert (shown[0]["least"], shown[0]["most"]) == (None, 1.0)
+    assert shown[0]["samples"][-1]["value"] == 4.0 * MOST_SAMPLES - 1
+
+
+@pytest.mark.contract("B566")
+def test_no_number_that_json_lacks() -> None:
+    """An infinity is a measurement without a value."""
+    check = Check("errors", Metric(Query.parse("errors", frozenset()), Bounds(most=1.0)))
+    stage = following()
+    what = Measurement(Kind.FAIL, CleanText("+Inf"), float("inf"))
+    run = replace(CheckRun.start(check, 0.0), last=what, last_at=101.0)
+    stage.course = stage.course.seen(replace(stage.attempt, checks=FrozenMap({"errors": run})))
+    (found,) = history([check], run_of(stage))["checks"]
+    assert [(one["verdict"], one["value"]) for one in found["samples"]] == [("fail", None)]
+
+
+def test_every_deployment_has_its_own() -> None:
+    """Two Deployments, two histories."""
+    found = history((), run_of(two_deployments()))["pods"]
+    assert {(one["namespace"], one["name"]) for one in found} == {("shop", "api"), ("shop", "web")}
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_times_rise_and_the_document_is_small(name: str) -> None:
+    """In every ending."""
+    result = told(name)
+    for found in result["history"]["pods"]:
+        times = [sample["at_seconds"] for sample in found["samples"]]
+        assert times == sorted(set(times))
+        assert not times or times[-1] <= result["duration_seconds"]
+    assert len(json.dumps(result["history"])) < 20_000

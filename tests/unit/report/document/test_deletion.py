@@ -1,0 +1,68 @@
+"""What a report counts of a Deployment that somebody deleted in mid-flight."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.report.document.document import document
+from gate.report.schema.result import DeletionResult
+from gate.wire import decode
+from tests.unit.report.cluster import NOT_READY, Workload, manifest
+from tests.unit.report.endings import serving
+from tests.unit.report.stage import Stage, run_of
+
+
+def rolling() -> tuple[Stage, Workload]:
+    """Return an apply under way: three old pods, and two of the new version."""
+    web = serving()
+    stage = Stage([web], [manifest("web", "shop/web:2")])
+    web.revision = 2
+    web.replica_set("shop/web:1", 1, 3, 3)
+    web.drop("shop/web:1", 3)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    for suffix in ("p0", "p1"):
+        web.pod("shop/web:2", suffix, NOT_READY)
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    return stage, web
+
+
+def show_sets(stage: Stage, web: Workload, *, orphaned: bool) -> None:
+    """Show the ReplicaSets again, as the garbage collector left them."""
+    for body in web.sets.values():
+        metadata = body["metadata"]
+        if orphaned:
+            metadata = {key: metadata[key] for key in metadata if key != "ownerReferences"}
+        shown = {**body, "metadata": {**metadata, "resourceVersion": "999999"}}
+        stage.hear(Observed(stage.attempt.now, decode.replica_set(shown)))
+
+
+def deleted(stage: Stage, web: Workload) -> DeletionResult:
+    """Delete the Deployment, and return what the report says of it."""
+    stage.hear(Vanished(stage.attempt.now + 1.0, Kind.DEPLOYMENT, web.uid))
+    stage.wait_out()
+    found = document(stage.attempt, run_of(stage))["deployments"][0]["deletion"]
+    assert found is not None
+    return found
+
+
+@pytest.mark.contract("B770")
+@pytest.mark.parametrize("orphaned", [False, True])
+def test_the_pods_of_both_versions_are_counted(orphaned: bool) -> None:
+    """`--cascade=orphan` takes the owner out of the ReplicaSets, old and new, first."""
+    stage, web = rolling()
+    show_sets(stage, web, orphaned=orphaned)
+    found = deleted(stage, web)
+    assert (found["done"], found["pods"]) == (True, 5)
+
+
+@pytest.mark.contract("B770")
+def test_pods_that_are_being_deleted_are_not_counted() -> None:
+    """They end by themselves: nobody has to look for them."""
+    stage, web = rolling()
+    for name, body in web.pods.items():
+        if name.startswith("web-1-"):
+            body["metadata"]["deletionTimestamp"] = "2026-11-21T12:00:02Z"
+    stage.show(1.0)
+    assert deleted(stage, web)["pods"] == 2

@@ -1,0 +1,142 @@
+"""Evidence is bounded, of the failed pods alone, and told once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.model.objects import CleanText
+from gate.core.protocol.events import Evidence
+from gate.report.document.evidence import MOST_LINES, MOST_PIECES, evidence
+from gate.report.schema.result import EvidenceResult
+from tests.unit.report.cluster import RUNNING, WAITING_CRASH, WAITING_PULL, manifest, warning
+from tests.unit.report.endings import ENDINGS, crashed, serving, two_failed, verified
+from tests.unit.report.stage import Stage
+
+
+def pieces(stage: Stage) -> list[EvidenceResult]:
+    """Return the evidence of a stage's first Deployment."""
+    (ref, *_) = stage.workloads
+    return evidence(stage.attempt, ref)
+
+
+def test_logs_terminations_and_events_come_together() -> None:
+    """Collected logs first, then how containers ended, then warnings."""
+    found = pieces(ENDINGS["rolled-back"]())
+    assert [piece["kind"] for piece in found] == ["log", "termination", "event"]
+    assert found[1]["text"] == "Error, exit code 1\npanic: DATABASE_URL is not set"
+    assert found[1]["at"] == "2026-11-21T12:00:09Z"
+    assert found[2]["text"] == "BackOff: Back-off restarting failed container web"
+
+
+def test_the_pods_of_the_failed_version_stay_on_record_after_they_are_gone() -> None:
+    """The rollback removes them; what they said is kept."""
+    found = pieces(ENDINGS["rolled-back"]())
+    assert {piece["pod"] for piece in found} == {"web-2-p0"}
+
+
+def test_a_good_end_has_no_evidence() -> None:
+    """Nothing speaks against a verified version."""
+    assert pieces(verified()) == []
+
+
+def test_pods_that_end_alike_are_told_once() -> None:
+    """Two pods with one and the same last termination are one piece."""
+    kinds = [piece["kind"] for piece in pieces(ENDINGS["kept"]())]
+    assert kinds.count("termination") == 1
+
+
+def test_old_pods_are_no_evidence() -> None:
+    """A warning about a pod of the version that serves says nothing of the new one."""
+    stage = crashed()
+    (web,) = stage.workloads.values()
+    web.fill("shop/web:1", 1, 3)
+    event = warning(web, "web-1-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:11Z")
+    stage.show(0.5, event)
+    assert not any("probe failed" in piece["text"] for piece in pieces(_ended(stage)))
+
+
+def _ended(stage: Stage) -> Stage:
+    (web,) = stage.workloads.values()
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(3.0)
+    return stage
+
+
+def test_the_evidence_is_bounded() -> None:
+    """Ten pieces of twenty lines, however much there is; of a log the last lines."""
+    stage = crashed()
+    lines = "\n".join(f"line {index}" for index in range(100))
+    many = tuple(
+        Evidence("log", f"web-2-p{index}", "web", CleanText(f"{lines} {index}"), "")
+        for index in range(9)
+    )
+    (web,) = stage.workloads.values()
+    for index in range(9):
+        at = f"2026-11-21T12:01:0{index}Z"
+        stage.show(0.1, warning(web, "web-2-p0", f"Reason{index}", f"message {index}", at))
+    found = pieces(_with_evidence(_ended(stage), many))
+    assert len(found) <= MOST_PIECES
+    assert all(len(piece["text"].splitlines()) <= MOST_LINES for piece in found)
+    assert found[0]["text"].splitlines()[0] == "line 80"
+    latest = next(piece for piece in found if piece["kind"] == "event")
+    assert latest["text"] == "Reason8: message 8"
+
+
+def _with_evidence(stage: Stage, many: tuple[Evidence, ...]) -> Stage:
+    stage.attempt = replace(stage.attempt, evidence=many)
+    return stage
+
+
+def test_evidence_of_several_deployments_is_kept_apart() -> None:
+    """A log belongs to the Deployment whose pod wrote it."""
+    stage = ENDINGS["two-deployments"]()
+    found = {ref.name: evidence(stage.attempt, ref) for ref in stage.workloads}
+    assert {piece["pod"] for piece in found["web"]} == {"web-2-p0"}
+    assert found["api"] == []
+
+
+def test_two_that_failed_each_have_their_own() -> None:
+    """Nobody reads the api's log under the web's name."""
+    stage = two_failed()
+    logs = {
+        ref.name: [p["text"] for p in evidence(stage.attempt, ref) if p["kind"] == "log"]
+        for ref in stage.workloads
+    }
+    assert logs == {"web": ["web log"], "api": ["api log"]}
+
+
+def test_one_that_is_drawn_in_has_none_though_its_pods_were_warned_about() -> None:
+    """A probe that fails once at the start is no evidence."""
+    stage = Stage(
+        [web := serving(), api := serving("api")],
+        [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")],
+    )
+    api.serving("shop/api:2", 2)
+    web.replica_set("shop/web:2", 2, 2, 0)
+    web.pod("shop/web:2", "p0", WAITING_CRASH)
+    web.pod("shop/web:2", "p1", WAITING_CRASH)
+    web.counted(2, 3, 5)
+    event = warning(api, "api-2-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:03Z")
+    stage.show(2.0, event)
+    for workload in (web, api):
+        workload.serving(f"shop/{workload.name}:1", 3)
+    stage.show(3.0)
+    assert evidence(stage.attempt, api.ref) == []
+
+
+def test_a_pod_that_recovered_is_no_evidence() -> None:
+    """It crashed once, long ago, and is ready: its last termination tells nothing."""
+    stage = Stage([web := serving()], [manifest("web", "shop/web:2")])
+    web.replica_set("shop/web:2", 2, 3, 1)
+    web.pod("shop/web:2", "a", {**WAITING_CRASH, **RUNNING, "restartCount": 1})
+    web.pod("shop/web:2", "p0", WAITING_PULL)
+    web.pod("shop/web:2", "p1", WAITING_PULL)
+    web.counted(3, 4, 6)
+    stage.show(1.0)
+    stage.wait_until(140.0)
+    web.drop("shop/web:2")
+    web.serving("shop/web:1", 3)
+    stage.show(2.0)
+    assert stage.attempt.ended
+    assert [piece for piece in pieces(stage) if piece["kind"] == "termination"] == []

@@ -1,0 +1,170 @@
+"""Reports reach their files, and a file that cannot be written changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from gate.report.document.document import document
+from gate.report.formats.files import Format, json_text, write_report
+from gate.report.schema.result import Result
+from gate.wire.files import is_stream, open_new
+from tests.unit.report.endings import rolled_back
+from tests.unit.report.rewrite import rendered
+from tests.unit.report.stage import run_of
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """A document."""
+    stage = rolled_back()
+    return document(stage.attempt, run_of(stage))
+
+
+def test_json_is_the_document(result: Result, tmp_path: Path) -> None:
+    """What is written reads back as it was."""
+    assert write_report(Format.JSON, tmp_path / "r.json", result) is None
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == result
+    assert json_text(result).endswith("}\n")
+
+
+def test_text_is_the_verdict_block(result: Result, tmp_path: Path) -> None:
+    """As it would stand on stdout, without colour."""
+    assert write_report(Format.TEXT, tmp_path / "r.txt", result) is None
+    assert (tmp_path / "r.txt").read_text(encoding="utf-8") == rendered("rolled-back")
+
+
+def test_an_old_report_is_replaced_and_nothing_else_is_left(result: Result, tmp_path: Path) -> None:
+    """No scratch file stays behind."""
+    target = tmp_path / "r.json"
+    target.write_text("old")
+    write_report(Format.JSON, target, result)
+    assert json.loads(target.read_text(encoding="utf-8")) == result
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+@pytest.mark.contract("B178")
+@pytest.mark.parametrize("there", ["file", "nothing", "device"])
+def test_a_link_is_replaced_and_not_followed(result: Result, tmp_path: Path, there: str) -> None:
+    """Whoever may write to the folder could lead the report to any file of ours."""
+    ours = Path("/dev/null") if there == "device" else tmp_path / "ours"
+    if there == "file":
+        ours.write_text("precious")
+    link = tmp_path / "r.json"
+    link.symlink_to(ours)
+    assert write_report(Format.JSON, link, result) is None
+    assert not link.is_symlink()
+    assert json.loads(link.read_text()) == result
+    assert ours.exists() is (there != "nothing")
+    assert there != "file" or ours.read_text() == "precious"
+
+
+@pytest.mark.contract("B178")
+def test_a_link_to_a_folder_is_a_warning(result: Result, tmp_path: Path) -> None:
+    """It is not what a report can take the place of."""
+    link = tmp_path / "r.json"
+    link.symlink_to(tmp_path)
+    warning = write_report(Format.JSON, link, result)
+    assert warning is not None
+    assert link.is_symlink()
+
+
+@pytest.mark.contract("B178")
+def test_what_is_planted_beside_a_report_is_neither_written_nor_followed(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that was guessed is refused; and no two reports use the same."""
+    ours = tmp_path / "ours"
+    ours.write_text("precious")
+    for name in (f".r.json.{os.getpid()}.tmp", ".r.json.guessed.tmp"):
+        (tmp_path / name).symlink_to(ours)
+    assert write_report(Format.JSON, tmp_path / "r.json", result) is None
+    monkeypatch.setattr("gate.wire.files.secrets.token_hex", lambda _: "guessed")
+    warning = write_report(Format.JSON, tmp_path / "r.json", result)
+    assert warning is not None
+    assert "File exists" in warning
+    assert ours.read_text() == "precious"
+
+
+@pytest.mark.contract("B178")
+def test_a_recording_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """Its file takes the place of the link; one that is there is written anew."""
+    ours, link = tmp_path / "ours", tmp_path / "run.jsonl"
+    ours.write_text("precious")
+    link.symlink_to(ours)
+    for text in (b"one", b"two"):
+        with open_new(link) as file:
+            file.write(text)
+    assert (link.read_bytes(), link.is_symlink(), ours.read_text()) == (b"two", False, "precious")
+
+
+@pytest.mark.contract("B177")
+@pytest.mark.parametrize("name", ["missing/r.json", "folder", "r" * 300])
+def test_a_broken_sink_is_a_warning(result: Result, tmp_path: Path, name: str) -> None:
+    """It says which report and why, and raises nothing."""
+    (tmp_path / "folder").mkdir()
+    warning = write_report(Format.JSON, tmp_path / name, result)
+    assert warning is not None
+    assert warning.startswith(f"the report json={tmp_path / name} could not be written: ")
+
+
+@pytest.mark.contract("B177")
+def test_a_stream_that_takes_nothing_is_a_warning(result: Result, tmp_path: Path) -> None:
+    """A socket cannot be opened as a file, and is not replaced by one."""
+    target = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(target))
+        warning = write_report(Format.JSON, target, result)
+    assert warning == f"the report json={target} could not be written: No such device or address"
+    assert target.is_socket()
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_open_files_are_written_to_as_they_are(path: str) -> None:
+    """Whatever stdout is, a new file must not take its place."""
+    assert is_stream(Path(path))
+
+
+@pytest.mark.contract("B177")
+def test_a_document_that_cannot_be_rendered_is_a_warning(tmp_path: Path) -> None:
+    """A bug of a report changes no verdict either."""
+    broken: Result = {"deployments": None}  # type: ignore[typeddict-item]
+    warning = write_report(Format.TEXT, tmp_path / "r.txt", broken)
+    assert warning is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_written_to_as_it_is(result: Result, tmp_path: Path) -> None:
+    """A FIFO is not replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(
+        target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True
+    )
+    reader.start()
+    assert write_report(Format.JSON, pipe, result) is None
+    reader.join(timeout=10)
+    assert json.loads(read[0]) == result
+    assert pipe.is_fifo()
+
+
+def test_a_report_that_fails_half_way_leaves_nothing(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No scratch file, and the report of before stays whole."""
+
+    def full(_source: Path, _target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "r.json"
+    target.write_text("old")
+    monkeypatch.setattr(Path, "replace", full)
+    warning = write_report(Format.JSON, target, result)
+    assert warning == f"the report json={target} could not be written: No space left on device"
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

@@ -1,0 +1,61 @@
+"""The page for a step's summary."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from gate.report.formats.markdown import BUDGET_BYTES, markdown
+from gate.report.schema.result import Result
+from tests.unit.report.results import spoilt, told, with_checks
+
+
+def many(count: int, log_characters: int) -> Result:
+    """Return a result of many Deployments with long logs."""
+    result = spoilt(told("rolled-back"), "w" * log_characters)
+    one = result["deployments"][0]
+    result["deployments"] = [{**copy.deepcopy(one), "name": f"web-{n}"} for n in range(count)]
+    return result
+
+
+@pytest.mark.contract("B563")
+def test_it_keeps_within_its_budget() -> None:
+    """The verdict is never left out, and what is left out is told."""
+    page = markdown(many(80, 4000))
+    assert len(page.encode()) <= BUDGET_BYTES
+    assert "ROLLED BACK (exit 4)" in page.splitlines()[0]
+    assert "more parts are left out" in page
+
+
+@pytest.mark.contract("B563")
+@pytest.mark.parametrize("budget_bytes", [400, 2_000, 20_000])
+def test_any_budget_is_kept(budget_bytes: int) -> None:
+    """Also one that other summaries of the step have nearly used up."""
+    assert len(markdown(many(5, 900), budget_bytes).encode()) <= budget_bytes
+
+
+def test_one_screen_says_what_happened() -> None:
+    """The outcome, the reason, what runs, what changed, what to do, and the run's page."""
+    page = markdown(with_checks("rolled-back"))
+    for words in (
+        "ROLLED BACK", "**CrashLoop**", "What to do now", "runs now: the version before",
+        "### What the apply changed (all of it went back)", "### Checks",
+        "[this run](<https://ci.example/runs/42>)", "<details>",
+    ):  # fmt: skip
+        assert words in page
+    assert "left out" not in page
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/ b", "https://a>b"])
+def test_only_a_web_address_is_a_link(url: str) -> None:
+    """What the environment says of the run is not trusted either."""
+    result = told("verified")
+    result["run_url"] = url
+    assert "this run" not in markdown(result)
+
+
+def test_what_was_not_rolled_back_is_told() -> None:
+    """Of a version that was kept."""
+    assert "### Not rolled back" in markdown(told("kept"))
+    assert "### Not rolled back" not in markdown(told("verified"))

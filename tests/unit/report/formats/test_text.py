@@ -1,0 +1,225 @@
+"""The verdict block: golden texts of the main endings, and what holds for any document."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.document.document import minimal
+from gate.report.document.run import Run
+from gate.report.formats.text import MOST_LINES, verdict_text
+from gate.report.schema.result import DeploymentResult, EvidenceResult, ObjectResult, Result
+from gate.report.style.style import Style, columns
+from gate.report.words.headline import headline
+from tests.table import each
+from tests.unit.report.endings import ENDINGS
+from tests.unit.report.results import told
+from tests.unit.report.rewrite import GOLDEN, rendered
+
+HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u202c \r\n::error::owned \x07\x9b2J 火火火 \ud800"
+RUN = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
+
+
+@pytest.mark.contract("B172")
+@pytest.mark.parametrize("name", ENDINGS)
+def test_the_block_is_the_golden_one(name: str) -> None:
+    """After a change on purpose: `python -m tests.unit.report.rewrite`, and read the difference."""
+    assert rendered(name) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
+    """Two pods doomed the version, four suffer when it is over: one line, with the four."""
+    result = told("kept")
+    (only,) = result["deployments"]
+    result["message"] = "web: Error, exit code 1 (2 of 4 created pods)"
+    cause = {
+        "reason": "CrashLoop",
+        "message": "web: Error, exit code 1 (4 of 4 created pods)",
+        "pods": 4,
+    }
+    only["causes"] = [cause]  # type: ignore[list-item]
+    text = verdict_text(result, Style(width=200))
+    assert "CrashLoop: web: Error, exit code 1 (4 of 4 created pods)" in text
+    assert text.count("exit code 1 (") == 1
+
+
+@each("name", ENDINGS)
+def test_the_first_line_says_outcome_and_code(name: str) -> None:
+    """Whoever reads one line knows how it ended."""
+    result = told(name)
+    first = verdict_text(result, Style()).splitlines()[0]
+    words = result["outcome"].replace("-", " ").upper()
+    assert f"{words} (exit {result['exit_code']}): " in first
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@each("name", ENDINGS)
+def test_it_fits_a_screen(name: str, width: int) -> None:
+    """At most 40 lines, none wider than the stream, but for commands, which are never cut."""
+    lines = verdict_text(told(name), Style(width=width)).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
+
+
+@each("name", ENDINGS)
+def test_it_degrades_to_ascii(name: str) -> None:
+    """A stream that has no box drawing gets plain signs, and every line of it."""
+    style = Style(encoding="ascii")
+    text = verdict_text(told(name), style)
+    assert text.isascii()
+    assert len(text.splitlines()) == len(verdict_text(told(name), Style()).splitlines())
+
+
+def test_colour_comes_only_when_asked_for() -> None:
+    """No escape is written by itself; with colour the text stays the same."""
+    plain = verdict_text(told("rolled-back"), Style())
+    coloured = verdict_text(told("rolled-back"), Style(color=True))
+    assert "\x1b" not in plain
+    assert "\x1b[1;31m" in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
+
+
+def hostile_deployment(name: str = "web") -> DeploymentResult:
+    """Return a Deployment whose every text is an attack."""
+    piece: EvidenceResult = {
+        "kind": "log", "pod": HOSTILE, "container": HOSTILE, "text": HOSTILE * 40, "at": HOSTILE,
+        "previous": True,
+    }  # fmt: skip
+    return {
+        "namespace": HOSTILE,
+        "name": name,
+        "uid": "u",
+        "outcome": Outcome.FAILED,
+        "reason": "CrashLoop",
+        "causes": [{"reason": "CrashLoop", "message": HOSTILE * 20, "pods": 2}] * 5,
+        "baseline": {
+            "revision": 1,
+            "was_revision": None,
+            "replicaset": HOSTILE,
+            "images": [HOSTILE],
+        },
+        "new": {
+            "revision": 2,
+            "was_revision": None,
+            "replicaset": HOSTILE,
+            "images": [HOSTILE] * 9,
+            "image_ids": [],
+        },
+        "changed": True,
+        "running": "mixed",
+        "deletion": None,
+        "evidence": [piece] * 10,
+        "undo_lacks": [],
+        "trees": [],
+    }
+
+
+def hostile(count: int) -> Result:
+    """Return a document of `count` such Deployments."""
+    result = minimal(Outcome.FAILED, 6, Reason.CRASH_LOOP, HOSTILE * 9, RUN)
+    result["deployments"] = [hostile_deployment(f"web-{index}") for index in range(count)]
+    result["warnings"] = [HOSTILE * 9] * 20
+    result["context"] = result["server"] = result["run_url"] = HOSTILE
+    result["objects"] = [
+        {
+            "kind": HOSTILE,
+            "namespace": "",
+            "name": HOSTILE,
+            "action": "kept",
+            "at_end": None,
+            "judged": False,
+            "file": HOSTILE,
+            "line": 0,
+            "changes": [],
+            "irreversible": "",
+        }
+        for _ in range(50)
+    ]
+    return result
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "no such codec"])
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_hostile_text_stays_text(encoding: str, count: int) -> None:
+    """No escape, no line of its own, no bidi, no overlong line, no crash of the stream."""
+    text = verdict_text(hostile(count), Style(encoding=encoding, width=80))
+    lines = text.splitlines()
+    assert len(lines) <= MOST_LINES
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.lstrip().startswith("::") for line in lines)
+    assert all(columns(line) <= 80 for line in lines)
+
+
+def test_a_crowd_of_deployments_is_one_line_each_and_a_rest() -> None:
+    """The bad ones come first; what does not fit is counted."""
+    text = verdict_text(hostile(30), Style())
+    assert sum("failed  deployment/web-" in line for line in text.splitlines()) == 8
+    assert "and 22 more" in text
+
+
+def test_a_usage_error_says_that_nothing_was_written() -> None:
+    """A run without an attempt has a block too."""
+    result = minimal(Outcome.USAGE, 2, Reason.USAGE, "deploy.yaml:3: not YAML", RUN)
+    assert verdict_text(result, Style()) == (
+        "✗ USAGE (exit 2): nothing was written\n"
+        "  run       took 12s, attempt id\n"
+        "  why       Usage: deploy.yaml:3: not YAML\n"
+        "  next      correct the command, the configuration or the manifest\n"
+    )
+
+
+def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None:
+    """A pause writes a Deployment and judges nothing: the first line does not deny it."""
+    written: ObjectResult = {
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": "web",
+        "action": "changed",
+        "at_end": None,
+        "judged": False,
+        "file": "",
+        "line": 0,
+        "changes": [],
+        "irreversible": "",
+    }
+    result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
+    first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
+    assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]
+
+
+def test_indentation_of_a_log_is_kept() -> None:
+    """A stack trace without its indentation is hard to read."""
+    assert "│         /src/main.go:41 +0x1d" in rendered("rolled-back")
+
+
+def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:
+    """What killed it stands at the end."""
+    result = told("rolled-back")
+    result["deployments"][0]["evidence"] = [
+        {
+            "kind": "log",
+            "pod": "web-2-p0",
+            "container": "web",
+            "text": "\n".join(f"line {index}" for index in range(20)),
+            "at": "",
+            "previous": False,
+        }
+    ]
+    text = verdict_text(result, Style())
+    assert "line 19" in text
+    assert "line 9\n" not in text
+
+
+@pytest.mark.contract("B172")
+@pytest.mark.parametrize("name", ["rolled-back", "first-failed"])
+def test_a_narrow_terminal_cuts_no_sentence(name: str) -> None:
+    """At 40 columns the first line, the cause and the advice have more lines instead."""
+    told_wide = " ".join(verdict_text(told(name), Style()).split())
+    narrow = " ".join(verdict_text(told(name), Style(width=40)).split())
+    first, _, _ = told_wide.partition(" where ")
+    assert first in narrow
+    why = told_wide.partition(" why ")[2].partition(" runs ")[0]
+    assert why in narrow

@@ -1,0 +1,89 @@
+"""Widths, encodings and hostile characters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.report.style.style import Style, Symbol, Tone, columns, padded
+
+ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)
+
+
+def test_wide_and_combining_characters_count_as_a_terminal_shows_them() -> None:
+    """火 takes two columns, a combining accent none."""
+    assert columns("abc") == 3
+    assert columns("火") == 2
+    assert columns("e\u0301") == 1
+    assert padded("火", 4) == "火  "
+
+
+def test_a_cut_line_says_that_it_was_cut() -> None:
+    """The sign of the cut is part of the width."""
+    assert Style(width=8).cut("0123456789") == "0123456…"
+    assert Style(width=8, encoding="ascii").cut("0123456789") == "01234..."
+    assert Style(width=8).cut("01234567") == "01234567"
+
+
+def test_wrapping_breaks_at_spaces_and_cuts_the_last_line() -> None:
+    """Words stay whole where they fit."""
+    assert Style().wrapped("one two three four", 9, 3) == ["one two", "three", "four"]
+    assert Style().wrapped("one two three four", 9, 2) == ["one two", "three fo…"]
+    assert Style().wrapped("x" * 12, 5, 2) == ["xxxxx", "xxxx…"]
+    assert Style().wrapped("", 5, 2) == [""]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf8", "UTF-8", "utf-16"])
+def test_symbols_stay_where_the_encoding_has_them(encoding: str) -> None:
+    """Whatever a codec is called."""
+    assert Style(encoding=encoding).sign(Symbol.GOOD) == "✓"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "no such codec"])
+def test_symbols_degrade_where_it_has_not(encoding: str) -> None:
+    """An unknown codec counts as ASCII."""
+    assert Style(encoding=encoding).sign(Symbol.LAST_BRANCH) == "`- "
+
+
+def test_every_symbol_keeps_its_width() -> None:
+    """A tree looks the same in either form, the sign of a cut aside."""
+    for symbol in Symbol:
+        sign, plain = symbol.value
+        assert plain.isascii()
+        assert symbol is Symbol.CUT or columns(sign) == columns(plain)
+
+
+def test_paint_is_the_callers_wish() -> None:
+    """Without colour the text is untouched."""
+    assert Style().painted("x", Tone.BAD) == "x"
+    assert Style(color=True).painted("x", Tone.BAD) == "\x1b[1;31mx\x1b[0m"
+
+
+@given(ANY_TEXT, st.sampled_from(["utf-8", "ascii", "latin-1"]))
+def test_whatever_is_shown_prints_and_encodes(text: str, encoding: str) -> None:
+    """No character reaches a stream that moves its cursor or breaks its codec."""
+    shown = Style(encoding=encoding).shown(text)
+    assert shown.isprintable()
+    shown.encode(encoding)
+
+
+@given(ANY_TEXT, st.integers(min_value=4, max_value=60))
+def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
+    """For any text and width."""
+    assert columns(Style().cut(text, width)) <= width
+
+
+@given(ANY_TEXT, st.integers(min_value=4, max_value=60), st.integers(min_value=1, max_value=5))
+def test_wrapped_lines_are_few_and_fit(text: str, width: int, lines: int) -> None:
+    """For any text, width and number of lines."""
+    found = Style().wrapped(text, width, lines)
+    assert 1 <= len(found) <= lines
+    assert all(columns(line) <= width for line in found)
+
+
+@given(st.lists(st.text("abcdef", min_size=1, max_size=8), max_size=20))
+def test_wrapping_loses_no_word(words: list[str]) -> None:
+    """Where there are lines enough."""
+    found = Style().wrapped(" ".join(words), 10, 100)
+    assert " ".join(found).split() == words

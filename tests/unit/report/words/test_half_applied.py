@@ -1,0 +1,260 @@
+"""What is said of an apply that did not come to all its writes: nothing of what it never wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import Interrupted
+from gate.core.rollout.policy import OnFailure, Policy
+from gate.report.document.course import Course
+from gate.report.document.document import document
+from gate.report.document.run import Run
+from gate.report.formats.text import verdict_text
+from gate.report.schema.result import Result
+from gate.report.style.style import Style
+from gate.report.words.facts import sentence
+from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.player import Player, planned
+from tests.unit.core.server import Server
+from tests.unit.core.steps.test_resumption import died_half_way, finished
+from tests.unit.core.test_attempt_writes import IMAGE, rejected
+from tests.unit.core.world import config_ref
+
+WEB, API = (ref_of(manifest("v1", name)) for name in ("web", "api"))
+ONE = (config("b"), manifest("v2"))
+TWO = (*ONE, manifest("v2", "api"))
+Ended = Callable[[], Player]
+
+
+def serving(*names: str) -> Server:
+    """Return a server on which these Deployments run v1, with a ConfigMap."""
+    server = Server()
+    server.put(config("a"))
+    for name in names:
+        server.put(manifest("v1", name))
+    return server
+
+
+def cut_off(server: Server, *bodies: Mapping[str, Any], after: int = 1) -> Player:
+    """Have the server refuse for good what comes after so many writes."""
+    player = Player(server, planned(server, *bodies))
+    for _ in range(after):
+        player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    player.run()
+    return player
+
+
+def meddled(fields: dict[str, Any] | None, *bodies: Mapping[str, Any]) -> Player:
+    """Let somebody change `web`, or delete it, right before it is written."""
+    server = serving("web", "api")
+    player = Player(server, planned(server, *bodies))
+    player.run(lambda attempt: config_ref() in attempt.written)
+    if fields is None:
+        server.remove(WEB)
+    else:
+        server.edit(WEB, "kubectl-edit", fields)
+    player.run()
+    return player
+
+
+def interrupted(server: Server) -> Player:
+    """Let a signal come while the ConfigMap is written."""
+    player = Player(server, planned(server, *ONE))
+    player.run(lambda attempt: attempt.awaits(Write))
+    player.hear(Interrupted(player.attempt.now, 15))
+    player.run()
+    return player
+
+
+def recovered(server: Server, policy: Policy | None = None) -> Player:
+    """Finish what a gate left that died when the ConfigMap was written."""
+    return finished(server, died_half_way(server, policy or Policy()))
+
+
+def told(player: Player) -> Result:
+    """Return the result document."""
+    attempt = player.attempt
+    run = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, attempt.now, course=Course())
+    return document(attempt, run)
+
+
+HALF = "the apply was rejected half-way; what was written"
+BEFORE = "the apply was rejected half-way; what was there before"
+UNDONE = (
+    "runs revision 3 (was revision 1), shop/web:v1 (replicaset/web-1); "
+    "undone revision 2, shop/web:v2 (replicaset/web-2)"
+)
+CASES: dict[str, tuple[Ended, int, str, str, str]] = {
+    "rejected": (
+        lambda: cut_off(serving("web"), *ONE),
+        4,
+        f"{HALF} went back, and deployment/web runs revision 1, shop/web:v1",
+        "web baseline",
+        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
+    ),
+    "rejected-of-two": (
+        lambda: cut_off(serving("web", "api"), *TWO),
+        4,
+        f"{HALF} went back",
+        "web baseline, api baseline",
+        "",
+    ),
+    "rejected-behind-one": (
+        lambda: cut_off(serving("web", "api"), *TWO, after=2),
+        4,
+        f"{HALF} went back",
+        "web baseline, api baseline",
+        UNDONE,
+    ),
+    "rejected-behind-all": (
+        lambda: cut_off(serving("web"), *reversed(ONE)),
+        4,
+        f"{HALF} went back, and deployment/web runs revision 3 (was revision 1), shop/web:v1",
+        "web baseline",
+        UNDONE,
+    ),
+    "rejected-first": (
+        lambda: cut_off(Server(), *ONE),
+        6,
+        f"{HALF} stands, without deployment/web",
+        "web other",
+        "runs nothing: it was not written; wanted shop/web:v2",
+    ),
+    "rejected-beside-created": (
+        lambda: cut_off(serving("web"), *TWO, manifest("v1", "zone"), after=3),
+        4,
+        f"{BEFORE} went back; deployment/api, created by it, stays",
+        "web baseline, api new, zone other",
+        UNDONE,
+    ),
+    "rejected-new": (
+        lambda: cut_off(serving(), *ONE),
+        4,
+        f"{HALF} went back",
+        "web other",
+        "runs nothing: it was not written; wanted shop/web:v2",
+    ),
+    "paused": (
+        lambda: meddled({"spec.paused": True}, *ONE),
+        8,
+        "somebody else changed deployment/web, which was left alone",
+        "web baseline",
+        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
+    ),
+    "paused-of-two": (
+        lambda: meddled({"spec.paused": True}, *TWO),
+        8,
+        "somebody else changed deployment/web; nothing was written to it after that",
+        "web baseline, api baseline",
+        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
+    ),
+    "changed": (
+        lambda: meddled({IMAGE: "shop/web:hotfix"}, *ONE),
+        8,
+        "somebody else changed deployment/web, which was left alone",
+        "web other",
+        "runs what somebody else applied; wanted shop/web:v2",
+    ),
+    "deleted": (
+        lambda: meddled(None, *ONE),
+        8,
+        "somebody else deleted deployment/web, which was not made anew",
+        "web other",
+        "runs nothing: it was deleted, and no pod of it was left; wanted shop/web:v2",
+    ),
+    "interrupted": (
+        lambda: interrupted(serving("web")),
+        143,
+        "by SIGTERM; the rollout was left as it is",
+        "web baseline",
+        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
+    ),
+    "interrupted-first": (
+        lambda: interrupted(Server()),
+        143,
+        "by SIGTERM; the rollout was left as it is",
+        "web other",
+        "runs nothing: it was not written; wanted shop/web:v2",
+    ),
+    "recovered": (
+        lambda: recovered(serving("web", "api")),
+        4,
+        "the apply broke off half-way; what was written went back",
+        "web baseline, api baseline",
+        "",
+    ),
+    "recovered-first": (
+        lambda: recovered(Server()),
+        6,
+        (
+            "the apply broke off half-way; what was written stands, without deployment/web,"
+            " deployment/api"
+        ),
+        "web other, api other",
+        "runs nothing: it was not written",
+    ),
+    "not-to-go-back": (
+        lambda: recovered(
+            serving("web", "api"), Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
+        ),
+        6,
+        (
+            "the apply broke off half-way; what was written stands, without deployment/web,"
+            " deployment/api"
+        ),
+        "web baseline, api baseline",
+        "runs revision 1, shop/web:v1 (replicaset/web-1)",
+    ),
+}
+
+
+@pytest.mark.contract("B32", "B182")
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_never_written_neither_ran_nor_failed(name: str) -> None:
+    """The document, the first line and the rows say the same, and no more than was seen."""
+    ended, code, said, running, rows = CASES[name]
+    player = ended()
+    result = told(player)
+    assert result["exit_code"] == code
+    assert sentence(result) == said
+    runs = ", ".join(f"{one['name']} {one['running']}" for one in result["deployments"])
+    assert runs == running
+    lines = [line.strip() for line in verdict_text(result, Style()).splitlines()]
+    labels = ("runs ", "wanted ", "undone ", "failed ", "applied ")
+    shown = [re.sub(" +", " ", line) for line in lines if line.startswith(labels)]
+    shown = [line for line in shown if not line.startswith("failed deployment/")]
+    assert "; ".join(shown) == rows
+
+
+@pytest.mark.contract("B32", "B182")
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("rej", "pau"))])
+def test_nothing_is_waited_for_that_needs_no_rollback(name: str) -> None:
+    """What was never written and serves as before is complete, also where it is paused."""
+    player = CASES[name][0]()
+    assert player.attempt.now - player.attempt.leg_at < 1.0
+
+
+@pytest.mark.contract("B32")
+def test_what_was_paused_before_is_no_failed_rollback() -> None:
+    """A pause holds a rollout; what was not written asks for none."""
+    server = serving("web", "api")
+    server.edit(API, "kubectl", {"spec.paused": True})
+    server.control(API)
+    player = cut_off(server, *TWO)
+    assert (player.attempt.exit_code, server.stored[config_ref()].leaves["data.mode"]) == (4, "a")
+    assert player.attempt.now - player.attempt.leg_at < 1.0
+
+
+@pytest.mark.contract("B182")
+def test_how_the_rejected_write_came_to_be_refused_is_told_with_the_next_step() -> None:
+    """The reason is the apply's, not that the Deployment had nothing to change."""
+    text = verdict_text(told(CASES["rejected"][0]()), Style())
+    assert "ApplyRejected: deployment/web: no" in text
+    assert "NoChange" not in text
+    assert "mend what the server names, then apply again" in text

@@ -1,0 +1,83 @@
+"""Errors before a verdict: one line, and the next step."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.model.outcome import Reason
+from gate.errors import RefusedError, UsageError, UsageErrors
+from gate.report.style.style import Style
+from gate.report.words.refusal import refusal
+from gate.sandbox.scenario.document import ScenarioError
+
+
+def test_a_refusal_says_what_why_and_what_next() -> None:
+    """The message first, what it means for the cluster below, then the next step."""
+    error = RefusedError(
+        "kubectl-edit owns .spec.replicas of deployment/web",
+        reason=Reason.CONFLICT,
+        hint="take it over: --take-over kubectl-edit",
+    )
+    assert refusal(error, Style()) == (
+        "error: kubectl-edit owns .spec.replicas of deployment/web\n"
+        "refused (exit 3, Conflict): nothing was written\n"
+        "hint: take it over: --take-over kubectl-edit\n"
+    )
+
+
+def test_a_usage_error_without_a_hint_is_one_line() -> None:
+    """No empty hint is printed."""
+    text = refusal(UsageError("deploy.yaml:3: not YAML"), Style(encoding="ascii"))
+    assert text == "error: deploy.yaml:3: not YAML\n"
+
+
+def test_each_of_several_mistakes_has_a_line() -> None:
+    """A file is mended at one go."""
+    wrong = ("day.yaml:2:7: no such event", "day.yaml:4:1: no such section")
+    error = ScenarioError([(each, "") for each in wrong])
+    assert refusal(error, Style()).splitlines() == [
+        "error: day.yaml:2:7: no such event",
+        "error: day.yaml:4:1: no such section",
+    ]
+
+
+@pytest.mark.contract("B652")
+def test_each_of_several_mistakes_has_its_own_hint() -> None:
+    """A hint that the next mistake shares stands below the last of them."""
+    error = UsageErrors([("a", "be brief"), ("b", "be brief"), ("c", ""), ("d", "look:\n  x")])
+    assert refusal(error, Style()).splitlines() == [
+        "error: a",
+        "error: b",
+        "hint: be brief",
+        "error: c",
+        "error: d",
+        "hint: look:",
+        "  x",
+    ]
+    assert error.hint == "be brief\nlook:\n  x"
+
+
+def test_a_hint_keeps_its_lines_and_indentation() -> None:
+    """A Role that is to be copied stays YAML."""
+    hint = "this Role grants it:\nrules:\n- apiGroups: [apps]\n  verbs: [get]"
+    error = RefusedError("may not", reason=Reason.FORBIDDEN, hint=hint)
+    assert refusal(error, Style()).splitlines()[2:] == [
+        "hint: this Role grants it:",
+        "rules:",
+        "- apiGroups: [apps]",
+        "  verbs: [get]",
+    ]
+
+
+def test_hostile_messages_stay_one_line() -> None:
+    """A server's message is somebody else's text."""
+    error = RefusedError("a\n::error::b\x1b[2J", reason=Reason.REJECTED)
+    text = refusal(error, Style())
+    assert len(text.splitlines()) == 2
+    assert "\x1b" not in text
+
+
+def test_colour_marks_the_label_alone() -> None:
+    """The message stays as it is."""
+    error = UsageError("wrong")
+    assert refusal(error, Style(color=True)) == "\x1b[1;31merror:\x1b[0m wrong\n"

@@ -135,4 +135,4 @@ class Engine:
 
 def _is_stale(attempt: Attempt, message: AttemptEvent) -> bool:
     """Tell the answer to a question that a signal or a deadline has made moot."""
-    return isinstance(message, Answer) and message.effect_id not in attempt.outstanding
+    return isinstance(message, Answer) and message.effect_id not in attempt.requests.outstanding

@@ -36,12 +36,12 @@ class Phases:
         after = self._moved(attempt)
         if self.place == _BEFORE:
             after = replace(after, evidence_at=math.inf, delay_seconds=None)
-        if attempt.leg is Leg.FORWARD:
+        if attempt.course.leg is Leg.FORWARD:
             return replace(after, evidence_at=_evidence_at(after.evidence_at, attempt))
-        written_at = attempt.rollback_written_at
+        written_at = attempt.writes.rollback_written_at
         if written_at is None or after.delay_seconds is not None:
             return after
-        evidence_at = min(after.evidence_at, attempt.leg_at)
+        evidence_at = min(after.evidence_at, attempt.course.leg_at)
         return replace(after, delay_seconds=max(0.0, written_at - evidence_at))
 
     def durations(self, now: float) -> Mapping[Place, float]:
@@ -49,11 +49,11 @@ class Phases:
         return self._with(now)
 
     def _moved(self, attempt: Attempt) -> Phases:
-        place = (attempt.leg, str(attempt.state.value))
+        place = (attempt.course.leg, str(attempt.course.state.value))
         if place == self.place:
             return self
         spent = self._with(attempt.now)
-        place = _BEFORE if attempt.state is State.ENDED else place
+        place = _BEFORE if attempt.course.state is State.ENDED else place
         return replace(self, since=attempt.now, place=place, spent=spent)
 
     def _with(self, now: float) -> FrozenMap[Place, float]:
@@ -63,6 +63,6 @@ class Phases:
 
 def _evidence_at(known: float, attempt: Attempt) -> float:
     """Return since when a failure is being confirmed; a refuted one is forgotten."""
-    if attempt.state is State.CONFIRMING and attempt.purpose is Purpose.FAILURE:
-        return min(known, attempt.confirming_since, attempt.now)
+    if attempt.course.state is State.CONFIRMING and attempt.course.purpose is Purpose.FAILURE:
+        return min(known, attempt.course.confirming_since, attempt.now)
     return math.inf

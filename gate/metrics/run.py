@@ -69,7 +69,9 @@ class Before:
         for probe, verdict, count in (*self.measurements, *_measurements(attempt)):
             counts[probe, verdict] += count
         measurements = tuple((*key, count) for key, count in counts.items())
-        return Before(measurements, min(self.interrupted_at, attempt.interrupted_at), attempt)
+        return Before(
+            measurements, min(self.interrupted_at, attempt.interference.interrupted_at), attempt
+        )
 
 
 @dataclass(slots=True)
@@ -132,7 +134,9 @@ class RunMetrics:
     def interrupted_at(self) -> float:
         """When a signal came to an attempt, infinity where none did."""
         latest, before = self.latest, self._before
-        return min(before.interrupted_at, latest.interrupted_at if latest else math.inf)
+        return min(
+            before.interrupted_at, latest.interference.interrupted_at if latest else math.inf
+        )
 
     @property
     def now(self) -> float:
@@ -163,7 +167,7 @@ class RunMetrics:
 
 
 def _measurements(attempt: Attempt) -> Iterator[Measured]:
-    for run in attempt.checks.values():
+    for run in attempt.health.checks.values():
         tally = run.tally
         counts = (tally.passes, tally.failures, tally.no_data, tally.errors)
         for verdict, count in zip(Verdict, counts, strict=True):
@@ -172,13 +176,13 @@ def _measurements(attempt: Attempt) -> Iterator[Measured]:
 
 def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, Reason]]:
     """Yield how it ended for each Deployment; what only observes has failed nothing."""
-    whole = attempt.ending
+    whole = attempt.result.ending
     if whole is None:
         return
     alike = whole.outcome is Outcome.OBSERVED
-    for ref, own in attempt.endings.items():
+    for ref, own in attempt.result.endings.items():
         yield (ref.namespace, ref.name), whole.outcome if alike else own.outcome, own.reason
-    if not attempt.endings:
+    if not attempt.result.endings:
         for place in _places_of_plan(attempt):
             yield place, whole.outcome, whole.reason
 

@@ -47,7 +47,7 @@ def _add_world(world: World, form: Form) -> None:
     form.atoms.append(world.back_at - form.now)
     form.atoms += (*world.books.found, *world.books[1:])
     if attempt is not None and world.deaf:
-        form.atoms.append([number in world.deaf for number in sorted(attempt.outstanding)])
+        form.atoms.append([number in world.deaf for number in sorted(attempt.requests.outstanding)])
     _add_lease(world, form)
     for flight in world.flights:
         _add_flight(flight, form)

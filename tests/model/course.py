@@ -114,7 +114,7 @@ def _answers(world: World) -> Iterator[Move]:
     attempt = alive(world)
     if attempt is None:
         return
-    for effect_id, effect in attempt.outstanding.items():
+    for effect_id, effect in attempt.requests.outstanding.items():
         if effect_id in world.deaf or isinstance(effect, Write):
             continue
         name = type(effect).__name__
@@ -129,7 +129,7 @@ def _answer(world: World, effect: Asking) -> Stepped:
     now, effect_id = attempt.now, effect.effect_id
     match effect:
         case SaveRecord(record=record):
-            books = books._replace(journal=attempt.leg.value)
+            books = books._replace(journal=attempt.course.leg.value)
             world = world._replace(books=books, lease=world.lease.saved(record))
             return heard(world, Recorded(now, effect_id))
         case Read(whole_rollout=True):
@@ -215,9 +215,12 @@ def _fresh(world: World, template: Template, taken: Iterable[int]) -> int:
     """Return the least serial number of a pod that neither the cluster nor the gate knows."""
     known: set[str] = set()
     if world.attempt is not None:
-        rollouts = (*world.attempt.rollouts.values(), *world.attempt.followed_before.values())
+        rollouts = (
+            *world.attempt.deployments.rollouts.values(),
+            *world.attempt.deployments.followed_before.values(),
+        )
         known = {uid for rollout in rollouts for uid in rollout.snapshot.pods}
-        known |= {uid for one in world.attempt.snapshots.values() for uid in one.pods}
+        known |= {uid for one in world.attempt.deployments.snapshots.values() for uid in one.pods}
     serial, here = 0, set(taken)
     while serial in here or shown.pod_uid(world.cluster.uid, template, serial) in known:
         serial += 1
@@ -261,9 +264,9 @@ def _woken(world: World, *, early: bool) -> Iterator[Move]:
 def woke(world: World, at: float, *, early: bool) -> Stepped:
     """Let time pass; a budget that the server or the controllers spent is no fault of the gate."""
     attempt = running(world)
-    slow = early and (attempt.leg is Leg.BACK or attempt.asks)
+    slow = early and (attempt.course.leg is Leg.BACK or attempt.asks)
     books = world.books._replace(trouble=world.books.trouble or (slow and not world.is_away))
-    if world.is_away and attempt.rollouts:
+    if world.is_away and attempt.deployments.rollouts:
         blind_seconds = books.blind_seconds + min(at, world.back_at) - attempt.now
         books = books._replace(blind_seconds=blind_seconds)
     return heard(world._replace(books=books), Woke(at))

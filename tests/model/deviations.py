@@ -98,7 +98,9 @@ def _refused(world: World, flight: Flight) -> Stepped:
 
 def _server_deviates(world: World) -> Iterator[Move]:
     attempt = running(world)
-    asked = [one for one in attempt.outstanding.values() if one.effect_id not in world.deaf]
+    asked = [
+        one for one in attempt.requests.outstanding.values() if one.effect_id not in world.deaf
+    ]
     for effect in asked:
         name = f"{type(effect).__name__} is never answered"
         yield Move(name, partial(_deaf, world, effect.effect_id))
@@ -161,10 +163,10 @@ def _told_late(world: World) -> Iterator[Move]:
 
 def _asked_to_end(world: World) -> Iterator[Move]:
     attempt = running(world)
-    if attempt.signal_number is None:
+    if attempt.interference.signal_number is None:
         signal = Interrupted(attempt.now, SIGTERM)
         yield Move("a signal comes", partial(heard, world, signal))
-    if attempt.lock_lost is None and deciding(world) is not None:
+    if attempt.interference.lock_lost is None and deciding(world) is not None:
         yield Move("the lock is taken", partial(_lock_taken, world))
     if world.number < MOST_ATTEMPTS:
         for again in ("soon", "late"):

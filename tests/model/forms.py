@@ -14,7 +14,13 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt
+from gate.core.attempt.state import (
+    EVIDENCE_SECONDS,
+    Attempt,
+    Interference,
+    Requests,
+    Writes,
+)
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, Template
@@ -255,10 +261,10 @@ def _attempt(value: Attempt, form: Form) -> None:
     """Add an attempt: what has passed is merely past, and of the end only its outcome counts."""
     now = form.now
     form.atoms += (
-        max(value.not_before - now, 0.0),
-        max(value.departed_at - now, -EVIDENCE_SECONDS),
-        value.first_write_at is None,
-        value.ending.outcome.value if value.ending is not None else "",
+        max(value.requests.not_before - now, 0.0),
+        max(value.interference.departed_at - now, -EVIDENCE_SECONDS),
+        value.writes.first_write_at is None,
+        value.result.ending.outcome.value if value.result.ending is not None else "",
     )
     _ATTEMPT(value, form)
 
@@ -301,7 +307,7 @@ def _several(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
-_ATTEMPT: Final = _of_fields(Attempt, _LEFT_OUT | {"not_before", "departed_at", "first_write_at"})
+_ATTEMPT: Final = _of_fields(Attempt)
 _BLINDNESS: Final = _of_fields(Blindness, _LEFT_OUT | {"ended_at", "exceeded_since"})
 _APPLIED: Final = _of_fields(Applied, _LEFT_OUT | {"generation"})
 _POD_TRACK: Final = _of_fields(PodTrack, _LEFT_OUT | {"start_seconds", "unready_since"})
@@ -326,4 +332,7 @@ _ENCODERS: Final[dict[type, Encode]] = {
     ReplicaSet: _replica_set,
     Template: _template,
     Write: _write,
+    Requests: _of_fields(Requests, _LEFT_OUT | {"not_before"}),
+    Interference: _of_fields(Interference, _LEFT_OUT | {"departed_at"}),
+    Writes: _of_fields(Writes, _LEFT_OUT | {"first_write_at"}),
 }

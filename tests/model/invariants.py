@@ -45,7 +45,7 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
         return
     if before.attempt is not None and before.number == after.number:
         yield from _turned(before, attempt)
-    if attempt.verdict_at is not None and deciding(before) is not None:
+    if attempt.result.verdict_at is not None and deciding(before) is not None:
         yield from _concluded(after, attempt)
         yield from _configuration_at_end(after, attempt)
     if not attempt.ended:
@@ -68,15 +68,15 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
     """Hold a write to what allows it at the moment when it is sent."""
     attempt, books = after.attempt, after.books
     assert attempt is not None
-    if before.attempt is not None and before.attempt.verdict_at is not None:
+    if before.attempt is not None and before.attempt.result.verdict_at is not None:
         yield "S7: a write after the verdict"
     if write.ref not in [planned.ref for planned in attempt.plan.objects]:
         yield f"S6: a write of {write.ref}, which is in no manifest"
     if books.taken:
         yield "S2: a write after the lock was taken"
-    if books.journal != attempt.leg.value:
+    if books.journal != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
-    if attempt.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
+    if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
@@ -132,9 +132,9 @@ def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
 def _turned(world: World, after: Attempt) -> Iterator[str]:
     before = world.attempt
     assert before is not None
-    if before.leg is Leg.BACK and after.leg is Leg.FORWARD:
+    if before.course.leg is Leg.BACK and after.course.leg is Leg.FORWARD:
         yield "S3: it went forward again"
-    if before.leg is Leg.FORWARD and after.leg is Leg.BACK:
+    if before.course.leg is Leg.FORWARD and after.course.leg is Leg.BACK:
         yield from _called_late(world, after)
 
 
@@ -146,8 +146,8 @@ def _called_late(world: World, attempt: Attempt) -> Iterator[str]:
     before = world.attempt
     assert before is not None
     blind_seconds = min(world.books.blind_seconds, float(shown.DEADLINE_SECONDS))
-    seen_seconds = attempt.leg_at - before.leg_at - blind_seconds
-    for failure in attempt.failures.values():
+    seen_seconds = attempt.course.leg_at - before.course.leg_at - blind_seconds
+    for failure in attempt.result.failures.values():
         by_the_total = failure.message.startswith("not complete")
         if failure.reason is not Reason.PROGRESS_DEADLINE_EXCEEDED or by_the_total:
             continue
@@ -163,12 +163,16 @@ def _called_late(world: World, attempt: Attempt) -> Iterator[str]:
 def _lasts(attempt: Attempt) -> Iterator[str]:
     """Hold an attempt that runs to its bounds, and to being woken."""
     policy = attempt.plan.policy
-    began_at = attempt.started_at if attempt.first_sent_at is None else attempt.first_sent_at
+    began_at = (
+        attempt.course.started_at
+        if attempt.writes.first_sent_at is None
+        else attempt.writes.first_sent_at
+    )
     budgets = (policy.timeout_seconds, policy.bake_seconds, policy.rollback_timeout_seconds)
     ends_at = began_at + sum(seconds or 0.0 for seconds in budgets) + SPARE_SECONDS
     if attempt.now > ends_at:
         yield f"L1: it runs {attempt.now - ends_at:g} s longer than it may"
-    if attempt.now > attempt.interrupted_at + INTERRUPTED_SECONDS:
+    if attempt.now > attempt.interference.interrupted_at + INTERRUPTED_SECONDS:
         yield "L1: it runs on after a signal"
     if math.isinf(wake_at(attempt)):
         yield "L1: nobody will wake it"
@@ -197,13 +201,15 @@ def _concluded(world: World, attempt: Attempt) -> Iterator[str]:
         Outcome.REFUSED: books.out + books.back > books.late and not as_before,
         Outcome.SUPERSEDED: not (books.meddled or books.others),
         Outcome.FAILED: not (runs_new or was_deleted or books.others or books.meddled),
-        Outcome.ROLLBACK_FAILED: attempt.leg is not Leg.BACK,
+        Outcome.ROLLBACK_FAILED: attempt.course.leg is not Leg.BACK,
         Outcome.LOST_CONTACT: not books.trouble,
-        Outcome.INTERRUPTED: attempt.signal_number is None,
+        Outcome.INTERRUPTED: attempt.interference.signal_number is None,
     }
     if untrue.get(outcome, True):
         ran = rules.serves(world.cluster) or "nothing whole"
-        said = f"{outcome} ({attempt.ending.reason})" if attempt.ending else f"{outcome}"
+        said = (
+            f"{outcome} ({attempt.result.ending.reason})" if attempt.result.ending else f"{outcome}"
+        )
         yield f"S1: it ended {said}, but {books.read or 'nothing'} was read and {ran} runs"
 
 

@@ -209,11 +209,11 @@ def _robbed(pair: Pair, who: int, name: str) -> Iterator[tuple[PairMove, bool]]:
     """Let who has lost the lock hear of it: at its next renewal, or where it writes its record."""
     world = pair.worlds[who]
     attempt = running(world)
-    if attempt.lock_lost is None:
+    if attempt.interference.lock_lost is None:
         lost = Move("", partial(heard, world, LeaseLost(attempt.now, "another")))
         heard_of = partial(_moved, pair, who, lost)
         yield PairMove(f"{name} hears that its lock is taken", heard_of), False
-    for effect_id, effect in attempt.outstanding.items():
+    for effect_id, effect in attempt.requests.outstanding.items():
         if isinstance(effect, Release):
             ended = Move("", partial(heard, world, Released(attempt.now, effect_id)))
             yield PairMove(f"{name} ends", partial(_moved, pair, who, ended)), False

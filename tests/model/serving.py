@@ -66,7 +66,7 @@ def _configured(world: World, flight: Flight) -> Stepped:
 
 def over(world: World) -> bool:
     """Tell whether the present attempt has come to its verdict, or is gone."""
-    return world.attempt is None or world.attempt.verdict_at is not None
+    return world.attempt is None or world.attempt.result.verdict_at is not None
 
 
 def pruned(world: World) -> World:

@@ -31,7 +31,7 @@ def alive(world: World) -> Attempt | None:
 def deciding(world: World) -> Attempt | None:
     """Return the attempt that runs and has no verdict yet."""
     attempt = alive(world)
-    return None if attempt is None or attempt.verdict_at is not None else attempt
+    return None if attempt is None or attempt.result.verdict_at is not None else attempt
 
 
 def running(world: World) -> Attempt:
@@ -56,9 +56,9 @@ def took_off(stepped: Stepped) -> Stepped:
     attempt = world.attempt
     if attempt is None:
         return stepped
-    back = attempt.leg is Leg.BACK
+    back = attempt.course.leg is Leg.BACK
     sent = tuple(Flight(one, back, world.number) for one in asked if isinstance(one, Write))
-    waiting = attempt.outstanding
+    waiting = attempt.requests.outstanding
     flights = tuple(
         one if one.late or one.write.effect_id in waiting else one._replace(late=True)
         for one in (*world.flights, *sent)

@@ -28,8 +28,8 @@ def _place(world: World) -> str:
     attempt = world.attempt
     if attempt is None:
         return "no gate runs"
-    place = f"{attempt.now:g} s {attempt.leg}/{attempt.state}"
-    return f"{place}: {attempt.outcome}" if attempt.ending is not None else place
+    place = f"{attempt.now:g} s {attempt.course.leg}/{attempt.course.state}"
+    return f"{place}: {attempt.outcome}" if attempt.result.ending is not None else place
 
 
 def _runs(cluster: Cluster) -> str:

@@ -386,5 +386,5 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
 
 def known_to(attempt: Attempt) -> Snapshot:
     """Return what an attempt knows of the Deployment."""
-    rollout = attempt.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.snapshots[WEB]
+    rollout = attempt.deployments.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots[WEB]

@@ -45,7 +45,7 @@ class Ears:
     def beat(self, attempt: Attempt) -> None:
         """Hear a sign of life."""
         self.beats_at.append(self.clock.now())
-        self.states.append(attempt.state)
+        self.states.append(attempt.course.state)
 
 
 class World:
@@ -120,7 +120,7 @@ def test_it_runs_to_the_end(world: World) -> None:
 def test_it_wakes_the_attempt_at_its_own_time(stuck: World) -> None:
     """A budget ends without any message, at its time and not later."""
     attempt = stuck.run(Policy(timeout_seconds=50.0))
-    ending = attempt.ending
+    ending = attempt.result.ending
     assert ending is not None
     assert (ending.outcome, ending.reason) == (Outcome.FAILED, Reason.TIMEOUT)
     assert stuck.clock.now() == 150.0

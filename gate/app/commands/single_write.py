@@ -283,7 +283,7 @@ def is_done(
 
 def _is_back(ended: Attempt, ref: Ref) -> bool:
     """Tell whether a recovery has returned a Deployment, or the configuration alone beside it."""
-    ending, restored = ended.endings.get(ref), ended.restored
+    ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return ending is not None and bool(restored) and not any(map(_is_deployment, restored))

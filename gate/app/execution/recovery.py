@@ -283,6 +283,6 @@ def _after_recovery(
 
 
 def _told(lock: Lock, ended: Attempt) -> str:
-    ending = ended.ending
+    ending = ended.result.ending
     message = f": {ending.reason}: {ending.message}" if ending is not None else ""
     return f"{lock}: {ended.outcome.value}{message}"

@@ -124,9 +124,9 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
 
     Nobody waits for it after a signal, nor for long.
     """
-    ends = attempt.endings.items()
+    ends = attempt.result.endings.items()
     names = {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}
-    if not names or attempt.signal_number is not None:
+    if not names or attempt.interference.signal_number is not None:
         return attempt
     going: list[str] = []
 

@@ -184,7 +184,9 @@ class _Player:
 
     def _applied(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
         """Follow what the recorded applies returned instead of what was found."""
-        attempt = replace(self.attempt, rollouts=FrozenMap())
+        attempt = replace(
+            self.attempt, deployments=replace(self.attempt.deployments, rollouts=FrozenMap())
+        )
         for live, snapshot in zip(recording.applied, snapshots, strict=True):
             before = recording.before_live[live.ref]
             was = before.value if isinstance(before, Known) else None
@@ -205,7 +207,7 @@ class _Player:
             self._hear(event)
             return
         answer = self._measurements.heard(event)
-        if answer is not None and answer.effect_id in self.attempt.outstanding:
+        if answer is not None and answer.effect_id in self.attempt.requests.outstanding:
             self._hear(answer)
 
     def _see(self, at: float) -> None:
@@ -214,7 +216,7 @@ class _Player:
         self._hear(Woke(at))
         waiting, self._unread = self._unread, []
         for read in waiting:
-            if read.effect_id in self.attempt.outstanding:
+            if read.effect_id in self.attempt.requests.outstanding:
                 self._hear(self._read(self.attempt.now, read.effect_id, read.ref))
 
     def _wake_until(self, at: float) -> None:
@@ -237,7 +239,7 @@ class _Player:
                 self.timeline.append(effect)
             else:
                 answer = self._answer_to(effect)
-                if answer is not None and answer.effect_id in self.attempt.outstanding:
+                if answer is not None and answer.effect_id in self.attempt.requests.outstanding:
                     self._hear(answer)
 
     def _answer_to(self, effect: Asking) -> Answer | None:
@@ -262,7 +264,7 @@ class _Player:
 
     def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
         """Answer a read with what the recording has shown last."""
-        snapshot = self.attempt.rollouts[ref].snapshot
+        snapshot = self.attempt.deployments.rollouts[ref].snapshot
         live = snapshot.live
         if live is None:
             return ReadBack(now, effect_id, Absent())
@@ -275,7 +277,9 @@ class _Player:
     def judged(self) -> Judged:
         """Return what stands now."""
         attempt = self.attempt
-        stands = {ref: self._stands(ref, rollout) for ref, rollout in attempt.rollouts.items()}
+        stands = {
+            ref: self._stands(ref, rollout) for ref, rollout in attempt.deployments.rollouts.items()
+        }
         ref = min(stands, key=lambda ref: _MOST_TELLING.index(stands[ref][0]))
         verdict, found = stands[ref]
         return Judged(
@@ -283,8 +287,8 @@ class _Player:
             reason=found.reason,
             message=found.message,
             causes=found.causes,
-            decided_at=attempt.verdict_at if attempt.ended else None,
-            new_revision=any(r.applied.new_template for r in attempt.rollouts.values()),
+            decided_at=attempt.result.verdict_at if attempt.ended else None,
+            new_revision=any(r.applied.new_template for r in attempt.deployments.rollouts.values()),
             baseline=attempt.plan.target(ref).baseline,
             timeline=tuple(self.timeline),
             attempt=attempt,
@@ -294,7 +298,7 @@ class _Player:
 
     def _stands(self, ref: Ref, rollout: Rollout) -> tuple[Stands, Verdict | Ending]:
         """Return what stands of a Deployment, with the words of who says so."""
-        ending = self.attempt.endings.get(ref)
+        ending = self.attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
             return Stands.INCONCLUSIVE, ending
         found = rollout.verdict(self.attempt.now)

@@ -221,7 +221,9 @@ class Tape:
 
     def moved(self, attempt: Attempt) -> None:
         """Take a step of the attempt: facts that are missing from now on, or no more."""
-        missing = any(rollout.blindness.is_unseen for rollout in attempt.rollouts.values())
+        missing = any(
+            rollout.blindness.is_unseen for rollout in attempt.deployments.rollouts.values()
+        )
         if missing == self._missing:
             return
         self._missing, at = missing, self._clock.now()

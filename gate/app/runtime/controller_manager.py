@@ -64,11 +64,11 @@ class ControllerManagerWatch:
             attempt = self._attempt
             if attempt is None:
                 continue
-            if attempt.leg is not self._leg:
-                self._leg, self._renewed, self._is_silent = attempt.leg, "", False
-            if attempt.state not in (State.FOLLOWING, State.BAKING):
+            if attempt.course.leg is not self._leg:
+                self._leg, self._renewed, self._is_silent = attempt.course.leg, "", False
+            if attempt.course.state not in (State.FOLLOWING, State.BAKING):
                 continue
-            if attempt.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
+            if attempt.course.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
                 self._tell(is_silent=False)
                 self._renewed = ""
             elif not self._look():
@@ -98,7 +98,11 @@ class ControllerManagerWatch:
 
 def _is_stalled(attempt: Attempt, now: float) -> bool:
     """Tell whether a Deployment is waited for whose counters have not moved for a while."""
-    waited_for = (one for ref, one in attempt.rollouts.items() if ref not in attempt.departures)
+    waited_for = (
+        one
+        for ref, one in attempt.deployments.rollouts.items()
+        if ref not in attempt.interference.departures
+    )
     return any(
         not one.progress.complete and now - one.progress.last_at >= STALLED_SECONDS
         for one in waited_for

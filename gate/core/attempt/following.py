@@ -81,17 +81,20 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
     """Put a fresh rollout in the place of the snapshot, with the budget of the leg."""
     policy = attempt.plan.policy
-    forward = attempt.leg is Leg.FORWARD
+    forward = attempt.course.leg is Leg.FORWARD
     rollout = Rollout.start(
         applied,
         snapshot,
         policy if forward else policy_of_the_way_back(policy),
-        total_seconds=leg_timeout(policy, attempt.leg),
-        budget_from=attempt.leg_at,
+        total_seconds=leg_timeout(policy, attempt.course.leg),
+        budget_from=attempt.course.leg_at,
         deadline_decides=forward,
     )
     return replace(
         attempt,
-        rollouts=attempt.rollouts.put(snapshot.ref, rollout),
-        snapshots=attempt.snapshots.drop(snapshot.ref),
+        deployments=replace(
+            attempt.deployments,
+            rollouts=attempt.deployments.rollouts.put(snapshot.ref, rollout),
+            snapshots=attempt.deployments.snapshots.drop(snapshot.ref),
+        ),
     )

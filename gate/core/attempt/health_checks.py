@@ -37,18 +37,20 @@ def begun(attempt: Attempt, phase: During) -> Attempt:
 
     What runs in the bake window alone starts anew with each: it is to see all of one.
     """
-    if attempt.leg is Leg.BACK or not attempt.plan.policy.checks:
+    if attempt.course.leg is Leg.BACK or not attempt.plan.policy.checks:
         return attempt
     runs = {
         check.name: CheckRun.start(check, attempt.now)
         for check in attempt.plan.policy.checks
         if check.runs_in(phase) and _starts(attempt, check)
     }
-    return replace(attempt, checks=FrozenMap({**attempt.checks, **runs}))
+    return replace(
+        attempt, health=replace(attempt.health, checks=FrozenMap({**attempt.health.checks, **runs}))
+    )
 
 
 def _starts(attempt: Attempt, check: Check) -> bool:
-    return check.name not in attempt.checks or check.schedule.during is During.BAKE
+    return check.name not in attempt.health.checks or check.schedule.during is During.BAKE
 
 
 def wake_at(attempt: Attempt) -> float:
@@ -61,10 +63,10 @@ def _running(attempt: Attempt) -> Iterator[CheckRun]:
 
     None does once the window is over, nor one whose Deployments all are somebody else's.
     """
-    phase = _PHASES.get(attempt.state)
-    if phase is None or attempt.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
+    phase = _PHASES.get(attempt.course.state)
+    if phase is None or attempt.course.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
         return
-    for run in attempt.checks.values():
+    for run in attempt.health.checks.values():
         if run.check.runs_in(phase) and _is_about_any(attempt, run.check):
             yield run
 
@@ -81,18 +83,18 @@ def asked(attempt: Attempt) -> Step:
 
 def _asked(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) -> Attempt:
     """Ask one check, or note that there is nothing to ask it with yet."""
-    phase = _PHASES[attempt.state]
+    phase = _PHASES[attempt.course.state]
     questions = tick_questions.ask(run.check, tick.at, subject(attempt, run.check), phase)
     if isinstance(questions, Unaskable):
         return _with_run(attempt, run.unasked(tick, attempt.now, questions))
-    effect = Ask(attempt.next_id, run.check.name, tick, questions)
+    effect = Ask(attempt.requests.next_id, run.check.name, tick, questions)
     effects.append(effect)
     return _with_run(attempt, run).with_effect(effect)
 
 
 def heard(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
     """Measure an answer; one to a run that has started anew meanwhile says nothing."""
-    run = attempt.checks.get(effect.check)
+    run = attempt.health.checks.get(effect.check)
     if run is None or run.outstanding != effect.tick:
         return attempt
     if isinstance(answer, Answered):
@@ -101,7 +103,10 @@ def heard(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
 
 
 def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
-    return replace(attempt, checks=attempt.checks.put(run.check.name, run))
+    return replace(
+        attempt,
+        health=replace(attempt.health, checks=attempt.health.checks.put(run.check.name, run)),
+    )
 
 
 # -- what they are about ---------------------------------------------------------------------------
@@ -109,7 +114,9 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
     """Return the Deployments that a check is about, of those that are followed and still ours."""
-    refs = (ref for ref in attempt.rollouts if ref not in attempt.departures)
+    refs = (
+        ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
+    )
     return tuple(ref for ref in refs if check.deployment in ("", ref.name))
 
 
@@ -127,7 +134,7 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     if len(refs) != 1:
         return _common_subject(attempt, refs)
     (ref,) = refs
-    rollout, target = attempt.rollouts[ref], attempt.plan.target(ref)
+    rollout, target = attempt.deployments.rollouts[ref], attempt.plan.target(ref)
     current = rollout.snapshot.current()
     new = Version() if current is None else Version(current.name, current.pod_template_hash)
     baseline = None
@@ -150,11 +157,11 @@ def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:
     """Return what is known of all: the window reaches back to the youngest of the new versions."""
     objects = refs or tuple(planned.ref for planned in attempt.plan.objects)
     namespaces = {ref.namespace for ref in objects}
-    available = [attempt.rollouts[ref].progress.first_available_at for ref in refs]
+    available = [attempt.deployments.rollouts[ref].progress.first_available_at for ref in refs]
     known = [at for at in available if at is not None]
-    first = max(known, default=attempt.leg_at) if len(known) == len(available) else None
+    first = max(known, default=attempt.course.leg_at) if len(known) == len(available) else None
     namespace = next(iter(namespaces)) if len(namespaces) == 1 else ""
-    return Subject(namespace, "", Version(), attempt.leg_at, first_available_at=first)
+    return Subject(namespace, "", Version(), attempt.course.leg_at, first_available_at=first)
 
 
 # -- what they say ---------------------------------------------------------------------------------
@@ -165,13 +172,13 @@ def conclusions(attempt: Attempt) -> tuple[Conclusion, ...]:
 
     One that has not begun, as where the attempt ended before its phase, never ran.
     """
-    if attempt.concluded:
-        return attempt.concluded
+    if attempt.health.concluded:
+        return attempt.health.concluded
     return tuple(_conclusion(attempt, check) for check in attempt.plan.policy.checks)
 
 
 def _conclusion(attempt: Attempt, check: Check) -> Conclusion:
-    run = attempt.checks.get(check.name)
+    run = attempt.health.checks.get(check.name)
     if run is None:
         return Conclusion(ConclusionKind.UNDECIDED, CleanText("never ran"), check=check.name)
     over_at = _over_at(attempt, run)
@@ -181,7 +188,7 @@ def _conclusion(attempt: Attempt, check: Check) -> Conclusion:
 def _over_at(attempt: Attempt, run: CheckRun) -> float | None:
     """Return when the check's phase ended, None while it lasts or an answer is awaited."""
     bakes = run.check.runs_in(During.BAKE)
-    ended_at = attempt.bake_ends_at if bakes else attempt.baked_since
+    ended_at = attempt.bake_ends_at if bakes else attempt.course.baked_since
     if attempt.now < ended_at or (run.outstanding is not None and not attempt.answers_overdue):
         return None
     return ended_at
@@ -191,7 +198,7 @@ def awaits(attempt: Attempt) -> bool:
     """Tell whether the window's end still waits for a measurement that may decide."""
     if attempt.answers_overdue:
         return False
-    runs = attempt.checks.values()
+    runs = attempt.health.checks.values()
     return any(run.check.decides and run.outstanding is not None for run in runs)
 
 
@@ -223,7 +230,7 @@ def against_all(attempt: Attempt) -> Verdict | None:
 
 def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:
     """Yield the failures; doubts too where the policy takes them for failures."""
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         return
     doubts_count = attempt.plan.policy.on_inconclusive is OnInconclusive.ROLLBACK
     for check, said in zip(attempt.plan.policy.checks, conclusions(attempt), strict=True):
@@ -259,5 +266,5 @@ def has_evidence(attempt: Attempt) -> bool:
     """Tell whether any measurement that may decide was bad already (for an interrupt)."""
     return any(
         run.check.decides and run.tally.failures and _is_about_any(attempt, run.check)
-        for run in attempt.checks.values()
+        for run in attempt.health.checks.values()
     )

@@ -51,7 +51,7 @@ def record_of(plan: Plan) -> Record:
 def record_now(attempt: Attempt) -> Record:
     """Return the journal of an attempt as it stands: on the way back it says why."""
     record = record_of(attempt.plan)
-    if attempt.leg is Leg.FORWARD:
+    if attempt.course.leg is Leg.FORWARD:
         return record
     followed = tuple(
         replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
@@ -60,13 +60,13 @@ def record_now(attempt: Attempt) -> Record:
 
 
 def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
-    failure = attempt.failures.get(ref)
+    failure = attempt.result.failures.get(ref)
     return (cause_of_end(failure), *failure.causes) if failure is not None else ()
 
 
 def _why(attempt: Attempt) -> tuple[Cause, ...]:
-    led_back = [*attempt.failures.values()]
-    led_back += [attempt.why_back] if attempt.why_back is not None else []
+    led_back = [*attempt.result.failures.values()]
+    led_back += [attempt.result.why_back] if attempt.result.why_back is not None else []
     return next(((cause_of_end(ending), *ending.causes) for ending in led_back), ())
 
 

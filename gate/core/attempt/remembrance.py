@@ -37,17 +37,25 @@ _WHOLE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERS
 
 def closed_of(attempt: Attempt) -> Closed:
     """Return what the end of an attempt leaves to be remembered."""
-    written = (ref for ref in attempt.endings if ref in attempt.written or ref in attempt.restored)
+    written = (
+        ref
+        for ref in attempt.result.endings
+        if ref in attempt.ledger.written or ref in attempt.ledger.restored
+    )
     return Closed(
         left_open=is_left_open(attempt),
-        deployments=tuple(_closing(attempt, ref, attempt.endings[ref]) for ref in written),
+        deployments=tuple(_closing(attempt, ref, attempt.result.endings[ref]) for ref in written),
     )
 
 
 def is_left_open(attempt: Attempt) -> bool:
     """Tell whether an attempt ended with something left to be finished."""
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    return attempt.ending is not None and attempt.ending.outcome in _LEFT_OPEN and has_written
+    return (
+        attempt.result.ending is not None
+        and attempt.result.ending.outcome in _LEFT_OPEN
+        and has_written
+    )
 
 
 def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
@@ -58,9 +66,9 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
         ref,
         versions=judged or tuple(_unjudged(attempt, ref, ending)),
         bodies=FrozenMap(_bodies(objects)),
-        paused=ref in attempt.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
-        replicas=_replicas(attempt, ref) if ref not in attempt.restored else None,
+        replicas=_replicas(attempt, ref) if ref not in attempt.ledger.restored else None,
         confidential=FrozenMap(_confidential(objects)),
         uid=_uid(attempt, ref),
         beside=attempt.plan.target_set.beside,
@@ -70,8 +78,8 @@ def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
 
 def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
     """Tell whether this attempt scaled a first version that failed to 0; as `Closing` has it."""
-    policy, written = attempt.plan.policy, attempt.written.get(ref)
-    if ref in attempt.patched:
+    policy, written = attempt.plan.policy, attempt.ledger.written.get(ref)
+    if ref in attempt.ledger.patched:
         scales = policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
         return scales and policy.on_failure is not OnFailure.PAUSE
     before = written.before if written is not None else None
@@ -99,18 +107,18 @@ def _left(attempt: Attempt, ref: Ref, ending: Ending) -> LeftVersion | None:
 
 def _unjudged(attempt: Attempt, ref: Ref, ending: Ending) -> Iterator[JudgedVersion]:
     """Yield what was written where the end says nothing of it, so that it is known as ours."""
-    tried = attempt.written.get(ref)
-    if tried is None or not any(one.changed for one in attempt.written.values()):
+    tried = attempt.ledger.written.get(ref)
+    if tried is None or not any(one.changed for one in attempt.ledger.written.values()):
         return
-    written = {one: object_.after for one, object_ in attempt.written.items()}
+    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
     judged = _judged(attempt, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
 
 
 def _uid(attempt: Attempt, ref: Ref) -> str:
-    written = attempt.written.get(ref)
-    live = attempt.restored.get(ref) or (written.after if written is not None else None)
+    written = attempt.ledger.written.get(ref)
+    live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
     return live.uid if live is not None else ""
 
 
@@ -119,7 +127,7 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
 
     Of one that somebody else replaced in time nobody can say anything.
     """
-    tried = attempt.written.get(ref)
+    tried = attempt.ledger.written.get(ref)
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, tried.after)
     if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
@@ -128,19 +136,19 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     if live is None or live.deployment is None:
         return None
     why = _failure(attempt, ref) or ending
-    written = {one: object_.after for one, object_ in attempt.written.items()}
+    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
     return _judged(attempt, live, {**written, ref: live}, why=cause_of_end(why))
 
 
 def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:
     """Return what stands unverified beside a Deployment that did not change; None for nothing."""
-    ending = attempt.ending
-    changed = any(object_.changed for object_ in attempt.written.values())
+    ending = attempt.result.ending
+    changed = any(object_.changed for object_ in attempt.ledger.written.values())
     if ending is None or not changed or _outcomes(attempt) <= set(_DECIDED):
         return None
     if ending.outcome is Outcome.OBSERVED:
-        ending = next(one for one in attempt.endings.values() if one.outcome not in _DECIDED)
-    written = {one: object_.after for one, object_ in attempt.written.items()}
+        ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
+    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
     judged = _judged(attempt, live, written, why=cause_of_end(ending))
     return replace(judged, template="") if judged is not None else None
 
@@ -151,13 +159,13 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
     What stands beside a failure, or of a set that could not be restored whole, is no set to
     return to. With 0 replicas nothing was shown to work.
     """
-    if attempt.refusals or not _outcomes(attempt) <= _WHOLE or _is_empty(attempt, ref):
+    if attempt.writes.refusals or not _outcomes(attempt) <= _WHOLE or _is_empty(attempt, ref):
         return None
     live = None
-    if ending.outcome is Outcome.VERIFIED and ref in attempt.written:
-        live = attempt.restored.get(ref) or attempt.written[ref].after
+    if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:
+        live = attempt.ledger.restored.get(ref) or attempt.ledger.written[ref].after
     elif ending.outcome is Outcome.ROLLED_BACK:
-        live = attempt.restored.get(ref)
+        live = attempt.ledger.restored.get(ref)
     if live is None or not applied_digest(live) or not _stands(attempt, ref):
         return None
     judged = _judged(attempt, live, _objects_at_the_end(attempt))
@@ -166,14 +174,18 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:
     """Return how an attempt ended in all; of one that only observed how each Deployment did."""
-    whole = attempt.ending.outcome if attempt.ending is not None else Outcome.INTERNAL_ERROR
+    whole = (
+        attempt.result.ending.outcome
+        if attempt.result.ending is not None
+        else Outcome.INTERNAL_ERROR
+    )
     if whole is not Outcome.OBSERVED:
         return {whole}
-    return {one.outcome for one in attempt.endings.values()}
+    return {one.outcome for one in attempt.result.endings.values()}
 
 
 def _is_empty(attempt: Attempt, ref: Ref) -> bool:
-    rollout = attempt.rollouts.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and live.replicas == 0
 
@@ -202,21 +214,21 @@ def _judged(
 def _origin(attempt: Attempt, live: LiveObject) -> Origin | None:
     """Return where a version came from, None where it is not a manifest of this attempt."""
     record = record_of(attempt.plan)
-    serves_again = attempt.restored.get(live.ref) is live
+    serves_again = attempt.ledger.restored.get(live.ref) is live
     return record.origin if record.command == "apply" and not serves_again else None
 
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
-    rollout = attempt.rollouts.get(ref) or attempt.followed_before.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref) or attempt.deployments.followed_before.get(ref)
     owned = rollout.snapshot.owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
 
 def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt leaves it, without what somebody else has taken over."""
-    left = {ref: written.after for ref, written in attempt.written.items()}
-    left.update(attempt.restored)
-    others = {*attempt.departures, *attempt.left_alone, *attempt.deleted}
+    left = {ref: written.after for ref, written in attempt.ledger.written.items()}
+    left.update(attempt.ledger.restored)
+    others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
     return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}
 
 
@@ -229,8 +241,10 @@ def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
     """
     changed = {
         ref: NOTHING
-        for ref in (*attempt.written, *attempt.restored)
-        if ref.kind != "Deployment" and not _stands(attempt, ref) and ref not in attempt.deleted
+        for ref in (*attempt.ledger.written, *attempt.ledger.restored)
+        if ref.kind != "Deployment"
+        and not _stands(attempt, ref)
+        and ref not in attempt.ledger.deleted
     }
     return FrozenMap({**judged.members, **changed})
 
@@ -240,7 +254,7 @@ def _stands(attempt: Attempt, ref: Ref) -> bool:
 
     The number of replicas is no part of a version.
     """
-    found = attempt.findings.get(ref)
+    found = attempt.ledger.findings.get(ref)
     if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.UNREAD):
         return True
     return found.kind is FindingKind.CHANGED and found.paths == REPLICAS
@@ -289,6 +303,6 @@ def _failure(attempt: Attempt, ref: Ref) -> Ending | None:
     """Return why a Deployment's version failed; the end of a gate is no failure of a version."""
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
-        return attempt.failures.get(ref)
-    why = attempt.why_back
+        return attempt.result.failures.get(ref)
+    why = attempt.result.why_back
     return why if why is not None and why.reason is not Reason.INTERRUPTED else None

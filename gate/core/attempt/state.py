@@ -105,32 +105,64 @@ class Undecided:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """The value of one attempt; build it with `begin`, change it with `step` alone.
+class Course:
+    """Where an attempt is, and when it came there; times are monotonic seconds.
 
-    `live` is the latest that was read or written of each object, `written` what this attempt
-    left of it. `left` is each object as our last write left it on either leg, `findings` how each
-    stood at the end. `leg_at` is when the budget of the leg began: with its first write on the way
-    out, with the decision on the way back. `failures` are the verdicts that led BACK, `why_back`
-    what else did; `refusals` are the writes back that the server would not have, `left_alone`
-    the objects that somebody else has changed meanwhile, `kept_paths` the fields that another run
-    of the gate added meanwhile and that were sent along. `retry` and
-    `uncertain` are of the write at the head of the queue, `set_aside` has those of writes further
-    back (`writes.order`). `reread_at` is when the Deployments that go back were read again before
-    the first write back. `checks` are the runs that have begun, by name,
-    `concluded` what all checks said at the end of the way out, empty before.
+    `leg_at` is when the budget of the leg began: with its first write on the way out, with the
+    decision on the way back. `purpose` is what a confirming read is to bear out.
     """
 
-    plan: Plan
-    now: float
     started_at: float
     leg: Leg = Leg.FORWARD
     state: State = State.RECORDING
     leg_at: float = 0.0
     forward_ended_at: float = math.inf
+    baked_since: float = math.inf
+    confirming_since: float = math.inf
+    purpose: Purpose = Purpose.SUCCESS
+    inspecting_since: float = math.inf
+    closing_since: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What was asked for and is not answered, by its id, and when to ask again.
+
+    `reread_at` is when the Deployments that go back were read again before the first write back.
+    `unread` and `unreadable` are of the confirming read: it failed, and it fails for good.
+    """
+
+    outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
+    next_id: int = 1
+    not_before: float = -math.inf
+    next_read_at: float = math.inf
+    reread_at: float = -math.inf
+    unread: bool = False
+    unreadable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deployments:
+    """What is known of the Deployments, and how those that are followed fare.
+
+    `rollouts` are of this leg, `followed_before` those of the way out once it has turned back.
+    """
+
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What this attempt did to each object, and what it knows of it.
+
+    `live` is the latest that was read or written, `written` what the way out left, `restored` what
+    the way back left. `left` is each object as our last write left it on either leg, `findings` how
+    each stood at the end. `left_alone` are objects that somebody else has changed meanwhile,
+    `dropped_paths` and `kept_paths` fields of others that the way back left out or sent along.
+    """
+
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
     written: FrozenMap[Ref, WrittenObject] = field(default_factory=FrozenMap)
     restored: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
@@ -138,94 +170,132 @@ class Attempt:
     patched: tuple[Ref, ...] = ()
     deleted: tuple[Ref, ...] = ()
     left_alone: tuple[Ref, ...] = ()
+    findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
+    dropped_paths: tuple[str, ...] = ()
+    kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The writes that this leg still has to send, and what became of earlier ones.
+
+    `retry` and `uncertain` are of the write at the head of the queue, `set_aside` has those of
+    writes further back (`writes.order`). `rejection` refused the way out, `refusals` are the writes
+    back that the server would not have.
+    """
+
     queue: tuple[PlannedWrite, ...] = ()
     retry: Retry | None = None
     uncertain: bool = False
     set_aside: FrozenMap[Ref, Undecided] = field(default_factory=FrozenMap)
-    outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
-    next_id: int = 1
-    baked_since: float = math.inf
-    checks: FrozenMap[str, CheckRun] = field(default_factory=FrozenMap)
-    concluded: tuple[Conclusion, ...] = ()
-    confirming_since: float = math.inf
-    purpose: Purpose = Purpose.SUCCESS
-    unread: bool = False
-    unreadable: bool = False
-    not_before: float = -math.inf
-    next_read_at: float = math.inf
-    reread_at: float = -math.inf
-    inspecting_since: float = math.inf
-    findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
-    closing_since: float = math.inf
-    failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
-    why_back: Ending | None = None
-    departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
-    departed_at: float = -math.inf
-    lock_lost: Ending | None = None
     rejection: Rejection | None = None
     refusals: FrozenMap[Ref, Rejection] = field(default_factory=FrozenMap)
-    dropped_paths: tuple[str, ...] = ()
-    kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
-    contact: Contact = field(default_factory=Contact)
-    signal_number: int | None = None
-    interrupted_at: float = math.inf
     first_sent_at: float | None = None
     first_write_at: float | None = None
     rollback_written_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health checks: the runs that have begun, by name, and what all said at the end.
+
+    `concluded` is empty before the end of the way out.
+    """
+
+    checks: FrozenMap[str, CheckRun] = field(default_factory=FrozenMap)
+    concluded: tuple[Conclusion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interference:
+    """What comes from outside: Deployments that others took over, signals, lost locks, contact."""
+
+    departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    departed_at: float = -math.inf
+    lock_lost: Ending | None = None
+    contact: Contact = field(default_factory=Contact)
+    signal_number: int | None = None
+    interrupted_at: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """What it came to: `failures` are the verdicts that led back, `why_back` what else did."""
+
+    failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
+    why_back: Ending | None = None
     verdict_at: float | None = None
     evidence: tuple[Evidence, ...] = ()
     endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     ending: Ending | None = None
 
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The value of one attempt; build it with `begin`, change it with `step` alone."""
+
+    plan: Plan
+    now: float
+    course: Course
+    requests: Requests = field(default_factory=Requests)
+    deployments: Deployments = field(default_factory=Deployments)
+    ledger: Ledger = field(default_factory=Ledger)
+    writes: Writes = field(default_factory=Writes)
+    health: Health = field(default_factory=Health)
+    interference: Interference = field(default_factory=Interference)
+    result: AttemptResult = field(default_factory=AttemptResult)
+
     @property
     def ended(self) -> bool:
         """Whether there is nothing left to do."""
-        return self.state is State.ENDED
+        return self.course.state is State.ENDED
 
     @property
     def outcome(self) -> Outcome:
         """What runs now, worst of all Deployments; internal error before the end."""
-        return self.ending.outcome if self.ending is not None else Outcome.INTERNAL_ERROR
+        return (
+            self.result.ending.outcome if self.result.ending is not None else Outcome.INTERNAL_ERROR
+        )
 
     @property
     def exit_code(self) -> int:
         """The process's exit code."""
         if self.outcome is Outcome.INTERRUPTED:
-            return SIGNAL_BASE + (self.signal_number or 0)
+            return SIGNAL_BASE + (self.interference.signal_number or 0)
         return EXIT_CODES[self.outcome]
 
     @property
     def asks(self) -> bool:
         """Whether an answer is awaited."""
-        return bool(self.outstanding)
+        return bool(self.requests.outstanding)
 
     def awaits(self, kind: type[Asking]) -> bool:
         """Tell whether the answer to an effect of that kind is awaited."""
-        return any(isinstance(effect, kind) for effect in self.outstanding.values())
+        return any(isinstance(effect, kind) for effect in self.requests.outstanding.values())
 
     @property
     def may_have_written(self) -> bool:
         """Whether anything was written, or may have been: its answer is not there."""
-        return self.first_write_at is not None or self.awaits(Write)
+        return self.writes.first_write_at is not None or self.awaits(Write)
 
     @property
     def bake_seconds(self) -> float:
         """How long completion has to last at most; a rollback is not baked."""
-        return self.plan.policy.longest_bake_seconds if self.leg is Leg.FORWARD else 0.0
+        return self.plan.policy.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
 
     @property
     def leg_seconds(self) -> float:
         """The leg's budget without its bake window."""
-        budgets = [rollout.total_seconds for rollout in self.rollouts.values()]
+        budgets = [rollout.total_seconds for rollout in self.deployments.rollouts.values()]
         if budgets:
             return max(budgets)
-        chosen = leg_timeout(self.plan.policy, self.leg)
+        chosen = leg_timeout(self.plan.policy, self.course.leg)
         return UNFOLLOWED_SECONDS if chosen is None else chosen
 
     @property
     def leg_ends_at(self) -> float:
         """When the leg's budget ends, monotonic seconds."""
-        return self.leg_at + self.leg_seconds + self.bake_seconds
+        return self.course.leg_at + self.leg_seconds + self.bake_seconds
 
     @property
     def gives_up_at(self) -> float:
@@ -233,13 +303,17 @@ class Attempt:
 
         Overtime of the way out is not granted again on the way back.
         """
-        late = max(0.0, self.leg_at - self.forward_ended_at) if self.leg is Leg.BACK else 0.0
+        late = (
+            max(0.0, self.course.leg_at - self.course.forward_ended_at)
+            if self.course.leg is Leg.BACK
+            else 0.0
+        )
         return self.leg_ends_at + OVERTIME_SECONDS - late
 
     @property
     def read_interval_seconds(self) -> float:
         """How often all is read: several times a deadline, or blindness would pass unnoticed."""
-        lives = (rollout.snapshot.live for rollout in self.rollouts.values())
+        lives = (rollout.snapshot.live for rollout in self.deployments.rollouts.values())
         deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
         often = max(
             SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
@@ -252,13 +326,13 @@ class Attempt:
 
         The window is `evidence_seconds` longer only while checks want to measure more.
         """
-        if self.leg is Leg.BACK:
-            return self.baked_since
-        runs = self.checks.values()
+        if self.course.leg is Leg.BACK:
+            return self.course.baked_since
+        runs = self.health.checks.values()
         deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
         enough = all(run.finished for run in deciding)
         seconds = self.plan.policy.bake_seconds if enough else self.bake_seconds
-        return min(self.baked_since + seconds, self.leg_ends_at)
+        return min(self.course.baked_since + seconds, self.leg_ends_at)
 
     @property
     def answers_overdue(self) -> bool:
@@ -268,24 +342,30 @@ class Attempt:
     @property
     def inspection_ends_at(self) -> float:
         """When the last look waits for no more answers."""
-        return min(self.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
+        return min(self.course.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
 
     @property
     def closes_at(self) -> float:
         """When the lock is waited for no longer."""
-        own = self.closing_since + CLOSING_SECONDS
-        return min(own, self.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
+        own = self.course.closing_since + CLOSING_SECONDS
+        return min(own, self.interference.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:
         """Return the attempt that is done with the write at the head of the queue."""
-        return replace(self, queue=self.queue[1:], retry=None, uncertain=False)
+        return replace(
+            self,
+            writes=replace(self.writes, queue=self.writes.queue[1:], retry=None, uncertain=False),
+        )
 
     def with_effect(self, effect: Asking) -> Attempt:
         """Return the attempt that waits for the answer to `effect`, whose id is `next_id`."""
         return replace(
             self,
-            outstanding=self.outstanding.put(effect.effect_id, effect),
-            next_id=self.next_id + 1,
+            requests=replace(
+                self.requests,
+                outstanding=self.requests.outstanding.put(effect.effect_id, effect),
+                next_id=self.requests.next_id + 1,
+            ),
         )
 
     def say(self, event: str, message: str) -> Announce:

@@ -31,14 +31,16 @@ _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 
 def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
     """Return the attempt with its endings, `trigger` being what closes it."""
-    attempt = replace(attempt, concluded=health_checks.conclusions(attempt))
+    attempt = replace(
+        attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
+    )
     endings = FrozenMap(
         (target.ref, _ending(attempt, trigger, target.ref)) for target in attempt.plan.targets
     )
     whole = _whole(attempt, trigger, endings)
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
-    return replace(attempt, endings=endings, ending=whole)
+    return replace(attempt, result=replace(attempt.result, endings=endings, ending=whole))
 
 
 # -- the whole -------------------------------------------------------------------------------------
@@ -57,9 +59,9 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     alike = [ending for ending in deciding if ending.outcome is outcome]
     own = (ending for ending in alike if ending.reason is not Reason.SIBLING_FAILED)
     found = next(own, next(iter(alike), None))
-    if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.failures:
+    if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = replace(failure_behind(attempt, None), outcome=outcome)
-    if found is None or (attempt.leg is Leg.BACK and outcome is Outcome.VERIFIED):
+    if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
         found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
     return _with_refusals(attempt, found)
 
@@ -69,16 +71,19 @@ def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
 
     It does not decide whether what was there before is back.
     """
-    return attempt.leg is Leg.BACK and ending.outcome in (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+    return attempt.course.leg is Leg.BACK and ending.outcome in (
+        Outcome.REFUSED,
+        Outcome.INCONCLUSIVE,
+    )
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
     """End a manifest without a Deployment: its objects are all there is to say."""
-    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
-        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger is Trigger.DEPARTED and attempt.interference.lock_lost is not None:
+        return _before_any_write(attempt, attempt.interference.lock_lost)
     if trigger is not Trigger.CONFIRMED:
         return _alike(attempt, trigger, None)
-    if attempt.leg is Leg.FORWARD:
+    if attempt.course.leg is Leg.FORWARD:
         against = health_checks.against_all(attempt)
         if against is not None:
             return Ending(Outcome.FAILED, against.reason, against.message)
@@ -88,10 +93,10 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
 
 def _applied(attempt: Attempt) -> Ending:
     """End writes that no rollout follows: applied, and verified only where a check decided."""
-    changed = any(written.changed for written in attempt.written.values())
+    changed = any(written.changed for written in attempt.ledger.written.values())
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
-        names = ", ".join(map(str, attempt.written))
+        names = ", ".join(map(str, attempt.ledger.written))
         text = f"{names} is paused" if changed else f"{names} was paused already"
         return Ending(Outcome.APPLIED, reason, CleanText(text))
     text = "applied" if changed else "nothing to change"
@@ -103,9 +108,9 @@ def _applied(attempt: Attempt) -> Ending:
 
 def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
     """An object that could not be restored leaves a mixture, whatever its Deployments show."""
-    if not attempt.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
+    if not attempt.writes.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
-    causes = tuple(refusal_cause(refused) for refused in attempt.refusals.values())
+    causes = tuple(refusal_cause(refused) for refused in attempt.writes.refusals.values())
     return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
 
 
@@ -113,15 +118,15 @@ def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
 
 
 def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
-    if ref in attempt.departures:
+    if ref in attempt.interference.departures:
         return _before_any_write(attempt, _departed(attempt, ref))
-    if trigger is Trigger.DEPARTED and attempt.lock_lost is not None:
-        return _before_any_write(attempt, attempt.lock_lost)
+    if trigger is Trigger.DEPARTED and attempt.interference.lock_lost is not None:
+        return _before_any_write(attempt, attempt.interference.lock_lost)
     if trigger not in (Trigger.CONFIRMED, Trigger.DEPARTED):
         return _alike(attempt, trigger, ref)
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         return rollback_ending(attempt, ref)
-    rollout = attempt.rollouts.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
     if rollout is None:
         return failure_behind(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
@@ -133,13 +138,13 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
         return _interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
         return _rejected(attempt)
-    trouble = attempt.contact.trouble
+    trouble = attempt.interference.contact.trouble
     why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
     reason = trouble.reason if trouble else Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, reason, why)
     failure = failure_behind(attempt, ref)
-    if attempt.leg is Leg.FORWARD:
+    if attempt.course.leg is Leg.FORWARD:
         return Ending(Outcome.LOST_CONTACT, reason, why)
     if trouble is None:
         return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
@@ -155,10 +160,10 @@ def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
 
 def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     causes: tuple[Cause, ...] = ()
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         causes = failure_behind(attempt, ref).causes
         text = "the rollback was written, not verified"
-        if attempt.queue:
+        if attempt.writes.queue:
             text = "the rollback was not written in time, wholly or in part"
     elif attempt.may_have_written or not attempt.plan.writes:
         text = "the rollout was left as it is"
@@ -168,14 +173,14 @@ def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
 
 
 def _rejected(attempt: Attempt) -> Ending:
-    rejection = attempt.rejection
+    rejection = attempt.writes.rejection
     if rejection is None:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
     cause = refusal_cause(rejection)
-    if any(written.changed for written in attempt.written.values()):
+    if any(written.changed for written in attempt.ledger.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     message = cause.message
-    if attempt.uncertain and rejection.reason is Reason.TIMEOUT:
+    if attempt.writes.uncertain and rejection.reason is Reason.TIMEOUT:
         text = f"{rejection.ref}: the answer to a write was lost, and it was not seen done"
         return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))
     if _taken_over(attempt, rejection.ref):
@@ -187,21 +192,24 @@ def _rejected(attempt: Attempt) -> Ending:
 
 def _taken_over(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the ownership of an object's fields has moved though its apply has not."""
-    ahead = [write.verb for write in attempt.queue if write.ref == ref]
+    ahead = [write.verb for write in attempt.writes.queue if write.ref == ref]
     planned = [write.verb for write in attempt.plan.writes if write.ref == ref]
     return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
 
 
 def _departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
-    departure = attempt.departures[ref]
+    departure = attempt.interference.departures[ref]
     if departure.reason is Reason.DELETED:
         return _deleted(attempt, ref, departure)
     if departure.reason is not Reason.SUPERSEDED:
         return departure
-    bad, rollout = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
+    bad, rollout = (
+        attempt.deployments.followed_before.get(ref),
+        attempt.deployments.rollouts.get(ref),
+    )
     live = rollout.snapshot.live if rollout is not None else None
-    writer = _writer(attempt.live.get(ref), live)
+    writer = _writer(attempt.ledger.live.get(ref), live)
     if bad is None or live is None or not bad.still_ours(live):
         by = f" (by {writer})" if writer else ""
         return replace(departure, message=CleanText(f"{departure.message}{by}"))
@@ -213,7 +221,7 @@ def _departed(attempt: Attempt, ref: Ref) -> Ending:
 
 def _deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
     """Tell a Deployment that is gone from one that was made again since it was deleted."""
-    rollout = attempt.rollouts.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     found = rollout.applied.departed(live) if rollout is not None and live is not None else None
     return departure if found is None else replace(departure, message=found.message)
@@ -269,9 +277,9 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
     What spoke against it by then stays among its causes.
     """
-    own = attempt.rollouts[ref]
+    own = attempt.deployments.rollouts[ref]
     causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
-    for other, rollout in attempt.rollouts.items():
+    for other, rollout in attempt.deployments.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:
             ending = beside_failure(other, ruled)

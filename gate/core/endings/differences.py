@@ -16,7 +16,7 @@ _NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 
 def differences(attempt: Attempt) -> Iterator[str]:
     """Iterate one line for each object that a reader has to know of."""
-    for ref in attempt.findings:
+    for ref in attempt.ledger.findings:
         line = difference(attempt, ref)
         if line:
             yield line
@@ -27,18 +27,18 @@ def difference(attempt: Attempt, ref: Ref) -> str:
 
     A Deployment that somebody else has taken over is what the verdict itself is about.
     """
-    found = attempt.findings[ref]
-    if ref in attempt.departures:
+    found = attempt.ledger.findings[ref]
+    if ref in attempt.interference.departures:
         return ""
-    if ref in attempt.deleted:
+    if ref in attempt.ledger.deleted:
         return _after_deletion(ref, found)
     if found.kind is FindingKind.AS_WRITTEN:
         return _leftover(attempt, ref)
     if found.kind is FindingKind.UNREAD and attempt.outcome in _NOT_WAITED_FOR:
         return ""
-    if ref in attempt.left_alone:
+    if ref in attempt.ledger.left_alone:
         return _left_alone(ref, found)
-    return _differing(ref, found, "restored" if ref in attempt.restored else "wrote")
+    return _differing(ref, found, "restored" if ref in attempt.ledger.restored else "wrote")
 
 
 def _after_deletion(ref: Ref, found: Finding) -> str:
@@ -56,30 +56,30 @@ def _after_deletion(ref: Ref, found: Finding) -> str:
 
 def _leftover(attempt: Attempt, ref: Ref) -> str:
     """Tell of what still is this attempt's where the rest is somebody else's."""
-    ours = attempt.written.get(ref)
-    if ref in attempt.left_alone:
+    ours = attempt.ledger.written.get(ref)
+    if ref in attempt.ledger.left_alone:
         return f"{ref} has what this run wrote again; somebody else had changed it meanwhile"
-    if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.restored:
+    if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.ledger.restored:
         return ""
     if ours is None or not ours.changed:
         return ""
     targets = {target.ref for target in attempt.plan.targets}
-    if attempt.lock_lost is not None:
+    if attempt.interference.lock_lost is not None:
         return f"{ref} still has what this run wrote"
-    if ref in targets or not attempt.departures:
+    if ref in targets or not attempt.interference.departures:
         return ""
-    gone = [str(one) for one in attempt.departures if _is_gone(attempt, one)]
-    theirs = [str(one) for one in attempt.departures if str(one) not in gone]
+    gone = [str(one) for one in attempt.interference.departures if _is_gone(attempt, one)]
+    theirs = [str(one) for one in attempt.interference.departures if str(one) not in gone]
     beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
     return f"{ref} still has what this run wrote, {beside}"
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment does not exist any more, by the last read of it."""
-    found = attempt.findings.get(ref)
+    found = attempt.ledger.findings.get(ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED
-    return attempt.departures[ref].reason is Reason.DELETED
+    return attempt.interference.departures[ref].reason is Reason.DELETED
 
 
 def _left_alone(ref: Ref, found: Finding) -> str:

@@ -29,17 +29,16 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
     findings = dict(_known_already(attempt, confirmed=confirmed))
     attempt = replace(
         attempt,
-        inspecting_since=attempt.now,
-        verdict_at=attempt.now,
-        outstanding=FrozenMap(),
-        queue=(),
-        retry=None,
-        findings=FrozenMap(findings),
+        course=replace(attempt.course, inspecting_since=attempt.now),
+        result=replace(attempt.result, verdict_at=attempt.now),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
+        writes=replace(attempt.writes, queue=(), retry=None),
+        ledger=replace(attempt.ledger, findings=FrozenMap(findings)),
     )
     effects: list[Effect] = []
-    for ref in attempt.left:
+    for ref in attempt.ledger.left:
         if ref not in findings:
-            read = Read(attempt.next_id, ref, whole_rollout=False)
+            read = Read(attempt.requests.next_id, ref, whole_rollout=False)
             attempt = attempt.with_effect(read)
             effects.append(read)
     return attempt, tuple(effects)
@@ -47,30 +46,36 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
 
 def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
     """Iterate what reads have shown of Deployments a moment ago."""
-    for ref, left in attempt.left.items():
-        live, departure = attempt.live.get(ref), attempt.departures.get(ref)
+    for ref, left in attempt.ledger.left.items():
+        live, departure = attempt.ledger.live.get(ref), attempt.interference.departures.get(ref)
         if live is None:
             continue
         if departure is not None and departure.reason is Reason.SUPERSEDED:
             # Where nobody could tell in time who changed it, nobody is asked again.
             found = compare(left, Known(live))
             yield ref, found if found.kind is not FindingKind.AS_WRITTEN else _CHANGED
-        elif confirmed and departure is None and ref in attempt.rollouts:
+        elif confirmed and departure is None and ref in attempt.deployments.rollouts:
             yield ref, compare(left, Known(live))
 
 
 def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Attempt:
     """Return the attempt that knows how `ref` stands; `stale` is an answer from before."""
     fact: Fact[LiveObject] = Unknown("the server showed an older state") if stale else answer.fact
-    found = compare(attempt.left[ref], fact)
-    return replace(attempt, findings=attempt.findings.put(ref, found))
+    found = compare(attempt.ledger.left[ref], fact)
+    return replace(
+        attempt, ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(ref, found))
+    )
 
 
 def with_unread(attempt: Attempt) -> Attempt:
     """Return the attempt with a finding for each object that was left, read or not."""
-    missing = {ref: _NOT_ANSWERED for ref in attempt.left if ref not in attempt.findings}
-    findings = FrozenMap({**attempt.findings, **missing})
-    return replace(attempt, findings=findings) if missing else attempt
+    missing = {
+        ref: _NOT_ANSWERED for ref in attempt.ledger.left if ref not in attempt.ledger.findings
+    }
+    findings = FrozenMap({**attempt.ledger.findings, **missing})
+    return (
+        replace(attempt, ledger=replace(attempt.ledger, findings=findings)) if missing else attempt
+    )
 
 
 def with_recreations(attempt: Attempt) -> Attempt:
@@ -78,42 +83,49 @@ def with_recreations(attempt: Attempt) -> Attempt:
     said = CleanText("the Deployment was deleted and created again")
     again = {
         ref: replace(ending, message=said)
-        for ref, ending in attempt.endings.items()
+        for ref, ending in attempt.result.endings.items()
         if ending.reason is Reason.DELETED and _is_recreated(attempt, ref)
     }
-    whole = attempt.ending
+    whole = attempt.result.ending
     if whole is None or not again:
         return attempt
-    if any(attempt.endings[ref] == whole for ref in again):
+    if any(attempt.result.endings[ref] == whole for ref in again):
         whole = replace(whole, message=said)
-    return replace(attempt, endings=FrozenMap({**attempt.endings, **again}), ending=whole)
+    return replace(
+        attempt,
+        result=replace(
+            attempt.result, endings=FrozenMap({**attempt.result.endings, **again}), ending=whole
+        ),
+    )
 
 
 def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
-    found = attempt.findings.get(ref)
+    found = attempt.ledger.findings.get(ref)
     return found is not None and found.kind is FindingKind.RECREATED
 
 
 def with_restorations_checked(attempt: Attempt) -> Attempt:
     """A restoration that the server keeps otherwise than it was sent is no rollback."""
     causes = tuple(_not_restored(attempt))
-    whole = attempt.ending
+    whole = attempt.result.ending
     if whole is None or not causes or whole.outcome not in _GOOD_ON_THE_WAY_BACK:
         return attempt
     whole = replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
     endings = {
         ref: replace(one, causes=one.causes + causes) if one.outcome is Outcome.ROLLED_BACK else one
-        for ref, one in attempt.endings.items()
+        for ref, one in attempt.result.endings.items()
     }
-    return replace(attempt, ending=whole, endings=FrozenMap(endings))
+    return replace(
+        attempt, result=replace(attempt.result, ending=whole, endings=FrozenMap(endings))
+    )
 
 
 _GOOD_ON_THE_WAY_BACK = (Outcome.ROLLED_BACK, Outcome.VERIFIED)
 
 
 def _not_restored(attempt: Attempt) -> Iterator[Cause]:
-    for ref, found in attempt.findings.items():
-        if found.kind is FindingKind.NOT_AS_SENT and ref in attempt.restored:
+    for ref, found in attempt.ledger.findings.items():
+        if found.kind is FindingKind.NOT_AS_SENT and ref in attempt.ledger.restored:
             paths = ", ".join(found.paths)
             text = f"{ref}: the server keeps another {paths} than was sent to restore it"
             yield Cause(Reason.NOT_RESTORED, CleanText(text))

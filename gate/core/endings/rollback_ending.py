@@ -17,18 +17,18 @@ from gate.core.writes.queue import became_theirs
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment after the way back, by what stands of it."""
-    if ref in attempt.refusals:
-        return _refused_back(attempt, ref, attempt.refusals[ref])
-    written = attempt.written.get(ref)
+    if ref in attempt.writes.refusals:
+        return _refused_back(attempt, ref, attempt.writes.refusals[ref])
+    written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _superseded(attempt, ref)
-    rollout = attempt.rollouts.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
     verdict = rollout.verdict(attempt.now)
     failure = failure_behind(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE and attempt.purpose is Purpose.SUCCESS:
-        untouched = ref not in attempt.restored and ref not in attempt.failures
+    if verdict.kind is VerdictKind.COMPLETE and attempt.course.purpose is Purpose.SUCCESS:
+        untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
         if untouched:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
@@ -42,7 +42,7 @@ def _superseded(attempt: Attempt, ref: Ref) -> Ending:
     """End what is somebody else's by now, while the rest of the attempt went back."""
     there_before = attempt.plan.before(ref) is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
-    if ref not in attempt.live:
+    if ref not in attempt.ledger.live:
         reason, did = (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before it was written")
     return Ending(Outcome.SUPERSEDED, reason, message, failure_behind(attempt, ref).causes)
@@ -57,7 +57,7 @@ def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
 
 def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
-    failure, written = failure_behind(attempt, ref), attempt.written.get(ref)
+    failure, written = failure_behind(attempt, ref), attempt.ledger.written.get(ref)
     if written is None and attempt.plan.resumed is not None:
         return _as_found(attempt, ref, failure)
     if written is None and _is_gone(attempt, ref):
@@ -65,12 +65,12 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
     if written is None:
         return _never_written(failure)
-    if ref in attempt.deleted and attempt.plan.policy.prune_created:
+    if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if written.created and takes_back_part(attempt):
         return _created(attempt, ref, failure)
-    stood = attempt.followed_before.get(ref)
-    ruled = stood.ruling(attempt.leg_at) if stood is not None else None
+    stood = attempt.deployments.followed_before.get(ref)
+    ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
     stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
@@ -83,8 +83,8 @@ def takes_back_part(attempt: Attempt) -> bool:
     A gate that died did not record why; its record names what it was to write and did not. Once
     on its way back, only what it was to create tells: all else is as before either way.
     """
-    why, resumed = attempt.why_back, attempt.plan.resumed
-    if attempt.failures or why is None:
+    why, resumed = attempt.result.why_back, attempt.plan.resumed
+    if attempt.result.failures or why is None:
         return False
     if why.reason is Reason.APPLY_REJECTED:
         return True
@@ -92,7 +92,7 @@ def takes_back_part(attempt: Attempt) -> bool:
         return False
     went_out = resumed.record.leg is Leg.FORWARD
     return any(
-        kept.changes and kept.ref not in attempt.written and (went_out or not kept.uid)
+        kept.changes and kept.ref not in attempt.ledger.written and (went_out or not kept.uid)
         for kept in resumed.record.objects
     )
 
@@ -108,16 +108,16 @@ def _created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     It stays as other created objects do, and nobody knows whether it works. Deleted, it is as it
     was before. Where nothing went back, all that was written stands.
     """
-    if ref in attempt.deleted:
+    if ref in attempt.ledger.deleted:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
-    if not attempt.restored:
+    if not attempt.ledger.restored:
         return failure
     return replace(failure, outcome=Outcome.INCONCLUSIVE)
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment is known to be gone that was there before the attempt."""
-    snapshot, found = attempt.snapshots.get(ref), attempt.plan.target(ref).snapshot
+    snapshot, found = attempt.deployments.snapshots.get(ref), attempt.plan.target(ref).snapshot
     is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
     return found.live is not None and is_absent
 
@@ -132,7 +132,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
         return failure
-    snapshot = attempt.snapshots.get(ref)
+    snapshot = attempt.deployments.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None
     stayed = live is not None and live.uid == _uid_before(attempt, ref)
     if stayed and ref in attempt.plan.target_set.obstacles and takes_back_part(attempt):
@@ -140,7 +140,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     if stayed or isinstance(attempt.plan.target(ref).baseline, Known):
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if live is None:
-        took_back = takes_back_part(attempt) and (attempt.restored or attempt.deleted)
+        took_back = takes_back_part(attempt) and (attempt.ledger.restored or attempt.ledger.deleted)
         return _never_written(failure) if took_back else failure
     message = CleanText("somebody else made it anew since that attempt began")
     return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
@@ -161,12 +161,12 @@ def _returns(attempt: Attempt, ref: Ref) -> bool:
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
     """Return why the attempt went back: this Deployment's own failure, else what else did."""
-    if ref is not None and ref in attempt.failures:
-        return attempt.failures[ref]
-    for other, failure in attempt.failures.items():
+    if ref is not None and ref in attempt.result.failures:
+        return attempt.result.failures[ref]
+    for other, failure in attempt.result.failures.items():
         return failure if ref is None else beside_failure(other, failure)
-    if attempt.why_back is not None:
-        return attempt.why_back
+    if attempt.result.why_back is not None:
+        return attempt.result.why_back
     return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
 
 

@@ -53,7 +53,7 @@ Facts = tuple[Observed | Listed, ...]
 
 def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     """Return the attempt after an answer, and the observations that the answer holds."""
-    effect = attempt.outstanding.get(answer.effect_id)
+    effect = attempt.requests.outstanding.get(answer.effect_id)
     if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
         raise UnexpectedAnswer(f"nobody awaits {type(answer).__name__} {answer.effect_id}")
     attempt = _with_answered_at_head(attempt, effect)
@@ -66,7 +66,7 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _again(_kept_off(attempt, retry_after_seconds)), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
-        case Read(ref=ref), ReadBack() if attempt.state is State.INSPECTING:
+        case Read(ref=ref), ReadBack() if attempt.course.state is State.INSPECTING:
             live = answer.fact.value if isinstance(answer.fact, Known) else None
             stale = live is not None and _is_stale(attempt, live)
             return take_in(attempt, ref, answer, stale=stale), ()
@@ -75,7 +75,9 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case Ask(), Answered() | Errored():
             return health_checks.heard(attempt, effect, answer), ()
         case _, Collected(_, _, evidence):
-            return replace(attempt, evidence=attempt.evidence + evidence), ()
+            return replace(
+                attempt, result=replace(attempt.result, evidence=attempt.result.evidence + evidence)
+            ), ()
         case _:
             return attempt, ()
 
@@ -85,11 +87,16 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 
     A read that no write waits for moves nothing: configuration stays before its Deployments.
     """
-    attempt = replace(attempt, outstanding=attempt.outstanding.drop(effect.effect_id))
+    attempt = replace(
+        attempt,
+        requests=replace(
+            attempt.requests, outstanding=attempt.requests.outstanding.drop(effect.effect_id)
+        ),
+    )
     match effect:
         case Write():
             return with_at_head(attempt, effect.ref)
-        case Read() if effect.ref in attempt.set_aside:
+        case Read() if effect.ref in attempt.writes.set_aside:
             return with_at_head(attempt, effect.ref)
         case _:
             return attempt
@@ -99,17 +106,22 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 
 
 def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
-    head, uncertain = attempt.queue[0], attempt.uncertain
+    head, uncertain = attempt.writes.queue[0], attempt.writes.uncertain
     attempt = surely_written(attempt).past_head()
     live, ref = answer.live, effect.ref
     if live is None:
-        gone = attempt.live.drop(ref)
-        return replace(attempt, live=gone, deleted=(*attempt.deleted, ref)), ()
-    before = attempt.live.get(ref)
-    attempt = replace(attempt, live=attempt.live.put(ref, live))
+        gone = attempt.ledger.live.drop(ref)
+        return replace(
+            attempt,
+            ledger=replace(attempt.ledger, live=gone, deleted=(*attempt.ledger.deleted, ref)),
+        ), ()
+    before = attempt.ledger.live.get(ref)
+    attempt = replace(
+        attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.put(ref, live))
+    )
     if effect.verb is Verb.TAKE_OVER:
         return attempt, ()
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         attempt = went_back(attempt, effect, before, live)
     else:
         # After a lost answer, a 200 may be about what our own earlier try has made.
@@ -122,7 +134,7 @@ def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt,
 
 def _again(attempt: Attempt) -> Attempt:
     """Leave the write at the head of the queue, to be decided again after a read."""
-    return replace(attempt, retry=Retry(attempt.uncertain))
+    return replace(attempt, writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain)))
 
 
 def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
@@ -133,13 +145,22 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
     not_before = attempt.now + seconds
     if attempt.now < attempt.leg_ends_at:
         not_before = min(not_before, attempt.leg_ends_at)
-    return surely_written(replace(attempt, uncertain=True, not_before=not_before))
+    return surely_written(
+        replace(
+            attempt,
+            writes=replace(attempt.writes, uncertain=True),
+            requests=replace(attempt.requests, not_before=not_before),
+        )
+    )
 
 
 def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
-    if attempt.leg is Leg.FORWARD:
+    if attempt.course.leg is Leg.FORWARD:
         return _refused_out(attempt, rejection)
-    return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+    return replace(
+        attempt,
+        writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain, refused=rejection)),
+    )
 
 
 def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
@@ -149,8 +170,13 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     from a change of somebody else, which decides what is said of it.
     """
     followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
-    if followed and any(written.changed for written in attempt.written.values()):
-        return replace(attempt, retry=Retry(attempt.uncertain, refused=rejection))
+    if followed and any(written.changed for written in attempt.ledger.written.values()):
+        return replace(
+            attempt,
+            writes=replace(
+                attempt.writes, retry=Retry(attempt.writes.uncertain, refused=rejection)
+            ),
+        )
     return refused_for_good(attempt, rejection)
 
 
@@ -160,24 +186,36 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
 def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
     match answer.fact:
         case Known(live) if not _is_stale(attempt, live):
-            attempt = replace(attempt, live=attempt.live.put(effect.ref, live))
+            attempt = replace(
+                attempt,
+                ledger=replace(attempt.ledger, live=attempt.ledger.live.put(effect.ref, live)),
+            )
             return _decidable(attempt, effect), _facts(attempt.now, answer, live)
         case Absent():
-            attempt = replace(attempt, live=attempt.live.drop(effect.ref))
+            attempt = replace(
+                attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.drop(effect.ref))
+            )
             nothing = Listed(attempt.now, Kind.DEPLOYMENT, effect.ref, ())
             return _decidable(attempt, effect), (nothing,)
-        case _ if effect.ref in attempt.departures:
+        case _ if effect.ref in attempt.interference.departures:
             return attempt, ()
-        case _ if attempt.leg is Leg.FORWARD and attempt.retry and attempt.retry.refused:
-            return refused_for_good(attempt, attempt.retry.refused), ()
+        case _ if (
+            attempt.course.leg is Leg.FORWARD
+            and attempt.writes.retry
+            and attempt.writes.retry.refused
+        ):
+            return refused_for_good(attempt, attempt.writes.retry.refused), ()
         case _:
             later = attempt.now + RETRY_SECONDS
-            return replace(attempt, unread=True, unreadable=True, not_before=later), ()
+            return replace(
+                attempt,
+                requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
+            ), ()
 
 
 def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
     """Tell whether a read shows what was there before one that is known: of a server behind."""
-    known = attempt.live.get(live.ref)
+    known = attempt.ledger.live.get(live.ref)
     if known is None or known.uid != live.uid:
         return False
     return older(live.resource_version, known.resource_version)
@@ -185,11 +223,11 @@ def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
 
 def _decidable(attempt: Attempt, effect: Read) -> Attempt:
     """Let the write that waited for this read be decided again."""
-    attempt = replace(attempt, unreadable=False)
-    retry = attempt.retry
-    if retry is None or not attempt.queue or attempt.queue[0].ref != effect.ref:
+    attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
+    retry = attempt.writes.retry
+    if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:
         return attempt
-    return replace(attempt, retry=replace(retry, read=True))
+    return replace(attempt, writes=replace(attempt.writes, retry=replace(retry, read=True)))
 
 
 def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:

@@ -58,7 +58,7 @@ def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> S
         attempt = with_restorations_checked(with_recreations(attempt))
     elif state in (State.INSPECTING, State.CLOSING):
         attempt = closed(attempt, trigger)
-    attempt = replace(attempt, leg=leg, state=state)
+    attempt = replace(attempt, course=replace(attempt.course, leg=leg, state=state))
     if state is State.INSPECTING:
         return begin_inspection(attempt, confirmed=trigger is Trigger.CONFIRMED)
     return _ENTER[state](attempt, ruled)
@@ -69,57 +69,73 @@ def ask(attempt: Attempt) -> Step:
 
     The attempt itself where it asks for nothing.
     """
-    if attempt.state is State.WRITING:
+    if attempt.course.state is State.WRITING:
         return next_write(attempt)
-    if attempt.state not in (State.FOLLOWING, State.BAKING):
+    if attempt.course.state not in (State.FOLLOWING, State.BAKING):
         return attempt, ()
-    if attempt.now < attempt.next_read_at:
+    if attempt.now < attempt.requests.next_read_at:
         return health_checks.asked(attempt)
-    due = replace(attempt, next_read_at=attempt.now + attempt.read_interval_seconds)
-    return read_all(due, [ref for ref in due.rollouts if ref not in due.departures])
+    due = replace(
+        attempt,
+        requests=replace(
+            attempt.requests, next_read_at=attempt.now + attempt.read_interval_seconds
+        ),
+    )
+    return read_all(
+        due, [ref for ref in due.deployments.rollouts if ref not in due.interference.departures]
+    )
 
 
 def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -> Step:
     """Read Deployments whatever the watches say, but for those that are being read already."""
-    under_way = {effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read)}
+    under_way = {
+        effect.ref for effect in attempt.requests.outstanding.values() if isinstance(effect, Read)
+    }
     effects: list[Effect] = []
     for ref in refs:
         if ref not in under_way:
-            attempt = _also(attempt, effects, Read(attempt.next_id, ref, whole_rollout))
+            attempt = _also(attempt, effects, Read(attempt.requests.next_id, ref, whole_rollout))
     return attempt, tuple(effects)
 
 
 def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
     """Turn around: remember why, lay out the writes, start with no rollout of the new leg."""
     recorded = _recorded_failures(attempt)
-    plan = decided_plan(attempt.plan, attempt.written)
-    written = with_unwritten_members(plan, attempt.written, attempt.restored)
-    attempt = replace(attempt, plan=plan, written=written)
-    concerned = frozenset(recorded) or culprits(ruled) or frozenset(attempt.rollouts)
-    departed = frozenset(attempt.departures)
+    plan = decided_plan(attempt.plan, attempt.ledger.written)
+    written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
+    attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))
+    concerned = frozenset(recorded) or culprits(ruled) or frozenset(attempt.deployments.rollouts)
+    departed = frozenset(attempt.interference.departures)
     followed = {
-        ref: replace(rollout.snapshot, written=False) for ref, rollout in attempt.rollouts.items()
+        ref: replace(rollout.snapshot, written=False)
+        for ref, rollout in attempt.deployments.rollouts.items()
     }
-    queue = writes_back(attempt.plan, attempt.written, departed, concerned)
+    queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
     return replace(
         attempt,
-        failures=recorded or _failures(ruled),
-        why_back=_why_back(attempt),
-        rejection=None,
-        queue=queue,
-        refusals=FrozenMap(
-            {**_with_irreversible(attempt, departed), **_missing_members(attempt, queue)}
+        result=replace(
+            attempt.result, failures=recorded or _failures(ruled), why_back=_why_back(attempt)
         ),
-        retry=None,
-        uncertain=False,
-        set_aside=FrozenMap(),
-        forward_ended_at=attempt.leg_ends_at,
-        leg_at=attempt.now,
-        followed_before=attempt.rollouts,
-        snapshots=FrozenMap({**attempt.snapshots, **followed}),
-        rollouts=FrozenMap(),
-        outstanding=FrozenMap(),
-        concluded=health_checks.conclusions(attempt),
+        writes=replace(
+            attempt.writes,
+            rejection=None,
+            queue=queue,
+            refusals=FrozenMap(
+                {**_with_irreversible(attempt, departed), **_missing_members(attempt, queue)}
+            ),
+            retry=None,
+            uncertain=False,
+            set_aside=FrozenMap(),
+        ),
+        course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
+        deployments=replace(
+            attempt.deployments,
+            followed_before=attempt.deployments.rollouts,
+            snapshots=FrozenMap({**attempt.deployments.snapshots, **followed}),
+            rollouts=FrozenMap(),
+        ),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
+        health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
     )
 
 
@@ -139,10 +155,10 @@ def _failures(ruled: Rulings) -> FrozenMap[Ref, Ending]:
 
 def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[Ref, Rejection]:
     """Count what cannot be taken back as refused: it is not even sent."""
-    stays = irreversible(attempt.plan, attempt.written, departed)
+    stays = irreversible(attempt.plan, attempt.ledger.written, departed)
     return FrozenMap(
         {
-            **attempt.refusals,
+            **attempt.writes.refusals,
             **{ref: Rejection(ref, Reason.IRREVERSIBLE, why) for ref, why in stays.items()},
         }
     )
@@ -164,40 +180,42 @@ def _why_back(attempt: Attempt) -> Ending | None:
     """
     if attempt.plan.resumed is not None and attempt.plan.resumed.back:
         return why_resumed(attempt.plan.resumed)
-    rejection = attempt.rejection
+    rejection = attempt.writes.rejection
     if rejection is not None:
         text = CleanText(f"{rejection.ref}: {rejection.message}")
         cause = Cause(rejection.reason, text)
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, text, (cause,))
-    if attempt.signal_number is None:
+    if attempt.interference.signal_number is None:
         against = health_checks.against_all(attempt)
         if against is None:
             return None
         return Ending(Outcome.FAILED, against.reason, against.message)
-    causes = [rollout.causes(attempt.now) for rollout in attempt.rollouts.values()]
-    text = CleanText(f"ended by {signal_name(attempt.signal_number)}")
+    causes = [rollout.causes(attempt.now) for rollout in attempt.deployments.rollouts.values()]
+    text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
 
 
 def _recording(attempt: Attempt, _ruled: Rulings) -> Step:
-    return _asked(attempt, SaveRecord(attempt.next_id, record_now(attempt)))
+    return _asked(attempt, SaveRecord(attempt.requests.next_id, record_now(attempt)))
 
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Step:
-    if attempt.leg is Leg.FORWARD:
-        attempt = replace(attempt, queue=attempt.plan.writes)
+    if attempt.course.leg is Leg.FORWARD:
+        attempt = replace(attempt, writes=replace(attempt.writes, queue=attempt.plan.writes))
     return next_write(attempt)
 
 
 def _following(attempt: Attempt, _ruled: Rulings) -> Step:
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         attempt = _with_unchanged(attempt)
-    next_read_at = attempt.next_read_at
+    next_read_at = attempt.requests.next_read_at
     if not attempt.now < next_read_at < math.inf:
         next_read_at = attempt.now + attempt.read_interval_seconds
     resting = math.inf
     attempt = replace(
-        attempt, baked_since=resting, confirming_since=resting, next_read_at=next_read_at
+        attempt,
+        course=replace(attempt.course, baked_since=resting, confirming_since=resting),
+        requests=replace(attempt.requests, next_read_at=next_read_at),
     )
     return health_checks.begun(attempt, During.ROLLOUT), ()
 
@@ -212,16 +230,16 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
     if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
         return attempt
     for target in attempt.plan.targets:
-        ref, written = target.ref, attempt.written.get(target.ref)
-        snapshot = attempt.snapshots.get(ref)
-        if ref in attempt.departures or not isinstance(target.baseline, Known):
+        ref, written = target.ref, attempt.ledger.written.get(target.ref)
+        snapshot = attempt.deployments.snapshots.get(ref)
+        if ref in attempt.interference.departures or not isinstance(target.baseline, Known):
             continue
         if became_theirs(attempt, ref):
             continue
         if snapshot is None or snapshot.live is None or (written is not None and written.changed):
             continue
         set_ = attempt.plan.target_set
-        if ref not in attempt.restored and (ref in set_.bodies or ref in set_.obstacles):
+        if ref not in attempt.ledger.restored and (ref in set_.bodies or ref in set_.obstacles):
             continue
         applied = applied_found(attempt.now, snapshot.live, changed=False)
         attempt = start_following(attempt, applied, snapshot)
@@ -234,7 +252,9 @@ def _baking(attempt: Attempt, _ruled: Rulings) -> Step:
         at_most = "" if attempt.bake_seconds == attempt.plan.policy.bake_seconds else "at most "
         line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
         effects = (attempt.say("baking", line),)
-    return health_checks.begun(replace(attempt, baked_since=attempt.now), During.BAKE), effects
+    return health_checks.begun(
+        replace(attempt, course=replace(attempt.course, baked_since=attempt.now)), During.BAKE
+    ), effects
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
@@ -242,14 +262,17 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
     failures = failed(ruled)
     attempt = replace(
         attempt,
-        purpose=Purpose.FAILURE if fails(attempt, ruled) else Purpose.SUCCESS,
-        unread=False,
-        confirming_since=attempt.now,
+        course=replace(
+            attempt.course,
+            purpose=Purpose.FAILURE if fails(attempt, ruled) else Purpose.SUCCESS,
+            confirming_since=attempt.now,
+        ),
+        requests=replace(attempt.requests, unread=False),
     )
     effects: list[Effect] = []
     for ref in ruled:
-        attempt = _also(attempt, effects, Read(attempt.next_id, ref, whole_rollout=True))
-    if attempt.evidence or attempt.awaits(Collect):
+        attempt = _also(attempt, effects, Read(attempt.requests.next_id, ref, whole_rollout=True))
+    if attempt.result.evidence or attempt.awaits(Collect):
         return attempt, tuple(effects)
     for ref in sorted(failures):
         trouble = _most_telling(attempt, ref)
@@ -260,12 +283,12 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
 
 def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
     previous = trouble.cause in TELLING_CAUSES
-    return Collect(attempt.next_id, ref, trouble.pod, trouble.container, previous)
+    return Collect(attempt.requests.next_id, ref, trouble.pod, trouble.container, previous)
 
 
 def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
     """Return the trouble whose pod has most to tell: of the first cause, first by name."""
-    rollout = attempt.rollouts[ref]
+    rollout = attempt.deployments.rollouts[ref]
     rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
     troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)
     return min(troubles, key=lambda t: (rank[t.cause], t.pod), default=None)
@@ -273,25 +296,26 @@ def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
 
 def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
     closed_now = closed_of(attempt)
-    now, decided_at = attempt.now, attempt.verdict_at
+    now, decided_at = attempt.now, attempt.result.verdict_at
     unanswered = {
         effect.ref: Undecided(uncertain=True)
-        for effect in attempt.outstanding.values()
+        for effect in attempt.requests.outstanding.values()
         if isinstance(effect, Write)
     }
+    attempt = with_unread(attempt)
+    set_aside = FrozenMap({**attempt.writes.set_aside, **unanswered})
     attempt = replace(
-        with_unread(attempt),
-        set_aside=FrozenMap({**attempt.set_aside, **unanswered}),
-        closing_since=now,
-        verdict_at=now if decided_at is None else decided_at,
-        outstanding=FrozenMap(),
-        queue=(),
+        attempt,
+        writes=replace(attempt.writes, set_aside=set_aside, queue=()),
+        course=replace(attempt.course, closing_since=now),
+        result=replace(attempt.result, verdict_at=now if decided_at is None else decided_at),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
     )
-    return _asked(attempt, Release(attempt.next_id, closed_now))
+    return _asked(attempt, Release(attempt.requests.next_id, closed_now))
 
 
 def _ended(attempt: Attempt, _ruled: Rulings) -> Step:
-    return replace(attempt, outstanding=FrozenMap()), ()
+    return replace(attempt, requests=replace(attempt.requests, outstanding=FrozenMap())), ()
 
 
 _ENTER: dict[State, Callable[[Attempt, Rulings], Step]] = {

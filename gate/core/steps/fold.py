@@ -68,66 +68,98 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             since = event.since if isinstance(event, ControllersSilent) else math.inf
             heard = {
                 ref: rollout.controllers_silent(event.at, since)
-                for ref, rollout in attempt.rollouts.items()
+                for ref, rollout in attempt.deployments.rollouts.items()
             }
-            return replace(attempt, rollouts=FrozenMap(heard))
+            return replace(
+                attempt, deployments=replace(attempt.deployments, rollouts=FrozenMap(heard))
+            )
         case _:
             after, facts = answered(attempt, event)
             for fact in facts:
                 after = observed(after, fact)
-            return _read_well(after, attempt.outstanding[event.effect_id]) if facts else after
+            return (
+                _read_well(after, attempt.requests.outstanding[event.effect_id]) if facts else after
+            )
 
 
 def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
     """End the blindness of a Deployment that was read as a whole."""
     if not isinstance(effect, Read) or not effect.whole_rollout:
         return attempt
-    rollout = attempt.rollouts.get(effect.ref)
+    rollout = attempt.deployments.rollouts.get(effect.ref)
     if rollout is None:
         return attempt
     seen = rollout.read_well(attempt.now)
-    return replace(attempt, rollouts=attempt.rollouts.put(effect.ref, seen))
+    return replace(
+        attempt,
+        deployments=replace(
+            attempt.deployments, rollouts=attempt.deployments.rollouts.put(effect.ref, seen)
+        ),
+    )
 
 
 def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
-    contact = attempt.contact
+    contact = attempt.interference.contact
     match event:
         case ContactFailed():
             return _without_facts(attempt)
         case ContactLost(_, why):
-            return _without_facts(replace(attempt, contact=replace(contact, lost=why)))
+            return _without_facts(
+                replace(
+                    attempt,
+                    interference=replace(attempt.interference, contact=replace(contact, lost=why)),
+                )
+            )
         case ContactRestored():
-            return replace(attempt, contact=replace(contact, lost=None))
+            return replace(
+                attempt,
+                interference=replace(attempt.interference, contact=replace(contact, lost=None)),
+            )
         case AccessRefused(at, what, why, reason):
             refused = contact.refused(at, what, why, reason)
-            return _without_facts(replace(attempt, contact=refused))
+            return _without_facts(
+                replace(attempt, interference=replace(attempt.interference, contact=refused))
+            )
         case AccessGranted(_, what):
-            return replace(attempt, contact=contact.granted(what))
+            return replace(
+                attempt, interference=replace(attempt.interference, contact=contact.granted(what))
+            )
 
 
 def _without_facts(attempt: Attempt) -> Attempt:
     """Count from the last fact as blind, and have all read soon: that ends it."""
-    since = attempt.contact.facts_at
-    rollouts = {ref: rollout.without_facts(since) for ref, rollout in attempt.rollouts.items()}
-    last_read_at = attempt.next_read_at - attempt.read_interval_seconds
+    since = attempt.interference.contact.facts_at
+    rollouts = {
+        ref: rollout.without_facts(since) for ref, rollout in attempt.deployments.rollouts.items()
+    }
+    last_read_at = attempt.requests.next_read_at - attempt.read_interval_seconds
     soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
     return replace(
         attempt,
-        rollouts=FrozenMap(rollouts),
-        next_read_at=min(attempt.next_read_at, soon),
+        deployments=replace(attempt.deployments, rollouts=FrozenMap(rollouts)),
+        requests=replace(attempt.requests, next_read_at=min(attempt.requests.next_read_at, soon)),
     )
 
 
 def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
     """Let every Deployment take from an observation what is about it."""
-    rollouts = {ref: rollout.observe(event) for ref, rollout in attempt.rollouts.items()}
-    snapshots = {ref: snapshot.fold(event) for ref, snapshot in attempt.snapshots.items()}
+    rollouts = {
+        ref: rollout.observe(event) for ref, rollout in attempt.deployments.rollouts.items()
+    }
+    snapshots = {
+        ref: snapshot.fold(event) for ref, snapshot in attempt.deployments.snapshots.items()
+    }
     return replace(
         attempt,
         now=max(attempt.now, event.at),
-        contact=attempt.contact.heard(event.at),
-        rollouts=_kept(attempt.rollouts, rollouts),
-        snapshots=_kept(attempt.snapshots, snapshots),
+        interference=replace(
+            attempt.interference, contact=attempt.interference.contact.heard(event.at)
+        ),
+        deployments=replace(
+            attempt.deployments,
+            rollouts=_kept(attempt.deployments.rollouts, rollouts),
+            snapshots=_kept(attempt.deployments.snapshots, snapshots),
+        ),
     )
 
 
@@ -137,12 +169,22 @@ def _kept(before: FrozenMap[Ref, Folded], after: dict[Ref, Folded]) -> FrozenMap
 
 
 def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:
-    if attempt.signal_number is not None:
+    if attempt.interference.signal_number is not None:
         return attempt
-    return replace(attempt, signal_number=signal_number, interrupted_at=attempt.now)
+    return replace(
+        attempt,
+        interference=replace(
+            attempt.interference, signal_number=signal_number, interrupted_at=attempt.now
+        ),
+    )
 
 
 def _lease_lost(attempt: Attempt, holder: str) -> Attempt:
     """Step back from everything: what the lock was for is somebody else's by now."""
     message = CleanText(f"the lock was taken by {holder}")
-    return replace(attempt, lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message))
+    return replace(
+        attempt,
+        interference=replace(
+            attempt.interference, lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message)
+        ),
+    )

@@ -273,17 +273,26 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     written = written_objects(attempt.plan)
     attempt = replace(
         attempt,
-        live=FrozenMap({**attempt.live, **resumed.written}),
-        written=written,
-        left=FrozenMap(_left(written, resumed.restored)),
-        restored=resumed.restored,
-        departures=FrozenMap(
-            (ref, Ending(Outcome.SUPERSEDED, why.reason, why.message))
-            for ref, why in resumed.departed.items()
+        ledger=replace(
+            attempt.ledger,
+            live=FrozenMap({**attempt.ledger.live, **resumed.written}),
+            written=written,
+            left=FrozenMap(_left(written, resumed.restored)),
+            restored=resumed.restored,
+            left_alone=resumed.left_alone,
         ),
-        left_alone=resumed.left_alone,
-        refusals=FrozenMap(
-            (ref, Rejection(ref, why.reason, why.message)) for ref, why in resumed.lost.items()
+        interference=replace(
+            attempt.interference,
+            departures=FrozenMap(
+                (ref, Ending(Outcome.SUPERSEDED, why.reason, why.message))
+                for ref, why in resumed.departed.items()
+            ),
+        ),
+        writes=replace(
+            attempt.writes,
+            refusals=FrozenMap(
+                (ref, Rejection(ref, why.reason, why.message)) for ref, why in resumed.lost.items()
+            ),
         ),
     )
     for target in attempt.plan.targets:
@@ -304,7 +313,7 @@ def _left(
 
 def _followed(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:
     live = target.snapshot.live
-    if live is None or target.ref in attempt.departures:
+    if live is None or target.ref in attempt.interference.departures:
         return attempt
     if written is None:
         return start_following(attempt, applied_found(attempt.now, live), target.snapshot)

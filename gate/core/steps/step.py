@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending, Step
+from gate.core.attempt.state import Attempt, Course, Deployments, Ending, Ledger, Step
 from gate.core.attempt.transitions import State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -32,13 +32,16 @@ def begin(plan: Plan, at: float) -> Step:
     attempt = Attempt(
         plan=plan,
         now=at,
-        started_at=at,
-        leg_at=at,
-        snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets),
-        live=FrozenMap(
-            (planned.ref, planned.before.value)
-            for planned in plan.objects
-            if isinstance(planned.before, Known)
+        course=Course(started_at=at, leg_at=at),
+        deployments=Deployments(
+            snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets)
+        ),
+        ledger=Ledger(
+            live=FrozenMap(
+                (planned.ref, planned.before.value)
+                for planned in plan.objects
+                if isinstance(planned.before, Known)
+            )
         ),
     )
     if plan.resumed is not None:
@@ -84,7 +87,7 @@ def _settled(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
                 return attempt, tuple(collected)
             attempt = moved
             continue
-        place = after(attempt.leg, attempt.state, trigger)
+        place = after(attempt.course.leg, attempt.course.state, trigger)
         moved, asked = enter(attempt, trigger, place, ruled)
         collected.extend(narrate_move(attempt, trigger, moved, ruled))
         collected.extend(asked)
@@ -95,7 +98,7 @@ def _with_departures(
     attempt: Attempt, ruled: Rulings, effects: list[Effect]
 ) -> tuple[Attempt, Rulings]:
     """Note the Deployments that somebody else has taken over: they leave the attempt."""
-    if attempt.state in (State.INSPECTING, State.CLOSING, State.ENDED):
+    if attempt.course.state in (State.INSPECTING, State.CLOSING, State.ENDED):
         return attempt, ruled
     gone = {
         ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
@@ -106,8 +109,11 @@ def _with_departures(
         return attempt, ruled
     departed = replace(
         attempt,
-        departures=FrozenMap({**attempt.departures, **gone}),
-        departed_at=attempt.now,
+        interference=replace(
+            attempt.interference,
+            departures=FrozenMap({**attempt.interference.departures, **gone}),
+            departed_at=attempt.now,
+        ),
     )
     effects.extend(narrate(attempt, departed))
     departed, asked = _asking_who(departed, gone)
@@ -122,11 +128,11 @@ def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
     """
     unknown = []
     for ref, ending in gone.items():
-        read, live = attempt.live.get(ref), attempt.rollouts[ref].snapshot.live
+        read, live = attempt.ledger.live.get(ref), attempt.deployments.rollouts[ref].snapshot.live
         fresh = read is not None and live is not None and read.deployment == live
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
-    if attempt.state not in _READS_ON:
+    if attempt.course.state not in _READS_ON:
         return attempt, ()
     return read_all(attempt, unknown, whole_rollout=False)

@@ -54,21 +54,21 @@ def narrate_move(
 def _move(
     before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
 ) -> Iterator[tuple[str, str]]:
-    if trigger is Trigger.REFUTED and not before.unread:
+    if trigger is Trigger.REFUTED and not before.requests.unread:
         yield "refuted", "a second read did not bear the verdict out; going on"
-    if trigger is Trigger.BAKED and before.leg is Leg.FORWARD:
+    if trigger is Trigger.BAKED and before.course.leg is Leg.FORWARD:
         yield from _not_passed(before)
     if trigger in (Trigger.RETREAT, Trigger.CONFIRMED):
         yield from _failures(before, ruled)
-    if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.rejection):
-        rejection = before.rejection
+    if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.writes.rejection):
+        rejection = before.writes.rejection
         if rejection is not None:
             yield "rejected", f"{rejection.ref}: {rejection.message}"
     if trigger is Trigger.RETREAT:
-        said = (_way_back(after, w) for w in after.queue if w.verb is not Verb.TAKE_OVER)
+        said = (_way_back(after, w) for w in after.writes.queue if w.verb is not Verb.TAKE_OVER)
         yield "rollback", "; ".join(said)
         yield from _refusals(before, after)
-    if after.state is State.CLOSING:
+    if after.course.state is State.CLOSING:
         for line in differences(after):
             yield "differs", line
 
@@ -111,20 +111,20 @@ def _return_to(attempt: Attempt, ref: Ref) -> str:
 
 
 def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    if after.signal_number is not None and before.signal_number is None:
-        yield "signal", f"{signal_name(after.signal_number)} received"
+    if after.interference.signal_number is not None and before.interference.signal_number is None:
+        yield "signal", f"{signal_name(after.interference.signal_number)} received"
     yield from _contact(before, after)
-    for ref, departure in after.departures.items():
-        if ref not in before.departures:
+    for ref, departure in after.interference.departures.items():
+        if ref not in before.interference.departures:
             yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
     yield from _measured(before, after)
-    for ref, rollout in after.rollouts.items():
-        yield from _rollout_changes(ref, before.rollouts.get(ref), rollout)
+    for ref, rollout in after.deployments.rollouts.items():
+        yield from _rollout_changes(ref, before.deployments.rollouts.get(ref), rollout)
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    was, now = before.contact, after.contact
+    was, now = before.interference.contact, after.interference.contact
     if now.refusal is not None and was.refusal is None:
         yield "contact", f"the API server refuses us: {now.refusal.why}"
     for what, refusal in now.refusals.items():
@@ -134,7 +134,7 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
         yield "contact", f"no contact with the API server: {now.lost}"
     if now.lost is None and was.lost is not None:
         yield "contact", "the API server answers again"
-    if after.unreadable and not before.unreadable:
+    if after.requests.unreadable and not before.requests.unreadable:
         yield "unread", "what runs could not be read; asking again"
 
 
@@ -143,10 +143,10 @@ def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
     That nothing could be asked yet is no measurement: in a rollout's first moments it is usual.
     """
-    if after.checks is before.checks:
+    if after.health.checks is before.health.checks:
         return
-    for name, run in after.checks.items():
-        earlier = before.checks.get(name)
+    for name, run in after.health.checks.items():
+        earlier = before.health.checks.get(name)
         if run.last is None or (earlier is not None and earlier.tally == run.tally):
             continue
         was = earlier.last_kind if earlier is not None else None
@@ -155,36 +155,40 @@ def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 
 def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    if after.written is not before.written:
-        for ref, written in after.written.items():
-            if ref not in before.written:
+    if after.ledger.written is not before.ledger.written:
+        for ref, written in after.ledger.written.items():
+            if ref not in before.ledger.written:
                 action = "created" if written.created else "changed"
                 yield "applied", f"{ref} {action if written.changed else 'unchanged'}"
-    for ref in after.restored:
-        if ref not in before.restored:
+    for ref in after.ledger.restored:
+        if ref not in before.ledger.restored:
             yield "restored", f"{ref} restored"
-    for ref in after.patched[len(before.patched) :]:
+    for ref in after.ledger.patched[len(before.ledger.patched) :]:
         paused = after.plan.policy.on_failure is OnFailure.PAUSE
         yield "patched", f"{ref} {'paused' if paused else 'scaled to zero'}"
-    for ref in after.deleted[len(before.deleted) :]:
+    for ref in after.ledger.deleted[len(before.ledger.deleted) :]:
         yield "deleted", f"{ref} deleted"
     yield from _troubled_writes(before, after)
 
 
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    for ref in after.left_alone[len(before.left_alone) :]:
-        did = "changed" if ref in after.live else "deleted"
+    for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
+        did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{ref}: somebody else {did} it since; left alone"
     yield from _refusals(before, after)
-    if len(after.dropped_paths) > len(before.dropped_paths):
-        dropped = ", ".join(after.dropped_paths[len(before.dropped_paths) :])
-        yield "dropped", f"{after.queue[0].ref}: left to other field managers: {dropped}"
-    for ref, paths in after.kept_paths.items():
-        if ref not in before.kept_paths:
+    if len(after.ledger.dropped_paths) > len(before.ledger.dropped_paths):
+        dropped = ", ".join(after.ledger.dropped_paths[len(before.ledger.dropped_paths) :])
+        yield "dropped", f"{after.writes.queue[0].ref}: left to other field managers: {dropped}"
+    for ref, paths in after.ledger.kept_paths.items():
+        if ref not in before.ledger.kept_paths:
             yield "kept", f"{ref}: another run of the gate has added {', '.join(paths)}; kept"
-    retry = after.retry
-    if retry is not None and after.state is State.WRITING and _is_news(before, after.queue[0].ref):
-        yield "retry", f"{after.queue[0].ref}: {_why_again(retry)}; reading again"
+    retry = after.writes.retry
+    if (
+        retry is not None
+        and after.course.state is State.WRITING
+        and _is_news(before, after.writes.queue[0].ref)
+    ):
+        yield "retry", f"{after.writes.queue[0].ref}: {_why_again(retry)}; reading again"
 
 
 def _why_again(retry: Retry) -> str:
@@ -195,14 +199,14 @@ def _why_again(retry: Retry) -> str:
 
 def _is_news(before: Attempt, ref: Ref) -> bool:
     """Tell whether the next write to an object was not yet one that is decided again."""
-    if before.queue and before.queue[0].ref == ref:
-        return before.retry is None
-    return before.set_aside.get(ref, Undecided()).retry is None
+    if before.writes.queue and before.writes.queue[0].ref == ref:
+        return before.writes.retry is None
+    return before.writes.set_aside.get(ref, Undecided()).retry is None
 
 
 def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    for ref, refusal in after.refusals.items():
-        if ref not in before.refusals:
+    for ref, refusal in after.writes.refusals.items():
+        if ref not in before.writes.refusals:
             yield "refused", f"{ref}: {refusal.message}"
 
 

@@ -36,8 +36,8 @@ def rulings(attempt: Attempt) -> Rulings:
     against = health_checks.against(attempt)
     ruled = {
         ref: judged(rollout.ruling(attempt.now), against.get(ref))
-        for ref, rollout in attempt.rollouts.items()
-        if ref not in attempt.departures
+        for ref, rollout in attempt.deployments.rollouts.items()
+        if ref not in attempt.interference.departures
     }
     return _without_patience(attempt, ruled) if attempt.plan.resumed is not None else ruled
 
@@ -46,7 +46,7 @@ def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
     """Return the rulings of a recovery: it does not wait where nothing but pauses is in the way."""
     held = {ref: one for ref, one in ruled.items() if one and one.kind is VerdictKind.HELD}
     done = _of_kind(ruled, VerdictKind.COMPLETE)
-    if not all(ref in done or attempt.rollouts[ref].is_held() for ref in ruled):
+    if not all(ref in done or attempt.deployments.rollouts[ref].is_held() for ref in ruled):
         return ruled
     ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
     return {**ruled, **ended}
@@ -69,24 +69,24 @@ def fails(attempt: Attempt, ruled: Rulings) -> bool:
 
 def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
     """Tell whether there is anything to write back."""
-    departed = frozenset(attempt.departures)
-    return bool(writes_back(attempt.plan, attempt.written, departed, frozenset(failures)))
+    departed = frozenset(attempt.interference.departures)
+    return bool(writes_back(attempt.plan, attempt.ledger.written, departed, frozenset(failures)))
 
 
 def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     """Return the trigger that the attempt's facts pull, None where it has to wait."""
-    if attempt.state is State.INSPECTING:
+    if attempt.course.state is State.INSPECTING:
         return _inspecting(attempt)
-    if attempt.state is State.CLOSING:
+    if attempt.course.state is State.CLOSING:
         overdue = attempt.now >= attempt.closes_at
         return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
-    if attempt.state is State.ENDED:
+    if attempt.course.state is State.ENDED:
         return None
     steps_back = _steps_back(attempt, ruled)
     ending = _ending(attempt, steps_back=steps_back)
     if ending is not None or steps_back:
         return ending
-    return _BY_STATE[attempt.state](attempt, ruled)
+    return _BY_STATE[attempt.course.state](attempt, ruled)
 
 
 def wake_at(attempt: Attempt) -> float:
@@ -97,25 +97,27 @@ def wake_at(attempt: Attempt) -> float:
 
 
 def _times(attempt: Attempt) -> Iterator[float]:
-    if attempt.state is State.INSPECTING:
+    if attempt.course.state is State.INSPECTING:
         yield attempt.inspection_ends_at
         return
-    if attempt.state is State.CLOSING:
+    if attempt.course.state is State.CLOSING:
         yield attempt.closes_at
         return
-    yield attempt.not_before
+    yield attempt.requests.not_before
     yield attempt.leg_ends_at
     yield attempt.gives_up_at
-    yield attempt.interrupted_at + INTERRUPT_SECONDS
-    yield attempt.departed_at + EVIDENCE_SECONDS
-    if attempt.state is State.CONFIRMING:
-        yield attempt.confirming_since + EVIDENCE_SECONDS
-    if attempt.state in (State.FOLLOWING, State.BAKING):
-        yield attempt.next_read_at
+    yield attempt.interference.interrupted_at + INTERRUPT_SECONDS
+    yield attempt.interference.departed_at + EVIDENCE_SECONDS
+    if attempt.course.state is State.CONFIRMING:
+        yield attempt.course.confirming_since + EVIDENCE_SECONDS
+    if attempt.course.state in (State.FOLLOWING, State.BAKING):
+        yield attempt.requests.next_read_at
         yield attempt.bake_ends_at
         yield attempt.bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt)
-        yield from (rollout.wake_at(attempt.now) for rollout in attempt.rollouts.values())
+        yield from (
+            rollout.wake_at(attempt.now) for rollout in attempt.deployments.rollouts.values()
+        )
 
 
 # -- from any state --------------------------------------------------------------------------------
@@ -123,24 +125,29 @@ def _times(attempt: Attempt) -> Iterator[float]:
 
 def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
     """Tell whether nothing is left to the gate: the lock is lost, or all is somebody else's."""
-    if attempt.lock_lost is not None:
+    if attempt.interference.lock_lost is not None:
         return True
-    if not attempt.departures:
+    if not attempt.interference.departures:
         return False
-    if all(target.ref in attempt.departures for target in attempt.plan.targets):
+    if all(target.ref in attempt.interference.departures for target in attempt.plan.targets):
         return True
-    return attempt.leg is Leg.BACK and bool(attempt.rollouts) and not ruled and not attempt.queue
+    return (
+        attempt.course.leg is Leg.BACK
+        and bool(attempt.deployments.rollouts)
+        and not ruled
+        and not attempt.writes.queue
+    )
 
 
 def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
     """Ask what ends an attempt from any state; a write under way is waited for, in bounds."""
-    if attempt.signal_number is not None:
+    if attempt.interference.signal_number is not None:
         return _interrupted(attempt, steps_back=steps_back)
     if attempt.now >= attempt.gives_up_at:
-        return Trigger.LOST if attempt.lock_lost is None else Trigger.DEPARTED
+        return Trigger.LOST if attempt.interference.lock_lost is None else Trigger.DEPARTED
     if attempt.awaits(Write):
         return None
-    if attempt.contact.refusal is not None:
+    if attempt.interference.contact.refusal is not None:
         return Trigger.LOST
     if not steps_back or _asks_who(attempt):
         return None
@@ -149,29 +156,30 @@ def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
 
 def _asks_who(attempt: Attempt) -> bool:
     """Tell whether the name of who else writes is awaited, which is a courtesy with a bound."""
-    late = attempt.now >= attempt.departed_at + EVIDENCE_SECONDS
-    return not late and _reads(attempt, attempt.departures)
+    late = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
+    return not late and _reads(attempt, attempt.interference.departures)
 
 
 def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
     """Tell whether any of these is being read."""
     return any(
-        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
+        isinstance(effect, Read) and effect.ref in refs
+        for effect in attempt.requests.outstanding.values()
     )
 
 
 def _interrupted(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
     """Answer a signal: wait for the write under way, then go back or out, by policy."""
-    if attempt.now >= attempt.interrupted_at + INTERRUPT_SECONDS:
+    if attempt.now >= attempt.interference.interrupted_at + INTERRUPT_SECONDS:
         return Trigger.INTERRUPTED
     if attempt.awaits(Write):
         return None
     if steps_back:
         return Trigger.INTERRUPTED
-    if attempt.leg is Leg.BACK:
-        writing = attempt.state in (State.RECORDING, State.WRITING)
+    if attempt.course.leg is Leg.BACK:
+        writing = attempt.course.state in (State.RECORDING, State.WRITING)
         return None if writing else Trigger.INTERRUPTED
-    wanted = attempt.state is not State.RECORDING and _goes_back_on_signal(attempt)
+    wanted = attempt.course.state is not State.RECORDING and _goes_back_on_signal(attempt)
     if wanted and retreat_writes(attempt, _still_ours(attempt)):
         return Trigger.RETREAT
     return Trigger.INTERRUPTED
@@ -181,14 +189,16 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
     policy = attempt.plan.policy.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
-    rollouts = (attempt.rollouts[ref] for ref in _still_ours(attempt))
+    rollouts = (attempt.deployments.rollouts[ref] for ref in _still_ours(attempt))
     return health_checks.has_evidence(attempt) or any(
         one.has_evidence(attempt.now) for one in rollouts
     )
 
 
 def _still_ours(attempt: Attempt) -> frozenset[Ref]:
-    return frozenset(ref for ref in attempt.rollouts if ref not in attempt.departures)
+    return frozenset(
+        ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
+    )
 
 
 # -- by state --------------------------------------------------------------------------------------
@@ -199,23 +209,23 @@ def _recording(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
 
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
-    if attempt.leg is Leg.FORWARD and attempt.rejection is not None:
+    if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
         return _rejected(attempt)
-    if attempt.queue or attempt.asks:
+    if attempt.writes.queue or attempt.asks:
         return None
-    if attempt.leg is Leg.BACK and attempt.signal_number is not None:
+    if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:
         return Trigger.INTERRUPTED
     return Trigger.WRITTEN
 
 
 def _rejected(attempt: Attempt) -> Trigger:
-    changed = any(written.changed for written in attempt.written.values())
-    back = changed and retreat_writes(attempt, attempt.rollouts)
+    changed = any(written.changed for written in attempt.ledger.written.values())
+    back = changed and retreat_writes(attempt, attempt.deployments.rollouts)
     return Trigger.RETREAT if back else Trigger.REJECTED
 
 
 def _following(attempt: Attempt, ruled: Rulings) -> Trigger | None:
-    if attempt.now < attempt.not_before:
+    if attempt.now < attempt.requests.not_before:
         return None
     if fails(attempt, ruled):
         return Trigger.FAILED
@@ -234,17 +244,17 @@ def _baking(attempt: Attempt, ruled: Rulings) -> Trigger | None:
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
     """Bear the verdict out, or go back: only facts that were read may decide."""
-    late = attempt.now >= attempt.confirming_since + EVIDENCE_SECONDS
+    late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
     if _reads(attempt, ruled) or (attempt.awaits(Collect) and not late):
         return None
-    if attempt.unread:
+    if attempt.requests.unread:
         return Trigger.REFUTED
-    if attempt.purpose is Purpose.SUCCESS:
+    if attempt.course.purpose is Purpose.SUCCESS:
         return Trigger.CONFIRMED if _complete(attempt, ruled) else Trigger.REFUTED
     if not fails(attempt, ruled):
         return Trigger.REFUTED
     guilty = culprits(ruled)
-    goes_back = attempt.leg is Leg.FORWARD and (guilty or not attempt.plan.targets)
+    goes_back = attempt.course.leg is Leg.FORWARD and (guilty or not attempt.plan.targets)
     if goes_back and retreat_writes(attempt, guilty):
         return Trigger.RETREAT
     return Trigger.CONFIRMED
@@ -252,15 +262,15 @@ def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
 
 def _inspecting(attempt: Attempt) -> Trigger | None:
     """Wait for the last look, unless a signal came; the verdict stands either way."""
-    interrupted = attempt.signal_number is not None
+    interrupted = attempt.interference.signal_number is not None
     over = attempt.now >= attempt.inspection_ends_at or not attempt.awaits(Read)
     return Trigger.INSPECTED if interrupted or over else None
 
 
 def _complete(attempt: Attempt, ruled: Rulings) -> bool:
     """Tell whether all is complete; on the way out, all that was to be followed is."""
-    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.departures)
-    if attempt.leg is Leg.FORWARD and not wanted <= set(ruled):
+    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)
+    if attempt.course.leg is Leg.FORWARD and not wanted <= set(ruled):
         return False
     return len(_of_kind(ruled, VerdictKind.COMPLETE)) == len(ruled)
 

@@ -34,9 +34,9 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
     if attempt.now >= attempt.leg_ends_at:
         text = CleanText("it could not be written within the budget")
         return Rejection(head.ref, Reason.TIMEOUT, text)
-    if retry is None or head.ref in attempt.written:
+    if retry is None or head.ref in attempt.ledger.written:
         return None
-    live, before = attempt.live.get(head.ref), attempt.plan.before(head.ref)
+    live, before = attempt.ledger.live.get(head.ref), attempt.plan.before(head.ref)
     if before is None:
         return _made_meanwhile(attempt, head, live, retry)
     if live is not None and live.uid == before.uid and is_done(attempt, head, live):

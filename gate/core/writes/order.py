@@ -23,23 +23,29 @@ _DATA = (("v1", "ConfigMap"), ("v1", "Secret"))
 
 def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
     """Return the attempt whose queue begins with the writes to `ref`, if it has any."""
-    queue = attempt.queue
-    if attempt.state is not State.WRITING or not queue or queue[0].ref == ref:
+    queue = attempt.writes.queue
+    if attempt.course.state is not State.WRITING or not queue or queue[0].ref == ref:
         return attempt
     first = tuple(write for write in queue if write.ref == ref)
     if not first:
         return attempt
     others = tuple(write for write in queue if write.ref != ref)
-    aside, undecided = attempt.set_aside, Undecided(attempt.retry, attempt.uncertain)
+    aside, undecided = (
+        attempt.writes.set_aside,
+        Undecided(attempt.writes.retry, attempt.writes.uncertain),
+    )
     if undecided != Undecided():
         aside = aside.put(queue[0].ref, undecided)
     known = aside.get(ref, Undecided())
     return replace(
         attempt,
-        queue=(*first, *others),
-        retry=known.retry,
-        uncertain=known.uncertain,
-        set_aside=aside.drop(ref),
+        writes=replace(
+            attempt.writes,
+            queue=(*first, *others),
+            retry=known.retry,
+            uncertain=known.uncertain,
+            set_aside=aside.drop(ref),
+        ),
     )
 
 
@@ -49,14 +55,18 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     After a signal what goes back of one kind is written side by side. Configuration comes before
     the Deployments, and what is deleted after them, one by one.
     """
-    if not attempt.queue:
+    if not attempt.writes.queue:
         return ()
-    if attempt.leg is Leg.FORWARD or attempt.signal_number is None:
-        return () if attempt.asks else (attempt.queue[0].ref,)
+    if attempt.course.leg is Leg.FORWARD or attempt.interference.signal_number is None:
+        return () if attempt.asks else (attempt.writes.queue[0].ref,)
     busy = {
-        effect.ref for effect in attempt.outstanding.values() if isinstance(effect, Read | Write)
+        effect.ref
+        for effect in attempt.requests.outstanding.values()
+        if isinstance(effect, Read | Write)
     }
-    return tuple(ref for ref in dict.fromkeys(_first_in_line(attempt.queue)) if ref not in busy)
+    return tuple(
+        ref for ref in dict.fromkeys(_first_in_line(attempt.writes.queue)) if ref not in busy
+    )
 
 
 def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:

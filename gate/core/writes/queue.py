@@ -43,7 +43,7 @@ FRESH_SECONDS = 1.0
 
 def next_write(attempt: Attempt) -> Step:
     """Return what the next write asks for; the attempt itself where all have to wait."""
-    if attempt.rejection is not None:
+    if attempt.writes.rejection is not None:
         return attempt, ()
     for ref in sendable(attempt):
         at_head = with_at_head(attempt, ref)
@@ -55,13 +55,13 @@ def next_write(attempt: Attempt) -> Step:
 
 def _at_head(attempt: Attempt) -> Step:
     """Return what the head of the queue asks for; the attempt itself where it has to wait."""
-    head, retry = attempt.queue[0], attempt.retry
+    head, retry = attempt.writes.queue[0], attempt.writes.retry
     if retry is not None and not retry.read:
-        if attempt.now < attempt.not_before:
+        if attempt.now < attempt.requests.not_before:
             return attempt, ()
-        read = Read(attempt.next_id, head.ref, whole_rollout=False)
+        read = Read(attempt.requests.next_id, head.ref, whole_rollout=False)
         return attempt.with_effect(read), (read,)
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         return _next_back(attempt, head, retry)
     return _next_out(attempt, head, retry)
 
@@ -70,10 +70,10 @@ def _at_head(attempt: Attempt) -> Step:
 
 
 def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
-    if head.ref in attempt.departures:
+    if head.ref in attempt.interference.departures:
         return attempt.past_head(), ()
     if retry is not None and retry.uncertain:
-        live = attempt.live.get(head.ref)
+        live = attempt.ledger.live.get(head.ref)
         if live is not None and is_done(attempt, head, live):
             return went_out(attempt.past_head(), head, live), ()
         unsafe = head.force or _is_gone(attempt, head.ref)
@@ -91,7 +91,7 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed, made or deleted a Deployment since the preflight."""
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
-    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     if live is None or before is None:
         return live is not before
     return live.uid != before.uid or substance(live) != substance(before)
@@ -99,27 +99,27 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
 
 def became_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed a Deployment that this attempt came not to write."""
-    unwritten = ref not in attempt.written and attempt.plan.resumed is None
+    unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
     return unwritten and planned and is_theirs(attempt, ref)
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what was there before is not there any more, though another one may be."""
-    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     return before is not None and (live is None or live.uid != before.uid)
 
 
 def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever changed it, whether ours was written before or never."""
-    here = ref in attempt.live
+    here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
     departure = Ending(Outcome.SUPERSEDED, reason, message)
+    departures = attempt.interference.departures.put(ref, departure)
     return replace(
         attempt.past_head(),
-        departures=attempt.departures.put(ref, departure),
-        departed_at=attempt.now,
+        interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),
     )
 
 
@@ -129,7 +129,7 @@ def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
     Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
     theirs, whether ours was done before or never.
     """
-    if attempt.uncertain and is_theirs(attempt, rejection.ref):
+    if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):
         return stepped_back(attempt, rejection.ref)
     return given_up(attempt, rejection)
 
@@ -137,20 +137,24 @@ def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
 def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Return the attempt whose way out ends with a write that cannot be done."""
     plan = plan_to_take_back(attempt.plan)
-    return replace(attempt, rejection=rejection, retry=None, plan=plan)
+    return replace(
+        attempt, plan=plan, writes=replace(attempt.writes, rejection=rejection, retry=None)
+    )
 
 
 # -- on the way back -------------------------------------------------------------------------------
 
 
 def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
-    if head.ref not in attempt.followed_before:
+    if head.ref not in attempt.deployments.followed_before:
         moved, effects = _deployments_first(attempt)
         if moved is not attempt or _is_read(moved, _to_go_back(moved)):
             return moved, effects
-    if head.verb is Verb.DELETE and head.ref not in attempt.live:
+    if head.verb is Verb.DELETE and head.ref not in attempt.ledger.live:
         gone = attempt.past_head()
-        return replace(gone, deleted=(*gone.deleted, head.ref)), ()
+        return replace(
+            gone, ledger=replace(gone.ledger, deleted=(*gone.ledger.deleted, head.ref))
+        ), ()
     came_back = _came_back(attempt, head)
     if not _mine(attempt, head.ref) and not came_back:
         return _left_alone(attempt, head.ref), ()
@@ -162,17 +166,22 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if retry is not None and retry.refused is not None:
         return _refused_back(attempt, head, retry.refused)
     if head.verb is Verb.APPLY and not came_back:
-        return _send_back(replace(attempt, retry=None), head)
-    return send(replace(attempt, retry=None), head)
+        return _send_back(replace(attempt, writes=replace(attempt.writes, retry=None)), head)
+    return send(replace(attempt, writes=replace(attempt.writes, retry=None)), head)
 
 
 def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
     """Leave to others what they own by now, and restore the rest; give up where nothing is."""
-    smaller, others = without_conflicts(head, rejection.paths, attempt.written.get(head.ref))
+    smaller, others = without_conflicts(head, rejection.paths, attempt.ledger.written.get(head.ref))
     if smaller is None:
-        refusals = attempt.refusals.put(head.ref, rejection)
-        return replace(attempt.past_head(), refusals=refusals), ()
-    attempt = replace(attempt, dropped_paths=attempt.dropped_paths + others, retry=None)
+        refusals = attempt.writes.refusals.put(head.ref, rejection)
+        attempt = attempt.past_head()
+        return replace(attempt, writes=replace(attempt.writes, refusals=refusals)), ()
+    attempt = replace(
+        attempt,
+        ledger=replace(attempt.ledger, dropped_paths=attempt.ledger.dropped_paths + others),
+        writes=replace(attempt.writes, retry=None),
+    )
     return _send_back(_with_head(attempt, smaller), smaller)
 
 
@@ -184,39 +193,46 @@ def _deployments_first(attempt: Attempt) -> Step:
     process may have been suspended since the decision. The attempt itself where all are ours.
     """
     going = _to_go_back(attempt)
-    stale = attempt.now >= attempt.leg_at + FRESH_SECONDS
-    if attempt.rollback_written_at is None and attempt.reread_at < attempt.leg_at and stale:
-        attempt = replace(attempt, reread_at=attempt.now)
+    stale = attempt.now >= attempt.course.leg_at + FRESH_SECONDS
+    if (
+        attempt.writes.rollback_written_at is None
+        and attempt.requests.reread_at < attempt.course.leg_at
+        and stale
+    ):
+        attempt = replace(attempt, requests=replace(attempt.requests, reread_at=attempt.now))
         effects: list[Effect] = []
         for ref in going:
-            read = Read(attempt.next_id, ref, whole_rollout=False)
+            read = Read(attempt.requests.next_id, ref, whole_rollout=False)
             effects.append(read)
             attempt = attempt.with_effect(read)
         return attempt, tuple(effects)
     for ref in going:
-        own = [write for write in attempt.queue if write.ref == ref]
+        own = [write for write in attempt.writes.queue if write.ref == ref]
         if not _mine(attempt, ref) and not any(_came_back(attempt, write) for write in own):
-            others = tuple(write for write in attempt.queue if write.ref != ref)
-            return _departed(replace(attempt, queue=others), ref), ()
+            others = tuple(write for write in attempt.writes.queue if write.ref != ref)
+            return _departed(
+                replace(attempt, writes=replace(attempt.writes, queue=others)), ref
+            ), ()
     return attempt, ()
 
 
 def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the Deployments whose way back is still to be written, in order."""
-    ahead = dict.fromkeys(write.ref for write in attempt.queue if write.verb is Verb.APPLY)
-    return tuple(ref for ref in ahead if ref in attempt.followed_before)
+    ahead = dict.fromkeys(write.ref for write in attempt.writes.queue if write.verb is Verb.APPLY)
+    return tuple(ref for ref in ahead if ref in attempt.deployments.followed_before)
 
 
 def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
     """Tell whether the answer to a read of one of these is awaited."""
     return any(
-        isinstance(effect, Read) and effect.ref in refs for effect in attempt.outstanding.values()
+        isinstance(effect, Read) and effect.ref in refs
+        for effect in attempt.requests.outstanding.values()
     )
 
 
 def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     """Send the apply that restores an object, but for the fields that others have changed."""
-    written, live = attempt.written.get(head.ref), attempt.live.get(head.ref)
+    written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
     if written is None or live is None:
         return send(attempt, head)
     foreign = foreign_fields(head, written, live)
@@ -224,10 +240,13 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
         return _send_with_added(attempt, head, written, live)
     smaller = without_foreign(head, foreign, live)
     if smaller is None:
-        followed = head.ref in attempt.followed_before
+        followed = head.ref in attempt.deployments.followed_before
         return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
     dropped = (f".{path}" for path in field_set.paths(foreign))
-    attempt = replace(attempt, dropped_paths=(*attempt.dropped_paths, *dropped))
+    attempt = replace(
+        attempt,
+        ledger=replace(attempt.ledger, dropped_paths=(*attempt.ledger.dropped_paths, *dropped)),
+    )
     return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
 
 
@@ -239,23 +258,28 @@ def _send_with_added(
     if added is None:
         return send(attempt, head)
     larger = with_added(head, added, live)
-    paths = attempt.kept_paths.get(head.ref, ())
+    paths = attempt.ledger.kept_paths.get(head.ref, ())
     kept = tuple(dict.fromkeys((*paths, *(f".{path}" for path in field_set.paths(added)))))
-    attempt = replace(attempt, kept_paths=attempt.kept_paths.put(head.ref, kept))
+    attempt = replace(
+        attempt,
+        ledger=replace(attempt.ledger, kept_paths=attempt.ledger.kept_paths.put(head.ref, kept)),
+    )
     return send(_with_head(attempt, larger), larger)
 
 
 def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
-    return replace(attempt, queue=(head, *attempt.queue[1:]))
+    return replace(attempt, writes=replace(attempt.writes, queue=(head, *attempt.writes.queue[1:])))
 
 
 def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
     """Return the managed fields to be put back before an object is restored, None for none."""
-    written, live = attempt.written.get(ref), attempt.live.get(ref)
-    apply = next((one for one in attempt.queue if one.ref == ref and one.verb is Verb.APPLY), None)
+    written, live = attempt.ledger.written.get(ref), attempt.ledger.live.get(ref)
+    apply = next(
+        (one for one in attempt.writes.queue if one.ref == ref and one.verb is Verb.APPLY), None
+    )
     if apply is None or written is None or live is None:
         return None
-    if ref in attempt.refusals or attempt.now >= attempt.leg_ends_at:
+    if ref in attempt.writes.refusals or attempt.now >= attempt.leg_ends_at:
         return None
     owners = removed_owners(written.after, live)
     if owners is None or foreign_fields(apply, written, live) is not None:
@@ -265,7 +289,9 @@ def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
 
 def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
     """Send managed fields as they were, before the apply that the queue begins with."""
-    attempt = replace(attempt, queue=(owners, *attempt.queue), retry=None)
+    attempt = replace(
+        attempt, writes=replace(attempt.writes, queue=(owners, *attempt.writes.queue), retry=None)
+    )
     return send_body(attempt, owners, owners.body)
 
 
@@ -274,7 +300,7 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
 
     Its answer was lost, or is that of its own twin: a balancer may deliver a request twice.
     """
-    live = attempt.live.get(head.ref)
+    live = attempt.ledger.live.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:
         return False
     return landed(head, live, trial=None)
@@ -286,10 +312,13 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
     Of a Deployment the pod template counts, of other objects that they are still there: which of
     their fields others have changed is told when the write is sent.
     """
-    live, written = attempt.live.get(ref), attempt.written.get(ref)
+    live, written = attempt.ledger.live.get(ref), attempt.ledger.written.get(ref)
     if live is None or written is None or live.uid != written.after.uid:
         return False
-    rollout, snapshot = attempt.followed_before.get(ref), attempt.snapshots.get(ref)
+    rollout, snapshot = (
+        attempt.deployments.followed_before.get(ref),
+        attempt.deployments.snapshots.get(ref),
+    )
     if rollout is None or live.deployment is None:
         return True
     if snapshot is not None and isinstance(snapshot.deployment, Absent):
@@ -302,32 +331,37 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
 
 def _is_extended(attempt: Attempt, head: PlannedWrite) -> bool:
     """Tell whether others use what this attempt made beside the Deployments by now."""
-    if head.ref in attempt.followed_before:
+    if head.ref in attempt.deployments.followed_before:
         return False
-    return is_extended(head, attempt.written[head.ref], attempt.live[head.ref])
+    return is_extended(head, attempt.ledger.written[head.ref], attempt.ledger.live[head.ref])
 
 
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
     """Step back from an object that somebody else has changed or deleted since."""
     attempt = attempt.past_head()
-    if ref not in attempt.followed_before:
-        return replace(attempt, left_alone=(*attempt.left_alone, ref))
+    if ref not in attempt.deployments.followed_before:
+        return replace(
+            attempt, ledger=replace(attempt.ledger, left_alone=(*attempt.ledger.left_alone, ref))
+        )
     return _departed(attempt, ref)
 
 
 def _departed(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever has changed or deleted it before its way back was written."""
-    here = attempt.written[ref].after.uid == _uid_now(attempt, ref)
+    here = attempt.ledger.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before the rollback was written")
     ending = Ending(Outcome.SUPERSEDED, reason, message)
-    departures = attempt.departures.put(ref, ending)
-    return replace(attempt, departures=departures, departed_at=attempt.now)
+    departures = attempt.interference.departures.put(ref, ending)
+    return replace(
+        attempt,
+        interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),
+    )
 
 
 def _uid_now(attempt: Attempt, ref: Ref) -> str:
     """Return the uid under a name by the watches, else by the latest read, "" for nothing."""
-    snapshot, live = attempt.snapshots.get(ref), attempt.live.get(ref)
+    snapshot, live = attempt.deployments.snapshots.get(ref), attempt.ledger.live.get(ref)
     if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
         return snapshot.live.uid if snapshot.live is not None else ""
     return live.uid if live is not None else ""

@@ -19,7 +19,7 @@ from gate.core.writes.take_over import take_over_now
 
 def send(attempt: Attempt, head: PlannedWrite) -> Step:
     """Send a planned write over what is live; leave it out where nothing of it is left to send."""
-    live = attempt.live.get(head.ref)
+    live = attempt.ledger.live.get(head.ref)
     body = _body(attempt, head, live)
     if body is None:
         return attempt.past_head(), ()
@@ -28,9 +28,9 @@ def send(attempt: Attempt, head: PlannedWrite) -> Step:
 
 def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
     """Send `body`, on the condition that the object is still as the attempt last saw it."""
-    live = attempt.live.get(head.ref)
+    live = attempt.ledger.live.get(head.ref)
     write = Write(
-        effect_id=attempt.next_id,
+        effect_id=attempt.requests.next_id,
         ref=head.ref,
         verb=head.verb,
         body=body,
@@ -39,20 +39,32 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
         field_manager=head.field_manager,
         force=head.force,
     )
-    attempt = _history_begun(replace(attempt, retry=None), head.ref).with_effect(write)
-    if attempt.first_sent_at is None:
-        attempt = replace(attempt, first_sent_at=attempt.now, leg_at=attempt.now)
-    if attempt.leg is Leg.BACK and attempt.rollback_written_at is None:
-        attempt = replace(attempt, rollback_written_at=attempt.now)
+    attempt = _history_begun(
+        replace(attempt, writes=replace(attempt.writes, retry=None)), head.ref
+    ).with_effect(write)
+    if attempt.writes.first_sent_at is None:
+        attempt = replace(
+            attempt,
+            writes=replace(attempt.writes, first_sent_at=attempt.now),
+            course=replace(attempt.course, leg_at=attempt.now),
+        )
+    if attempt.course.leg is Leg.BACK and attempt.writes.rollback_written_at is None:
+        attempt = replace(attempt, writes=replace(attempt.writes, rollback_written_at=attempt.now))
     return attempt, (write,)
 
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
     """Count restarts from here: the answer may come late, or never for a write that was done."""
-    snapshot = attempt.snapshots.get(ref)
+    snapshot = attempt.deployments.snapshots.get(ref)
     if snapshot is None or snapshot.written:
         return attempt
-    return replace(attempt, snapshots=attempt.snapshots.put(ref, snapshot.begin(attempt.now)))
+    return replace(
+        attempt,
+        deployments=replace(
+            attempt.deployments,
+            snapshots=attempt.deployments.snapshots.put(ref, snapshot.begin(attempt.now)),
+        ),
+    )
 
 
 def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:

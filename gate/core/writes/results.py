@@ -25,8 +25,8 @@ NOT_ANSWERED = Unknown("the answer was lost")
 
 def surely_written(attempt: Attempt) -> Attempt:
     """Note that something was written, or may have been."""
-    first = attempt.now if attempt.first_write_at is None else attempt.first_write_at
-    return replace(attempt, first_write_at=first)
+    first = attempt.now if attempt.writes.first_write_at is None else attempt.writes.first_write_at
+    return replace(attempt, writes=replace(attempt.writes, first_write_at=first))
 
 
 def went_out(
@@ -46,7 +46,7 @@ def went_out(
     ref, before = head.ref, attempt.plan.before(head.ref)
     if before is None and isinstance(is_created, Known) and not is_created.value:
         before = read
-    earlier = attempt.written.get(ref)
+    earlier = attempt.ledger.written.get(ref)
     if earlier is not None:
         written = replace(earlier, after=live)
     else:
@@ -55,7 +55,12 @@ def went_out(
         )
     left = LeftObject(live, None, head.field_manager, head.autoscaled)
     attempt = replace(
-        attempt, written=attempt.written.put(ref, written), left=attempt.left.put(ref, left)
+        attempt,
+        ledger=replace(
+            attempt.ledger,
+            written=attempt.ledger.written.put(ref, written),
+            left=attempt.ledger.left.put(ref, left),
+        ),
     )
     return _followed(attempt, before, live, head.field_manager)
 
@@ -65,17 +70,23 @@ def went_back(
 ) -> Attempt:
     """Note what was restored, paused or scaled, and follow what was restored."""
     ref, applies = effect.ref, effect.verb is Verb.APPLY
-    written = attempt.written.get(ref)
+    written = attempt.ledger.written.get(ref)
     left = LeftObject(
         live,
         sent=effect.body if applies and live.deployment is None else None,
         field_manager=effect.field_manager,
         autoscaled=written is not None and written.autoscaled,
     )
-    attempt = replace(attempt, left=attempt.left.put(ref, left))
+    attempt = replace(
+        attempt, ledger=replace(attempt.ledger, left=attempt.ledger.left.put(ref, left))
+    )
     if not applies:
-        return replace(attempt, patched=(*attempt.patched, ref))
-    attempt = replace(attempt, restored=attempt.restored.put(ref, live))
+        return replace(
+            attempt, ledger=replace(attempt.ledger, patched=(*attempt.ledger.patched, ref))
+        )
+    attempt = replace(
+        attempt, ledger=replace(attempt.ledger, restored=attempt.ledger.restored.put(ref, live))
+    )
     return _followed(attempt, before, live, effect.field_manager)
 
 
@@ -92,9 +103,11 @@ def _followed(
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    if ref in attempt.snapshots:
-        return attempt.snapshots[ref]
-    return attempt.rollouts[ref].snapshot if ref in attempt.rollouts else None
+    if ref in attempt.deployments.snapshots:
+        return attempt.deployments.snapshots[ref]
+    return (
+        attempt.deployments.rollouts[ref].snapshot if ref in attempt.deployments.rollouts else None
+    )
 
 
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
@@ -103,9 +116,9 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     Where another manager owns it by now, as after `kubectl scale` to more than nought, the
     server's conflict has it left out, which is reported.
     """
-    trial, written = attempt.plan.trial(live.ref), attempt.written.get(live.ref)
+    trial, written = attempt.plan.trial(live.ref), attempt.ledger.written.get(live.ref)
     made = trial if trial is not None else written.after if written is not None else None
-    if attempt.leg is not Leg.BACK or made is None or made.deployment is None:
+    if attempt.course.leg is not Leg.BACK or made is None or made.deployment is None:
         return False
     if live.deployment is None or live.deployment.replicas == made.deployment.replicas:
         return False

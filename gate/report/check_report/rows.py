@@ -32,7 +32,7 @@ def check_rows(attempt: Attempt) -> list[CheckResult]:
     """
     checks = attempt.plan.policy.checks
     return [
-        _row(check, attempt.checks.get(check.name), said)
+        _row(check, attempt.health.checks.get(check.name), said)
         for check, said in zip(checks, conclusions(attempt), strict=True)
     ]
 

@@ -42,28 +42,28 @@ def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResu
 
 
 def _irreversible(attempt: Attempt, ref: Ref) -> str:
-    refused = attempt.refusals.get(ref)
+    refused = attempt.writes.refusals.get(ref)
     if refused is not None and refused.reason is Reason.IRREVERSIBLE:
         return refused.message
     planned = next((one.irreversible for one in attempt.plan.objects if one.ref == ref), "")
-    written = attempt.written.get(ref)
+    written = attempt.ledger.written.get(ref)
     # Where no failure was to take anything back, nobody has asked before the write.
     if planned or written is None:
         return planned
-    found = attempt.findings.get(ref)
+    found = attempt.ledger.findings.get(ref)
     return why_not_restored(written) or (found.irreversible if found is not None else "")
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
     """Return what the apply changed; what it created is not told field by field."""
-    written = attempt.written.get(ref)
+    written = attempt.ledger.written.get(ref)
     if written is None or written.before is None or not written.changed:
         return []
     return changed_paths(written.before.body, written.after.body)
 
 
 def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:
-    found = attempt.findings.get(ref)
+    found = attempt.ledger.findings.get(ref)
     if found is None:
         return None
     return {
@@ -79,29 +79,29 @@ _GONE = (FindingKind.DELETED, FindingKind.RECREATED, FindingKind.UNREAD)
 
 
 def _action(attempt: Attempt, ref: Ref) -> Action:
-    found = attempt.findings.get(ref)
-    if ref in attempt.deleted:
+    found = attempt.ledger.findings.get(ref)
+    if ref in attempt.ledger.deleted:
         return "deleted" if found is None or found.kind in _GONE else "deleting"
     if found is not None and found.kind is FindingKind.DELETED:
         return "gone"
-    if ref in attempt.left_alone:
+    if ref in attempt.ledger.left_alone:
         return "left"
-    written = attempt.written.get(ref)
-    if ref in attempt.restored:
+    written = attempt.ledger.written.get(ref)
+    if ref in attempt.ledger.restored:
         return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
     if written is None:
         uncertain = ref in uncertain_writes(attempt)
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
     if not written.changed:
-        return "changed" if ref in attempt.patched else "unchanged"
-    if attempt.restored:
+        return "changed" if ref in attempt.ledger.patched else "unchanged"
+    if attempt.ledger.restored:
         return "kept"
     return "created" if written.created else "changed"
 
 
 def _has_returned(attempt: Attempt, written: WrittenObject, ref: Ref) -> bool:
     """Tell whether the way back changed anything; what others own as well it leaves as it is."""
-    return content(attempt.restored[ref].body) != content(written.after.body)
+    return content(attempt.ledger.restored[ref].body) != content(written.after.body)
 
 
 def _is_new(attempt: Attempt, ref: Ref) -> bool:
@@ -110,15 +110,15 @@ def _is_new(attempt: Attempt, ref: Ref) -> bool:
 
 def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
     """Tell of the way back, None where none was decided or it was to restore nothing of old."""
-    if attempt.leg is not Leg.BACK or not _goes_back(attempt):
+    if attempt.course.leg is not Leg.BACK or not _goes_back(attempt):
         return None
-    at = attempt.rollback_written_at if _is_written_back(attempt) else None
-    end = attempt.verdict_at or attempt.now
+    at = attempt.writes.rollback_written_at if _is_written_back(attempt) else None
+    end = attempt.result.verdict_at or attempt.now
     return {
         "reason": _rollback_reason(attempt).value,
         "written_at": run.at(at) if at is not None else "",
         "verified": _verified_back(attempt),
-        "duration_seconds": seconds(end - attempt.leg_at),
+        "duration_seconds": seconds(end - attempt.course.leg_at),
     }
 
 
@@ -126,33 +126,37 @@ def _is_written_back(attempt: Attempt) -> bool:
     """Tell whether a write of the way back was done, or may have been: not all were refused."""
     resumed = attempt.plan.resumed
     earlier = resumed.restored if resumed is not None else {}
-    own = any(ref not in earlier for ref in attempt.restored)
+    own = any(ref not in earlier for ref in attempt.ledger.restored)
     is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
-    return own or bool(attempt.deleted or attempt.patched) or is_unknown
+    return own or bool(attempt.ledger.deleted or attempt.ledger.patched) or is_unknown
 
 
 def _goes_back(attempt: Attempt) -> bool:
-    if attempt.restored or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+    if attempt.ledger.restored or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
         return True
-    gone = frozenset(attempt.departures)
-    failed = frozenset(attempt.failures)
-    writes = writes_back(attempt.plan, attempt.written, gone, failed)
+    gone = frozenset(attempt.interference.departures)
+    failed = frozenset(attempt.result.failures)
+    writes = writes_back(attempt.plan, attempt.ledger.written, gone, failed)
     return any(write.verb is Verb.APPLY for write in writes)
 
 
 def _rollback_reason(attempt: Attempt) -> Reason:
-    for failure in attempt.failures.values():
+    for failure in attempt.result.failures.values():
         return failure.reason
-    return attempt.why_back.reason if attempt.why_back is not None else Reason.INTERNAL_ERROR
+    return (
+        attempt.result.why_back.reason
+        if attempt.result.why_back is not None
+        else Reason.INTERNAL_ERROR
+    )
 
 
 def _verified_back(attempt: Attempt) -> bool:
     """Tell whether all that went back is shown to serve again; no Deployment, nothing was shown."""
-    own = {ending.outcome for ending in attempt.endings.values()} or {attempt.outcome}
+    own = {ending.outcome for ending in attempt.result.endings.values()} or {attempt.outcome}
     unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
     return Outcome.ROLLED_BACK in own and not _outcomes(attempt) & unverified
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:
-    endings = {ending.outcome for ending in attempt.endings.values()}
+    endings = {ending.outcome for ending in attempt.result.endings.values()}
     return endings | {attempt.outcome}

@@ -75,7 +75,7 @@ class Course:
     def seen(self, attempt: Attempt) -> Course:
         """Return the course after a step of the attempt; nothing is counted between two samples."""
         course = self._measured(attempt)
-        place = (attempt.leg, attempt.state)
+        place = (attempt.course.leg, attempt.course.state)
         soon = attempt.now < self.sampled_at + RESOLUTION_SECONDS
         if soon and place == self.sampled_place and not attempt.ended:
             return replace(course, latest=attempt)
@@ -86,7 +86,7 @@ class Course:
 
     def _measured(self, attempt: Attempt) -> Course:
         measured = self.measured
-        for name, run in attempt.checks.items():
+        for name, run in attempt.health.checks.items():
             known = measured.get(name, ())
             if run.last is not None and (not known or known[-1][0] < run.last_at):
                 measured = measured.put(name, _few_measurements((*known, (run.last_at, run.last))))
@@ -98,9 +98,9 @@ def _sampled(course: Course, attempt: Attempt) -> Course:
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
     for target in attempt.plan.targets:
-        ref, rollout = target.ref, attempt.rollouts.get(target.ref)
+        ref, rollout = target.ref, attempt.deployments.rollouts.get(target.ref)
         if rollout is not None:
-            budgets = budgets.put((ref, attempt.leg), _budget(rollout))
+            budgets = budgets.put((ref, attempt.course.leg), _budget(rollout))
         sample, known = _pods(attempt, ref), pods.get(ref, ())
         if sample is not None and not (known and known[-1][1] == sample):
             earlier = known[:-1] if known and known[-1][0] == attempt.now else known
@@ -130,7 +130,7 @@ def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
     return Pods(
         live.replicas if live is not None else 0,
         *_counts(snapshot, new.uid if new is not None else ""),
-        _progressed_at(attempt.rollouts.get(ref)),
+        _progressed_at(attempt.deployments.rollouts.get(ref)),
     )
 
 

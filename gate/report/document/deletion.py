@@ -15,7 +15,7 @@ from gate.wire.untrusted import clean_line
 
 def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
     """Return what was seen of the deletion; None where nobody deleted it, or it is there again."""
-    ending, found = attempt.endings[ref], attempt.findings.get(ref)
+    ending, found = attempt.result.endings[ref], attempt.ledger.findings.get(ref)
     if ending.outcome is not Outcome.SUPERSEDED or ending.reason is not Reason.DELETED:
         return None
     if found is not None and found.kind is FindingKind.RECREATED:
@@ -49,7 +49,7 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
 
 
 def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
-    written, rollout = attempt.written.get(ref), attempt.rollouts.get(ref)
+    written, rollout = attempt.ledger.written.get(ref), attempt.deployments.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""
     uids = {uid, written.after.uid if written is not None else ""} - {""}

@@ -35,9 +35,9 @@ def document(attempt: Attempt, run: Run) -> Result:
 
     One that has not is an internal error, and is reported as such.
     """
-    ending = attempt.ending
+    ending = attempt.result.ending
     if ending is None:
-        message = f"the attempt ended in state {attempt.state} without a verdict"
+        message = f"the attempt ended in state {attempt.course.state} without a verdict"
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["recoverable"] = run.has_open_record or (run.is_locked and is_left_open(attempt))
@@ -97,14 +97,14 @@ def minimal(
 
 
 def _message(attempt: Attempt) -> str:
-    ending = attempt.ending
+    ending = attempt.result.ending
     if ending is None:
         return ""
-    ref = next((ref for ref, own in attempt.endings.items() if _is_part(own, ending)), None)
+    ref = next((ref for ref, own in attempt.result.endings.items() if _is_part(own, ending)), None)
     text: str = ending.message
     if ending.outcome is Outcome.OBSERVED:
         return _would_have(attempt, ref, ending)
-    if ref is None or len(attempt.endings) == 1 or is_drawn_in(attempt, ref):
+    if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
     return f"{ref}: {text}"
 
@@ -116,7 +116,7 @@ def _is_part(own: Ending, whole: Ending) -> bool:
 
 def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
     """Say what `--observe` kept the gate from doing."""
-    outcome = attempt.endings[ref].outcome if ref is not None else Outcome.VERIFIED
+    outcome = attempt.result.endings[ref].outcome if ref is not None else Outcome.VERIFIED
     because = f"because {ending.reason}: {ending.message}"
     if ref is None and ending.reason not in (Reason.COMPLETE, Reason.NO_CHANGE):
         return f"would have failed {because}"
@@ -135,8 +135,8 @@ def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
 
 
 def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
-    ending = attempt.endings[ref]
-    written = attempt.written.get(ref)
+    ending = attempt.result.endings[ref]
+    written = attempt.ledger.written.get(ref)
     live = attempt.plan.target(ref).snapshot.live
     gone = deletion(attempt, ref, run)
     is_unsure = gone is not None and gone["done"] and gone["pods"] != 0

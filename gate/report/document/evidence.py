@@ -33,7 +33,7 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
     At most 10 pieces of 20 lines: what was collected before the way back, then what the last
     snapshot of the failed pods shows. Equal ones are told once.
     """
-    if attempt.endings[ref].outcome in _HEALTHY or is_drawn_in(attempt, ref):
+    if attempt.result.endings[ref].outcome in _HEALTHY or is_drawn_in(attempt, ref):
         return []
     distinct: dict[tuple[str, ...], EvidenceResult] = {}
     for piece in _pieces(attempt, ref):
@@ -63,11 +63,14 @@ def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
 
 def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
     """Iterate the rollouts that failed: that of the new version, and a rollback that did."""
-    before, last = attempt.followed_before.get(ref), attempt.rollouts.get(ref)
+    before, last = (
+        attempt.deployments.followed_before.get(ref),
+        attempt.deployments.rollouts.get(ref),
+    )
     if before is not None:
         yield before
     if last is not None and (
-        before is None or attempt.endings[ref].outcome is Outcome.ROLLBACK_FAILED
+        before is None or attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
     ):
         yield last
 
@@ -76,7 +79,7 @@ def _collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[Eviden
     """Iterate what was collected of this Deployment's pods; all of it where there is but one."""
     pods = {track.pod.name for rollout in rollouts for track in rollout.snapshot.pods.values()}
     alone = len(attempt.plan.targets) == 1
-    for piece in attempt.evidence:
+    for piece in attempt.result.evidence:
         if alone or piece.pod in pods:
             found = _piece(_kind(piece), piece.pod, piece.container, piece.text, piece.at)
             yield {**found, "previous": True} if piece.previous else found

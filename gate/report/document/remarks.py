@@ -31,7 +31,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:
-    for ref, ending in attempt.endings.items():
+    for ref, ending in attempt.result.endings.items():
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
             yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
@@ -42,7 +42,7 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
 def _cut_window(attempt: Attempt) -> Iterator[str]:
     """Tell of a bake window that the budget cut short, since a version was not steady in it."""
     wanted = attempt.plan.policy.bake_seconds
-    watched = attempt.leg_ends_at - attempt.baked_since
+    watched = attempt.leg_ends_at - attempt.course.baked_since
     if attempt.outcome is Outcome.VERIFIED and watched < wanted:
         yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
 
@@ -53,18 +53,18 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     if attempt.plan.policy.on_failure is OnFailure.PAUSE:
         apply = "the next apply" if is_locked else "an apply with --resume"
         end = f"is paused, as --on-failure pause asks: undo or {apply} resumes it"
-    for ref in attempt.patched:
+    for ref in attempt.ledger.patched:
         yield f"{ref} {end}"
-    for ref in attempt.left_alone:
-        if ref not in attempt.findings:
+    for ref in attempt.ledger.left_alone:
+        if ref not in attempt.ledger.findings:
             yield f"{ref} was changed by somebody else meanwhile, and left alone"
-    for ref, refusal in attempt.refusals.items():
+    for ref, refusal in attempt.writes.refusals.items():
         yield f"{ref} could not be restored: {refusal.message}"
 
 
 def _not_paused_again(attempt: Attempt) -> Iterator[str]:
     """Tell of a pause that the attempt ended: what went back has to serve, and goes unpaused."""
-    for ref, live in attempt.restored.items():
+    for ref, live in attempt.ledger.restored.items():
         before, now = attempt.plan.before(ref), live.deployment
         if before is None or before.deployment is None or now is None:
             continue
@@ -74,7 +74,7 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
 
 def _paused(attempt: Attempt) -> Iterator[str]:
     """Tell of what is complete and paused: nothing shows it until the next change."""
-    for ref, ending in attempt.endings.items():
+    for ref, ending in attempt.result.endings.items():
         snapshot = latest_snapshot(attempt, ref)
         live = snapshot.live if snapshot is not None else None
         is_good = ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
@@ -98,20 +98,20 @@ def _autoscaled(attempt: Attempt) -> Iterator[str]:
 
 def _taken(attempt: Attempt) -> Iterator[str]:
     """Name the managers that lost fields to a forced apply."""
-    for ref, written in attempt.written.items():
+    for ref, written in attempt.ledger.written.items():
         if written.forced:
             for manager, paths in sorted(lost_fields(written).items()):
                 yield f"{ref}: {_listed(paths)} taken from {manager}"
 
 
 def _dropped(attempt: Attempt) -> Iterator[str]:
-    if attempt.dropped_paths:
-        paths = _listed(dict.fromkeys(attempt.dropped_paths))
+    if attempt.ledger.dropped_paths:
+        paths = _listed(dict.fromkeys(attempt.ledger.dropped_paths))
         yield f"the rollback left {paths} as others have changed it meanwhile"
 
 
 def _kept(attempt: Attempt) -> Iterator[str]:
-    for ref, paths in attempt.kept_paths.items():
+    for ref, paths in attempt.ledger.kept_paths.items():
         yield f"the rollback kept {_listed(paths)} of {ref}: another run of the gate has added it"
 
 
@@ -122,14 +122,21 @@ def _uncertain(attempt: Attempt) -> Iterator[str]:
 
 def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the objects whose last write may or may not have been done."""
-    aside = tuple(ref for ref, known in attempt.set_aside.items() if known.uncertain)
-    if not attempt.uncertain:
+    aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
+    if not attempt.writes.uncertain:
         return aside
-    if attempt.leg is Leg.FORWARD:
-        left = (write.ref for write in attempt.plan.writes if write.ref not in attempt.written)
+    if attempt.course.leg is Leg.FORWARD:
+        left = (
+            write.ref for write in attempt.plan.writes if write.ref not in attempt.ledger.written
+        )
     else:
-        done = {*attempt.restored, *attempt.deleted, *attempt.departures, *aside}
-        changed = (ref for ref, written in attempt.written.items() if written.changed)
+        done = {
+            *attempt.ledger.restored,
+            *attempt.ledger.deleted,
+            *attempt.interference.departures,
+            *aside,
+        }
+        changed = (ref for ref, written in attempt.ledger.written.items() if written.changed)
         left = (ref for ref in changed if ref not in done)
     return (*islice(left, 1), *aside)
 

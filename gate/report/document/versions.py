@@ -22,20 +22,20 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     """Return the rollout of the new version, also after the way back; None before its write."""
     if _is_as_found(attempt, ref):
         return None
-    before = attempt.followed_before.get(ref)
+    before = attempt.deployments.followed_before.get(ref)
     # What a way back follows that another gate began is what serves again, not what failed.
-    is_return = attempt.leg is Leg.BACK and ref in attempt.restored
-    return before if before is not None or is_return else attempt.rollouts.get(ref)
+    is_return = attempt.course.leg is Leg.BACK and ref in attempt.ledger.restored
+    return before if before is not None or is_return else attempt.deployments.rollouts.get(ref)
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a way back follows a Deployment that this attempt never wrote."""
-    return attempt.leg is Leg.BACK and ref not in attempt.written
+    return attempt.course.leg is Leg.BACK and ref not in attempt.ledger.written
 
 
 def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what a way back never wrote has the pods that it had: it may be paused alone."""
-    live, before = attempt.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     if not _is_as_found(attempt, ref) or live is None or before is None:
         return False
     if live.deployment is None or before.deployment is None or live.uid != before.uid:
@@ -45,8 +45,8 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     """Return what is known of a Deployment at the end."""
-    rollout = attempt.rollouts.get(ref)
-    return rollout.snapshot if rollout is not None else attempt.snapshots.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots.get(ref)
 
 
 def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
@@ -67,7 +67,7 @@ def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
 
 def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment went back for another one's failure."""
-    return bool(attempt.failures) and ref not in attempt.failures
+    return bool(attempt.result.failures) and ref not in attempt.result.failures
 
 
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
@@ -101,7 +101,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
 
 def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
     """Return the ReplicaSet that a complete way back ended with, None where there was none."""
-    ending, rollout = attempt.endings.get(ref), attempt.rollouts.get(ref)
+    ending, rollout = attempt.result.endings.get(ref), attempt.deployments.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
 
@@ -109,7 +109,7 @@ def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
 def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version that was rolled out; of one that was not, what the manifest asks for."""
     rollout = judged_rollout(attempt, ref)
-    if rollout is None and (ref in attempt.written or ref in attempt.restored):
+    if rollout is None and (ref in attempt.ledger.written or ref in attempt.ledger.restored):
         return _tried_before(attempt, ref)
     if rollout is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
@@ -182,7 +182,7 @@ def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
 
 def running(attempt: Attempt, ref: Ref) -> Running:
     """Return whose pods run now, as far as the outcome or the last snapshot shows it."""
-    match attempt.endings[ref].outcome:
+    match attempt.result.endings[ref].outcome:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
         case Outcome.SUPERSEDED if _has_its_template(attempt, ref):
@@ -191,7 +191,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _seen(attempt, ref)
         case Outcome.SUPERSEDED:
             return "other"
-        case Outcome.REFUSED if attempt.leg is Leg.FORWARD:
+        case Outcome.REFUSED if attempt.course.leg is Leg.FORWARD:
             return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
@@ -207,7 +207,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
     """Tell a Deployment that is still there and waits for its finalizers: its pods may run on."""
-    found, snapshot = attempt.findings.get(ref), latest_snapshot(attempt, ref)
+    found, snapshot = attempt.ledger.findings.get(ref), latest_snapshot(attempt, ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.BEING_DELETED
     return snapshot is not None and snapshot.live is not None and snapshot.live.deleting
@@ -225,27 +225,27 @@ def _asks_for_all(policy: Policy) -> bool:
 
 def _interrupted(attempt: Attempt, ref: Ref) -> Running:
     """What was seen before a change took hold is not what runs after it."""
-    written = attempt.written.get(ref)
+    written = attempt.ledger.written.get(ref)
     under_way = (
-        ref in attempt.restored
-        if attempt.leg is Leg.BACK
+        ref in attempt.ledger.restored
+        if attempt.course.leg is Leg.BACK
         else (written is not None and written.changed)
     )
     seen = _seen(attempt, ref)
-    start: Running = "new" if attempt.leg is Leg.BACK else "baseline"
+    start: Running = "new" if attempt.course.leg is Leg.BACK else "baseline"
     return "mixed" if under_way and seen == start else seen
 
 
 def taken_down(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether this attempt scaled a first deployment to zero, or deleted it."""
     pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
-    return ref in attempt.deleted or (ref in attempt.patched and not pauses)
+    return ref in attempt.ledger.deleted or (ref in attempt.ledger.patched and not pauses)
 
 
 def _seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
     gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
-    if gone or ref in attempt.deleted:
+    if gone or ref in attempt.ledger.deleted:
         return "other"
     if taken_down(attempt, ref):
         return "none"
@@ -272,4 +272,4 @@ def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
         kinds.append("baseline")
     if not kinds:
         return "other"
-    return kinds[-1] if attempt.leg is Leg.BACK else kinds[0]
+    return kinds[-1] if attempt.course.leg is Leg.BACK else kinds[0]

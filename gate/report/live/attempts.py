@@ -53,7 +53,7 @@ def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
         _mark(attempt),
         max(0.0, now - started_at),
         deployments,
-        check_views(attempt) if attempt.leg is Leg.FORWARD else (),
+        check_views(attempt) if attempt.course.leg is Leg.FORWARD else (),
         attempt_clocks(attempt, now),
     )
 
@@ -68,27 +68,30 @@ def status_view(rollout: Rollout, now: float, started_at: float) -> View:
 
 
 def _phase(attempt: Attempt) -> str:
-    doing = _DOING[attempt.leg][attempt.state]
-    if attempt.signal_number is not None:
-        doing = f"{signal_name(attempt.signal_number)}: {doing}"
-    if attempt.contact.why_not is not None:
-        doing = f"no contact with the API server: {attempt.contact.why_not}"
+    doing = _DOING[attempt.course.leg][attempt.course.state]
+    if attempt.interference.signal_number is not None:
+        doing = f"{signal_name(attempt.interference.signal_number)}: {doing}"
+    if attempt.interference.contact.why_not is not None:
+        doing = f"no contact with the API server: {attempt.interference.contact.why_not}"
     return doing
 
 
 def _mark(attempt: Attempt) -> Mark:
-    if attempt.contact.why_not is not None or attempt.signal_number is not None:
+    if (
+        attempt.interference.contact.why_not is not None
+        or attempt.interference.signal_number is not None
+    ):
         return Mark.UNSURE
-    if attempt.leg is Leg.BACK:
+    if attempt.course.leg is Leg.BACK:
         return Mark.BAD
-    return Mark.GOOD if attempt.state in (State.BAKING, State.CONFIRMING) else Mark.MOVING
+    return Mark.GOOD if attempt.course.state in (State.BAKING, State.CONFIRMING) else Mark.MOVING
 
 
 def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
-    rollout = attempt.rollouts.get(ref)
+    rollout = attempt.deployments.rollouts.get(ref)
     if rollout is not None:
         return rollout_view(rollout, now, _roles(attempt, ref, rollout.snapshot))
-    snapshot = attempt.snapshots.get(ref) or attempt.plan.target(ref).snapshot
+    snapshot = attempt.deployments.snapshots.get(ref) or attempt.plan.target(ref).snapshot
     return snapshot_view(snapshot, _roles(attempt, ref, snapshot))
 
 
@@ -98,13 +101,15 @@ def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
     On the way out the new one is the one that is judged; on the way back it has failed, unless
     its Deployment goes back for another reason, and what served before comes back.
     """
-    if attempt.leg is Leg.FORWARD:
-        judged = attempt.rollouts.get(ref)
+    if attempt.course.leg is Leg.FORWARD:
+        judged = attempt.deployments.rollouts.get(ref)
         new = new_replica_set(judged) if judged is not None else None
         return {new.uid: "new"} if new is not None else {}
-    judged = attempt.followed_before.get(ref)
+    judged = attempt.deployments.followed_before.get(ref)
     new = new_replica_set(judged) if judged is not None else None
-    roles = {new.uid: "failed" if ref in attempt.failures else "new"} if new is not None else {}
+    roles = (
+        {new.uid: "failed" if ref in attempt.result.failures else "new"} if new is not None else {}
+    )
     baseline = attempt.plan.target(ref).baseline
     back = baseline.value.replica_set if isinstance(baseline, Known) else ""
     return {**roles, **{rs.uid: "back" for rs in snapshot.owned() if rs.name == back}}

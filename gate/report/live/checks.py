@@ -30,7 +30,7 @@ _MEASURED: Final = {
 def check_views(attempt: Attempt) -> tuple[CheckView, ...]:
     """Return every check of an attempt in the order of its configuration."""
     said = zip(attempt.plan.policy.checks, conclusions(attempt), strict=True)
-    return tuple(_view(check, attempt.checks.get(check.name), one) for check, one in said)
+    return tuple(_view(check, attempt.health.checks.get(check.name), one) for check, one in said)
 
 
 def _view(check: Check, run: CheckRun | None, said: Conclusion) -> CheckView:

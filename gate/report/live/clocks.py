@@ -24,8 +24,8 @@ def attempt_clocks(attempt: Attempt, now: float) -> tuple[ClockView, ...]:
     """Return the clocks of an attempt's present leg; none while it writes."""
     rollouts = [
         rollout
-        for ref, rollout in attempt.rollouts.items()
-        if ref not in attempt.departures and attempt.state is not State.WRITING
+        for ref, rollout in attempt.deployments.rollouts.items()
+        if ref not in attempt.interference.departures and attempt.course.state is not State.WRITING
     ]
     return (*rollout_clocks(rollouts, now), *_bake(attempt, now))
 
@@ -58,6 +58,6 @@ def _whole(rollout: Rollout, now: float) -> Iterator[ClockView]:
 
 
 def _bake(attempt: Attempt, now: float) -> Iterator[ClockView]:
-    limit = attempt.bake_ends_at - attempt.baked_since
-    if attempt.leg is Leg.FORWARD and attempt.state is State.BAKING and limit > 0:
-        yield ClockView(BAKE, max(0.0, now - attempt.baked_since), limit, welcome=True)
+    limit = attempt.bake_ends_at - attempt.course.baked_since
+    if attempt.course.leg is Leg.FORWARD and attempt.course.state is State.BAKING and limit > 0:
+        yield ClockView(BAKE, max(0.0, now - attempt.course.baked_since), limit, welcome=True)

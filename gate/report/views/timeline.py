@@ -34,11 +34,11 @@ def waiting_for(attempt: Attempt, now: float) -> str:
 
 
 def _waits(attempt: Attempt, now: float) -> Iterator[str]:
-    if attempt.contact.why_not is not None:
-        yield f"no contact with the API server: {attempt.contact.why_not}"
-    match attempt.state:
+    if attempt.interference.contact.why_not is not None:
+        yield f"no contact with the API server: {attempt.interference.contact.why_not}"
+    match attempt.course.state:
         case State.WRITING:
-            rest = ", ".join(str(write.ref) for write in attempt.queue[:_MOST_TOLD])
+            rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])
             yield f"writing {rest}" if rest else "waiting for the answer to a write"
         case State.FOLLOWING | State.BAKING:
             yield from _following(attempt, now)
@@ -49,15 +49,15 @@ def _waits(attempt: Attempt, now: float) -> Iterator[str]:
 def _following(attempt: Attempt, now: float) -> Iterator[str]:
     lines = [
         _line(rollout, now)
-        for ref, rollout in attempt.rollouts.items()
-        if ref not in attempt.departures
+        for ref, rollout in attempt.deployments.rollouts.items()
+        if ref not in attempt.interference.departures
     ]
     waiting = [line for line in lines if line]
     yield from waiting[:_MOST_TOLD]
     if len(waiting) > _MOST_TOLD:
         yield f"{len(waiting) - _MOST_TOLD} more Deployments"
-    if not waiting and attempt.state is State.BAKING and attempt.leg is Leg.FORWARD:
-        left = attempt.baked_since + attempt.bake_seconds - now
+    if not waiting and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
+        left = attempt.course.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
     elif not waiting:
         yield "waiting for the verdict to be read again"

@@ -103,8 +103,8 @@ def _fact(live: LiveObject | None) -> Fact[LiveObject]:
 def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
     """Return exit code, outcome and reason of an attempt that has ended."""
     assert attempt.ended
-    assert attempt.ending is not None
-    return attempt.exit_code, attempt.ending.outcome, attempt.ending.reason
+    assert attempt.result.ending is not None
+    return attempt.exit_code, attempt.result.ending.outcome, attempt.result.ending.reason
 
 
 def nobody_answers(_: Ask) -> questions.Errored:
@@ -140,7 +140,7 @@ class Player:
     @property
     def place(self) -> tuple[Leg, State]:
         """Where the attempt is."""
-        return self.attempt.leg, self.attempt.state
+        return self.attempt.course.leg, self.attempt.course.state
 
     @property
     def writes(self) -> list[Write]:
@@ -185,7 +185,7 @@ class Player:
 
     def run_to(self, state: State, leg: Leg = Leg.FORWARD) -> Attempt:
         """Run until the attempt is at a place, which it has to come to rest at."""
-        self.run(lambda attempt: (attempt.leg, attempt.state) == (leg, state))
+        self.run(lambda attempt: (attempt.course.leg, attempt.course.state) == (leg, state))
         assert self.place == (leg, state), f"at {self.place}"
         return self.attempt
 
@@ -198,7 +198,7 @@ class Player:
 
     def exceed_deadline(self) -> None:
         """Let a watch tell that the controller has written its deadline condition."""
-        live = self.attempt.rollouts[self.web].snapshot.live
+        live = self.attempt.deployments.rollouts[self.web].snapshot.live
         assert live is not None
         late = replace(live, resource_version="99999", conditions=(world.DEADLINE_EXCEEDED,))
         self.hear(Observed(self.attempt.now, late))
@@ -212,7 +212,7 @@ class Player:
         return self.attempt
 
     def _take(self, effects: Iterable[Effect]) -> None:
-        place = (self.attempt.leg, self.attempt.state)
+        place = (self.attempt.course.leg, self.attempt.course.state)
         if not self.places or self.places[-1] != place:
             self.places.append(place)
         for effect in effects:
@@ -225,7 +225,7 @@ class Player:
     def _answer_next(self) -> bool:
         """Answer the first effect that is not held; tell whether there was one."""
         for effect in self.waiting:
-            if effect.effect_id not in self.attempt.outstanding:
+            if effect.effect_id not in self.attempt.requests.outstanding:
                 self.waiting.remove(effect)
                 return True
             if not isinstance(effect, self.hold):

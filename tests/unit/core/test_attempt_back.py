@@ -53,10 +53,10 @@ def test_a_crashing_version_goes_back_and_is_verified() -> None:
         "SaveRecord", "Write", "Read", "Collect",
         "SaveRecord", "Write", "Read", "Release",
     ]  # fmt: skip
-    assert [piece.text for piece in attempt.evidence] == ["panic: no database"]
+    assert [piece.text for piece in attempt.result.evidence] == ["panic: no database"]
     assert player.server.stored[player.web].image == "shop/web:v1"
-    assert attempt.ending is not None
-    assert attempt.ending.causes[0].reason is Reason.CRASH_LOOP
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.causes[0].reason is Reason.CRASH_LOOP
 
 
 @pytest.mark.contract("B121")
@@ -128,7 +128,7 @@ def test_what_did_not_serve_before_is_not_waited_for() -> None:
     server.put(manifest("v0", "api"))
     player = Player(server, planned(server, manifest("v2"), manifest("v0", "api")))
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.IMAGE_PULL)
-    assert player.attempt.endings[player.web].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[player.web].outcome is Outcome.ROLLED_BACK
     assert len(player.writes) == 3
 
 
@@ -162,7 +162,7 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
     assert ("delete", "configmap/settings") not in player.written()
     leaves = server.stored[world.config_ref()].leaves
     assert leaves["data.theirs" if "theirs" in data else "data.mode"] in ("1", "theirs")
-    assert player.attempt.left_alone == (world.config_ref(),)
+    assert player.attempt.ledger.left_alone == (world.config_ref(),)
 
 
 @pytest.mark.contract("B134", "B136")
@@ -210,7 +210,7 @@ def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
     ]
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
     assert server.stored[player.web].image == "shop/web:v1"
-    assert player.attempt.dropped_paths == ()
+    assert player.attempt.ledger.dropped_paths == ()
 
 
 def beaten_by(manager: str, body: dict[str, Any]) -> Bent:
@@ -235,7 +235,7 @@ def test_what_somebody_created_just_before_the_write_is_not_written(manager: str
     player.bend(Write, lambda player, effect: player.answer(effect))
     player.bend(Write, beaten_by(manager, config("theirs")))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    assert "somebody created it meanwhile" in str(player.attempt.ending)
+    assert "somebody created it meanwhile" in str(player.attempt.result.ending)
     assert server.stored[world.config_ref()].leaves["data.mode"] == "theirs"
     assert server.stored[world.config_ref("first")].leaves["data.mode"] == "a"
 
@@ -267,7 +267,7 @@ def test_the_same_that_another_gate_created_just_before_is_not_pruned() -> None:
     player.bend(Write, beaten_by("rollout-gate", config("x")))
     assert ends(player.run())[0] == 4
     assert server.stored[world.config_ref()].leaves["data.mode"] == "x"
-    written = player.attempt.written[world.config_ref()]
+    written = player.attempt.ledger.written[world.config_ref()]
     assert (written.created, written.changed) == (False, False)
 
 
@@ -296,7 +296,7 @@ def test_what_our_apply_merged_into_is_given_back() -> None:
     assert ends(player.run())[0] == 4
     leaves = server.stored[world.config_ref()].leaves
     assert {path for path in leaves if path.startswith("data.")} == {"data.theirs"}
-    assert not player.attempt.written[world.config_ref()].created
+    assert not player.attempt.ledger.written[world.config_ref()].created
 
 
 @pytest.mark.contract("B134", "B129")
@@ -379,8 +379,8 @@ def test_a_target_that_does_not_start_is_5_in_a_budget_of_its_own() -> None:
     assert ends(player.run()) == (5, Outcome.ROLLBACK_FAILED, Reason.TIMEOUT)
     assert player.attempt.now == turned_at + 120.0
     assert len(player.writes) == 2
-    assert player.attempt.ending is not None
-    assert "the rollback did not complete" in player.attempt.ending.message
+    assert player.attempt.result.ending is not None
+    assert "the rollback did not complete" in player.attempt.result.ending.message
 
 
 @pytest.mark.contract("B137")
@@ -463,7 +463,7 @@ def test_pause_pauses_what_failed() -> None:
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     assert player.written()[2:] == [("merge", "deployment/web")]
     assert player.server.stored[player.web].leaves["spec.paused"] is True
-    assert not player.attempt.restored
+    assert not player.attempt.ledger.restored
     assert "patched" in [line.event for line in player.said]
 
 
@@ -478,7 +478,7 @@ def test_pause_pauses_no_other() -> None:
     player = Player(server, plan)
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     assert player.written()[2:] == [("merge", "deployment/api")]
-    assert player.attempt.endings[player.web].outcome is Outcome.VERIFIED
+    assert player.attempt.result.endings[player.web].outcome is Outcome.VERIFIED
 
 
 @pytest.mark.contract("B135")
@@ -493,8 +493,8 @@ def test_a_pause_that_is_refused_is_no_failed_rollback() -> None:
     )
     attempt = player.run()
     assert ends(attempt)[0] == 6
-    assert attempt.ending is not None
-    assert attempt.ending.causes[-1].reason is Reason.FORBIDDEN
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.causes[-1].reason is Reason.FORBIDDEN
 
 
 @pytest.mark.contract("B101")
@@ -540,8 +540,8 @@ def test_a_bad_version_that_comes_back_is_somebodys(addition: bool) -> None:
     player.news()
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
-    assert attempt.ending is not None
-    assert "argocd-controller" in attempt.ending.message
+    assert attempt.result.ending is not None
+    assert "argocd-controller" in attempt.result.ending.message
     assert len(player.writes) == 2
 
 
@@ -558,7 +558,7 @@ def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -
     player.news()
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
-    assert "argocd-controller" in attempt.endings[player.web].message
+    assert "argocd-controller" in attempt.result.endings[player.web].message
 
 
 @pytest.mark.contract("B27")
@@ -585,7 +585,7 @@ def test_one_that_is_superseded_before_the_rollback_is_left_out_of_it() -> None:
     server.edit(api, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert player.attempt.endings[player.web].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[player.web].outcome is Outcome.ROLLED_BACK
     assert server.stored[api].image == "shop/web:v9"
 
 

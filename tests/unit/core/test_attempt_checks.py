@@ -97,14 +97,14 @@ def test_the_way_back_asks_nothing() -> None:
     before = len(asks(player))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert len(asks(player)) - before <= 1
-    assert not player.attempt.rollouts[player.web].policy.longest_bake_seconds
+    assert not player.attempt.deployments.rollouts[player.web].policy.longest_bake_seconds
 
 
 def test_the_way_back_keeps_what_was_measured() -> None:
     """Also of a check that begins anew with each window: it is what the report shows."""
     player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))), measure=0.7)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert player.attempt.checks["errors"].tally.failures == 1
+    assert player.attempt.health.checks["errors"].tally.failures == 1
 
 
 @pytest.mark.contract("B419")
@@ -114,7 +114,7 @@ def test_a_window_waits_for_the_first_available_pod() -> None:
     player = rolled_out(policy(windowed), v2="slow")
     player.pass_to(STARTED_AT + 25.0)
     assert asks(player) == []
-    assert player.attempt.checks["errors"].tally.unasked == 3
+    assert player.attempt.health.checks["errors"].tally.unasked == 3
     player.behave("good")
     player.run()
     questions = [e.questions.value for e in player.sent if isinstance(e, Ask)]
@@ -146,8 +146,8 @@ def test_a_failed_check_rolls_back_at_once() -> None:
     player = rolled_out(policy(check()), measure=0.7)
     attempt = player.run()
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert attempt.ending is not None
-    assert attempt.ending.message == "errors: 0.7 is not <= 0.5"
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.message == "errors: 0.7 is not <= 0.5"
     assert attempt.now == STARTED_AT
 
 
@@ -212,8 +212,8 @@ def test_of_several_deployments_the_one_that_is_named_has_failed() -> None:
     )
     player.measure = always(0.7)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert {ref.name for ref in player.attempt.failures} == {"api"}
-    assert {ref.name for ref in player.attempt.restored} == {"web", "api"}
+    assert {ref.name for ref in player.attempt.result.failures} == {"api"}
+    assert {ref.name for ref in player.attempt.ledger.restored} == {"web", "api"}
 
 
 @pytest.mark.contract("B494")
@@ -274,8 +274,8 @@ def test_each_required_check_needs_its_own_evidence() -> None:
     player.measure = lambda ask: answer(0.0) if ask.check == "one" else answer()
     attempt = player.run()
     assert ends(attempt) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
-    assert attempt.ending is not None
-    assert attempt.ending.message.startswith("two: ")
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.message.startswith("two: ")
 
 
 @pytest.mark.contract("B423")
@@ -363,11 +363,11 @@ def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     player.news()
     player.server.control(player.web)
     player.news()
-    assert old.effect_id in player.attempt.outstanding
+    assert old.effect_id in player.attempt.requests.outstanding
     player.measure = always(0.7)
     player.waiting.remove(old)
     player.hear(player.answer(old))
-    assert not player.attempt.checks["errors"].tally.measured
+    assert not player.attempt.health.checks["errors"].tally.measured
     player.measure, player.hold = always(0.0), ()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
 
@@ -392,7 +392,7 @@ def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
         player.hear(Interrupted(player.attempt.now, 15))
         attempt = player.run()
         assert ends(attempt)[1] is Outcome.INTERRUPTED
-        assert attempt.leg is leg
+        assert attempt.course.leg is leg
 
 
 # -- the timeline ----------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_a_read_that_contradicts_completion_goes_on() -> None:
     player.bend(Read, contradict)
     player.run_to(State.CONFIRMING)
     player.pass_to(STARTED_AT + 1.0)
-    assert player.attempt.state is State.FOLLOWING
+    assert player.attempt.course.state is State.FOLLOWING
     assert "refuted" in [line.event for line in player.said]
 
 
@@ -127,7 +127,7 @@ def test_an_outage_in_mid_flight_changes_no_verdict() -> None:
     player.hold = (Read,)
     player.hear(ContactLost(player.attempt.now + 1.0, "connection refused"))
     player.pass_to(STARTED_AT + 610.0)
-    assert player.attempt.state is State.FOLLOWING
+    assert player.attempt.course.state is State.FOLLOWING
     player.server.control(player.web)
     player.hold = ()
     player.hear(ContactRestored(player.attempt.now))
@@ -157,7 +157,7 @@ def test_completion_has_to_last_for_the_bake_window() -> None:
     """Nothing is verified before it is over, and then a read says so once more."""
     player = rolled_out(BAKE)
     player.pass_to(STARTED_AT + 299.0)
-    assert player.attempt.state is State.BAKING
+    assert player.attempt.course.state is State.BAKING
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 300.0
 
@@ -239,7 +239,7 @@ def test_observe_never_fails_the_job() -> None:
     player = rolled_out(Policy(observe=True), v2="crash")
     assert ends(player.run()) == (0, Outcome.OBSERVED, Reason.CRASH_LOOP)
     assert player.written() == [("apply", "deployment/web")]
-    assert [ending.outcome for ending in player.attempt.endings.values()] == [Outcome.FAILED]
+    assert [ending.outcome for ending in player.attempt.result.endings.values()] == [Outcome.FAILED]
 
 
 @pytest.mark.contract("B36")
@@ -272,8 +272,8 @@ def test_verify_steps_back_from_another_version() -> None:
     server.edit(ref, "kubectl-edit", {IMAGE: "shop/web:v3"})
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message.endswith("shop/web:v3 (by kubectl-edit)")
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message.endswith("shop/web:v3 (by kubectl-edit)")
 
 
 @pytest.mark.contract("B100")
@@ -312,8 +312,8 @@ def test_superseded_in_mid_flight_writes_nothing_after_it() -> None:
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.written() == [("apply", "deployment/web")]
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message.endswith("shop/web:v9 (by kubectl-set)")
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message.endswith("shop/web:v9 (by kubectl-set)")
 
 
 def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:
@@ -329,8 +329,8 @@ def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.now == STARTED_AT + 2.0
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message.endswith("shop/web:v9")
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message.endswith("shop/web:v9")
 
 
 @pytest.mark.contract("B127")
@@ -357,8 +357,8 @@ def test_what_is_made_again_after_its_deletion_was_heard_of_is_not_called_gone()
     player.server.put(manifest("v2"), "kubectl")
     player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message == "the Deployment was deleted and created again"
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
     assert player.written() == [("apply", "deployment/web")]
 
 
@@ -377,8 +377,8 @@ def test_what_is_made_again_before_the_last_look_is_not_called_gone() -> None:
     player.bend(Read, then_made)
     player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message == "the Deployment was deleted and created again"
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
 
 
 @pytest.mark.contract("B127")
@@ -443,7 +443,7 @@ def test_two_deployments_are_verified_together() -> None:
     player = two(v3="stuck")
     player.run_to(State.FOLLOWING)
     player.pass_to(STARTED_AT + 60.0)
-    assert player.attempt.state is State.FOLLOWING
+    assert player.attempt.course.state is State.FOLLOWING
     player.behave("good", "v3")
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
 
@@ -455,7 +455,9 @@ def test_one_that_fails_takes_both_back() -> None:
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     names = ["deployment/web", "deployment/api"]
     assert [name for _, name in player.written()] == names + names
-    assert {ending.outcome for ending in player.attempt.endings.values()} == {Outcome.ROLLED_BACK}
+    assert {ending.outcome for ending in player.attempt.result.endings.values()} == {
+        Outcome.ROLLED_BACK
+    }
 
 
 @pytest.mark.contract("B30")
@@ -466,10 +468,10 @@ def test_one_superseded_leaves_the_other_to_its_own_verdict() -> None:
     web, api = (one.ref for one in player.attempt.plan.targets)
     player.server.edit(web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
-    assert player.attempt.state is State.FOLLOWING
+    assert player.attempt.course.state is State.FOLLOWING
     player.behave("crash", "v3")
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert player.attempt.endings[api].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[api].outcome is Outcome.ROLLED_BACK
     assert player.written()[2:] == [("apply", "deployment/api")]
 
 
@@ -479,7 +481,7 @@ def test_one_kept_in_failure_ends_both() -> None:
     player = two(Policy(on_failure=OnFailure.KEEP), v2="stuck", v3="crash")
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     web, _ = (one.ref for one in player.attempt.plan.targets)
-    assert "deployment/api failed" in player.attempt.endings[web].message
+    assert "deployment/api failed" in player.attempt.result.endings[web].message
 
 
 @pytest.mark.contract("B136")
@@ -490,7 +492,7 @@ def test_a_first_deployment_beside_one_that_goes_back() -> None:
     player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     web, _ = (one.ref for one in player.attempt.plan.targets)
-    assert player.attempt.endings[web].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[web].outcome is Outcome.ROLLED_BACK
 
 
 @pytest.mark.contract("B134", "B136")
@@ -508,7 +510,7 @@ def test_a_good_first_deployment_beside_one_that_fails(
     assert ends(player.run()) == (*end, Reason.CRASH_LOOP)
     api = player.attempt.plan.targets[1].ref
     assert (api in server.stored) is not prune
-    assert player.attempt.endings[player.web].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[player.web].outcome is Outcome.ROLLED_BACK
 
 
 # -- out of reach ----------------------------------------------------------------------------------
@@ -531,8 +533,8 @@ def test_reads_that_become_forbidden_after_a_write_end_with_9() -> None:
         assert not player.attempt.ended
         player.hear(event)
     assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.FORBIDDEN)
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message == "forbidden"
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message == "forbidden"
 
 
 @pytest.mark.contract("B28", "B115")
@@ -591,7 +593,7 @@ def test_evidence_is_collected_beside_the_read_and_bounded() -> None:
     assert player.attempt.now == STARTED_AT + 2.0
     asked = [effect for effect in player.sent if isinstance(effect, Collect)]
     assert [(one.pod, one.container, one.previous) for one in asked] == [("web-2-p0", "web", True)]
-    assert not player.attempt.evidence
+    assert not player.attempt.result.evidence
 
 
 @pytest.mark.contract("B142")
@@ -610,7 +612,7 @@ def test_evidence_is_of_the_new_pods() -> None:
     player.run()
     asked = [effect for effect in player.sent if isinstance(effect, Collect)]
     assert asked[0].pod.startswith("web-2-")
-    assert player.attempt.evidence[0].pod.startswith("web-2-")
+    assert player.attempt.result.evidence[0].pod.startswith("web-2-")
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -620,9 +622,9 @@ def test_evidence_is_of_the_new_pods() -> None:
     "answer",
     [
         lambda attempt: Recorded(attempt.now, 99),
-        lambda attempt: Collected(attempt.now, next(iter(attempt.outstanding)), ()),
+        lambda attempt: Collected(attempt.now, next(iter(attempt.requests.outstanding)), ()),
         lambda attempt: WriteRejected(
-            attempt.now, next(iter(attempt.outstanding)), Reason.REJECTED, CleanText("no")
+            attempt.now, next(iter(attempt.requests.outstanding)), Reason.REJECTED, CleanText("no")
         ),
     ],
     ids=["unknown-id", "another-kind", "no-write"],
@@ -643,7 +645,11 @@ def test_after_the_end_nothing_is_asked_and_nothing_is_due() -> None:
     player = rolled_out()
     player.run()
     after, effects = step(player.attempt, ContactLost(1e6, "gone"))
-    assert (after.ending, effects, wake_at(after)) == (player.attempt.ending, (), math.inf)
+    assert (after.result.ending, effects, wake_at(after)) == (
+        player.attempt.result.ending,
+        (),
+        math.inf,
+    )
 
 
 def test_a_target_that_is_never_followed_is_not_verified() -> None:
@@ -675,8 +681,8 @@ def test_a_refusal_now_and_then_ends_nothing() -> None:
         for event in (*before, AccessGranted(last.at - 1.0, last.what), last):
             player.hear(event)
         player.hear(AccessGranted(last.at, last.what))
-    assert player.attempt.contact.refusal is None
-    assert player.attempt.state is State.FOLLOWING
+    assert player.attempt.interference.contact.refusal is None
+    assert player.attempt.course.state is State.FOLLOWING
 
 
 @pytest.mark.contract("B33")

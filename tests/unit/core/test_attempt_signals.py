@@ -48,8 +48,8 @@ def test_before_the_first_write_it_ends_at_once() -> None:
         assert ends(attempt) == INTERRUPTED
         assert not player.writes
         assert attempt.now == STARTED_AT
-        assert attempt.ending is not None
-        assert attempt.ending.message == "nothing was written"
+        assert attempt.result.ending is not None
+        assert attempt.result.ending.message == "nothing was written"
 
 
 @pytest.mark.contract("B29")
@@ -84,10 +84,10 @@ def test_while_following_it_goes_back_by_policy_and_evidence(
     names = ["configmap/settings", "deployment/web"]
     assert [name for _, name in player.written()] == (names + names if back else names)
     assert attempt.now == STARTED_AT
-    assert attempt.ending is not None
-    assert (attempt.leg is Leg.BACK) is back
-    assert bool(attempt.ending.causes) is back
-    why = attempt.why_back.message if attempt.why_back is not None else None
+    assert attempt.result.ending is not None
+    assert (attempt.course.leg is Leg.BACK) is back
+    assert bool(attempt.result.ending.causes) is back
+    why = attempt.result.why_back.message if attempt.result.why_back is not None else None
     assert why == ("ended by SIGTERM" if back else None)
 
 
@@ -153,8 +153,8 @@ def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: 
     assert ends(attempt) == INTERRUPTED
     assert player.server.stored[player.web].image == "shop/web:v1"
     assert len(player.written()) == 4
-    assert attempt.ending is not None
-    assert attempt.ending.message == "the rollback was written, not verified"
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.message == "the rollback was written, not verified"
 
 
 @pytest.mark.contract("B153")
@@ -167,8 +167,8 @@ def test_a_way_back_that_does_not_get_through_ends_in_time(hold: type[Asking]) -
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
-    assert attempt.ending is not None
-    assert "not written in time" in attempt.ending.message
+    assert attempt.result.ending is not None
+    assert "not written in time" in attempt.result.ending.message
 
 
 @pytest.mark.contract("B153")
@@ -211,7 +211,7 @@ def test_after_a_signal_deployments_go_back_side_by_side() -> None:
         player.hear(player.answer(effect))
     attempt = player.run()
     assert ends(attempt) == INTERRUPTED
-    assert {ref.name for ref in attempt.restored} == {"settings", "api", "web"}
+    assert {ref.name for ref in attempt.ledger.restored} == {"settings", "api", "web"}
 
 
 @pytest.mark.contract("B153", "B165")
@@ -262,10 +262,10 @@ def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
-    assert len(attempt.restored) == 3
-    images = {player.server.stored[ref].image for ref in attempt.rollouts}
+    assert len(attempt.ledger.restored) == 3
+    images = {player.server.stored[ref].image for ref in attempt.deployments.rollouts}
     assert images == {"shop/web:v1"}
-    assert not attempt.set_aside
+    assert not attempt.writes.set_aside
 
 
 @pytest.mark.contract("B153", "B165")
@@ -303,8 +303,8 @@ def test_verify_is_ended_by_a_signal_too() -> None:
     player.run_to(State.FOLLOWING)
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
-    assert attempt.ending is not None
-    assert attempt.ending.message == "the rollout was left as it is"
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.message == "the rollout was left as it is"
 
 
 @pytest.mark.contract("B34")
@@ -343,7 +343,7 @@ def test_one_of_two_superseded_and_a_signal_is_still_the_signal() -> None:
     server.edit(player.web, "kubectl-set", {image: "shop/web:v9"})
     player.news()
     assert ends(interrupted(player)) == INTERRUPTED
-    assert player.attempt.endings[player.web].outcome is Outcome.SUPERSEDED
+    assert player.attempt.result.endings[player.web].outcome is Outcome.SUPERSEDED
 
 
 def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
@@ -359,4 +359,4 @@ def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
     attempt = interrupted(player)
     assert attempt.now == STARTED_AT
     assert ends(attempt) == INTERRUPTED
-    assert attempt.endings[player.web].outcome is Outcome.SUPERSEDED
+    assert attempt.result.endings[player.web].outcome is Outcome.SUPERSEDED

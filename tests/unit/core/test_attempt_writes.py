@@ -182,7 +182,7 @@ def test_a_loss_that_is_told_after_the_budget_is_no_refusal(
     player.hold = ()
     attempt = player.run()
     if outcome is None:
-        assert player.web in attempt.written
+        assert player.web in attempt.ledger.written
         assert ends(attempt)[1] in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
     else:
         assert ends(attempt)[1] is outcome
@@ -250,7 +250,7 @@ def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
     player = Player(server, planned(server, config("a"), manifest("v1")))
     player.bend(Write, lambda p, effect: lost(p, effect, done=True), times=1)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.written[world.config_ref()].created
+    assert player.attempt.ledger.written[world.config_ref()].created
 
 
 @pytest.mark.contract("B129", "B162")
@@ -268,7 +268,7 @@ def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
 
     player.bend(Write, landed)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.attempt.written[world.config_ref()].created
+    assert player.attempt.ledger.written[world.config_ref()].created
     assert world.config_ref() not in server.stored
 
 
@@ -334,7 +334,7 @@ def test_what_the_server_wants_is_bounded_by_the_budget(
     sent_at: list[float] = []
 
     def shed(player: Player, effect: Write) -> AttemptEvent:
-        if player.attempt.leg is not leg:
+        if player.attempt.course.leg is not leg:
             return player.answer(effect)
         sent_at.append(player.attempt.now)
         return WriteUncertain(player.attempt.now, effect.effect_id, "429", 60.0)
@@ -352,7 +352,7 @@ def test_a_read_that_fails_between_two_writes_is_asked_again() -> None:
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
     player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")), times=3)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.first_write_at == STARTED_AT + 3.0
+    assert player.attempt.writes.first_write_at == STARTED_AT + 3.0
 
 
 @pytest.mark.contract("B23")
@@ -362,8 +362,8 @@ def test_rejected_before_anything_was_written_is_a_refusal() -> None:
     player = Player(server, planned(server, manifest("v2")))
     player.bend(Write, rejected)
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.REJECTED)
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.message == "deployment/web: no"
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.message == "deployment/web: no"
 
 
 @pytest.mark.contract("B32")
@@ -380,8 +380,8 @@ def test_rejected_after_others_were_written_takes_them_back() -> None:
         "configmap/settings",
     ]
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
-    assert player.attempt.ending is not None
-    assert player.attempt.ending.causes[0].reason is Reason.REJECTED
+    assert player.attempt.result.ending is not None
+    assert player.attempt.result.ending.causes[0].reason is Reason.REJECTED
 
 
 @pytest.mark.contract("B32")
@@ -403,8 +403,8 @@ def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
     player.bend(Write, rejected)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
     web, api = (one.ref for one in player.attempt.plan.targets)
-    assert player.attempt.endings[api].outcome is Outcome.VERIFIED
-    assert player.attempt.endings[api].reason is Reason.NO_CHANGE
+    assert player.attempt.result.endings[api].outcome is Outcome.VERIFIED
+    assert player.attempt.result.endings[api].reason is Reason.NO_CHANGE
     assert server.stored[web].image == "shop/web:v1"
 
 
@@ -432,7 +432,7 @@ def test_new_deployments_do_not_decide_whether_what_was_before_is_back(
     player.bend(Write, lambda p, e: p.answer(e), times=3)
     player.bend(Write, rejected)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    outcomes = {ref.name: one.outcome for ref, one in player.attempt.endings.items()}
+    outcomes = {ref.name: one.outcome for ref, one in player.attempt.result.endings.items()}
     assert outcomes == {"web": Outcome.ROLLED_BACK, "api": api, "zone": Outcome.REFUSED}
     stays = api is Outcome.INCONCLUSIVE
     assert (ref_of(NEW_ONES[0]) in server.stored) is stays
@@ -540,7 +540,7 @@ def test_a_part_goes_back_too_where_the_gate_itself_will_not_write(on_failure: O
     server = serving(config("a"))
     policy = Policy(on_failure=on_failure)
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
-    player.run(lambda attempt: world.config_ref() in attempt.written)
+    player.run(lambda attempt: world.config_ref() in attempt.ledger.written)
     server.edit(player.attempt.plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
@@ -577,7 +577,7 @@ def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
 
     def conflict(player: Player, effect: Write) -> AttemptEvent:
-        if player.attempt.leg is Leg.BACK or effect.ref.kind == "ConfigMap":
+        if player.attempt.course.leg is Leg.BACK or effect.ref.kind == "ConfigMap":
             return player.answer(effect)
         player.hear(Woke(player.attempt.now + 1.0))
         return WriteConflicted(player.attempt.now, effect.effect_id)
@@ -585,8 +585,8 @@ def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
     player.bend(Write, conflict, times=1000)
     attempt = player.run()
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    assert attempt.why_back is not None
-    assert attempt.why_back.causes[0].reason is Reason.TIMEOUT
+    assert attempt.result.why_back is not None
+    assert attempt.result.why_back.causes[0].reason is Reason.TIMEOUT
 
 
 # -- taking over, and several writes of one object -------------------------------------------------
@@ -611,7 +611,7 @@ def test_a_take_over_precedes_the_apply_and_is_no_rollout() -> None:
     assert (over.verb, apply.verb) == (Verb.TAKE_OVER, Verb.APPLY)
     assert over.resource_version is not None
     assert over.resource_version != apply.resource_version
-    assert player.attempt.written[ref].before is not None
+    assert player.attempt.ledger.written[ref].before is not None
 
 
 @pytest.mark.contract("B131", "B128")
@@ -634,8 +634,8 @@ def test_a_refusal_after_the_take_over_says_that_ownership_moved(taken: bool) ->
     player.bend(Write, rejected)
     attempt = player.run()
     assert ends(attempt) == (3, Outcome.REFUSED, Reason.REJECTED)
-    assert attempt.ending is not None
-    assert ("taken over" in attempt.ending.message) is taken
+    assert attempt.result.ending is not None
+    assert ("taken over" in attempt.result.ending.message) is taken
 
 
 def test_a_take_over_that_conflicts_takes_the_fields_as_they_are_by_then() -> None:
@@ -664,7 +664,7 @@ def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    written = player.attempt.written[ref]
+    written = player.attempt.ledger.written[ref]
     assert (written.before, written.forced) == (plan.before(ref), True)
     assert written.after.deployment is not None
     assert not written.after.deployment.paused
@@ -719,7 +719,7 @@ def test_a_rollback_whose_answer_was_lost_is_recognised(done: bool) -> None:
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     ref = player.web
     assert player.server.stored[ref].revision == 3
-    assert not player.attempt.departures
+    assert not player.attempt.interference.departures
 
 
 @pytest.mark.contract("B71", "B162")
@@ -779,7 +779,7 @@ def test_an_object_that_somebody_changed_since_is_left_alone() -> None:
     player.server.edit(world.config_ref(), "kubectl-edit", {"data.mode": "c"})
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert player.server.stored[world.config_ref()].leaves["data.mode"] == "c"
-    assert player.attempt.left_alone == (world.config_ref(),)
+    assert player.attempt.ledger.left_alone == (world.config_ref(),)
     assert "left" in [line.event for line in player.said]
 
 
@@ -802,7 +802,7 @@ def test_a_field_of_others_outside_the_template_is_dropped_from_the_rollback() -
     ref = player.web
     player.server.edit(ref, "scaler", {"spec.replicas": 6})
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.attempt.dropped_paths == (".spec.replicas",)
+    assert player.attempt.ledger.dropped_paths == (".spec.replicas",)
     assert not any(write.force for write in player.writes)
     assert player.server.stored[ref].leaves["spec.replicas"] == 6
     assert "dropped" in [line.event for line in player.said]
@@ -833,8 +833,8 @@ def test_a_field_of_others_inside_the_template_is_5() -> None:
     player.bend(Write, conflict)
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
-    assert attempt.ending is not None
-    assert attempt.ending.causes[-1].reason is Reason.CONFLICT
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.causes[-1].reason is Reason.CONFLICT
 
 
 def test_one_refused_restoration_does_not_keep_the_others() -> None:
@@ -846,6 +846,6 @@ def test_one_refused_restoration_does_not_keep_the_others() -> None:
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
     web = attempt.plan.targets[0].ref
     assert player.server.stored[web].image == "shop/web:v1"
-    assert attempt.endings[web].outcome is Outcome.ROLLED_BACK
-    assert attempt.ending is not None
-    assert attempt.ending.causes[-1].reason is Reason.FORBIDDEN
+    assert attempt.result.endings[web].outcome is Outcome.ROLLED_BACK
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.causes[-1].reason is Reason.FORBIDDEN

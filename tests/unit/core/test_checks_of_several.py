@@ -66,8 +66,8 @@ def test_a_check_goes_on_about_what_is_still_ours(
     player.bend(Write, overtaken)
     attempt = player.run()
     assert ends(attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert attempt.endings[named(player, "web")].outcome is Outcome.SUPERSEDED
-    assert attempt.endings[named(player, "api")].outcome is outcome
+    assert attempt.result.endings[named(player, "web")].outcome is Outcome.SUPERSEDED
+    assert attempt.result.endings[named(player, "api")].outcome is outcome
     assert [one.kind for one in conclusions(attempt)] == [said]
 
 
@@ -105,8 +105,8 @@ def test_a_doubt_about_one_is_no_doubt_about_the_other() -> None:
     player.measure = lambda ask: answer(0.0) if ask.check == "one" else answer()
     attempt = player.run()
     assert ends(attempt) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
-    assert attempt.endings[named(player, "web")].outcome is Outcome.VERIFIED
-    assert attempt.endings[named(player, "api")].outcome is Outcome.INCONCLUSIVE
+    assert attempt.result.endings[named(player, "web")].outcome is Outcome.VERIFIED
+    assert attempt.result.endings[named(player, "api")].outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.contract("B419")
@@ -135,4 +135,4 @@ def test_what_somebody_else_has_is_no_evidence_for_a_signal() -> None:
     player.news()
     player.pass_to(STARTED_AT + 6.0)
     player.hear(Interrupted(player.attempt.now, 15))
-    assert player.run().leg is Leg.FORWARD
+    assert player.run().course.leg is Leg.FORWARD

@@ -112,32 +112,34 @@ class Walk(RuleBasedStateMachine):
         for effect in effects:
             if isinstance(effect, Write):
                 self.check_write(effect, before)
-        if before is not None and before.leg is not after.leg:
+        if before is not None and before.course.leg is not after.course.leg:
             self.retreats += 1
-            assert (before.leg, after.leg) == (Leg.FORWARD, Leg.BACK)
+            assert (before.course.leg, after.course.leg) == (Leg.FORWARD, Leg.BACK)
         assert self.retreats <= 1, "at most one rollback"
-        entered = after.state is State.CONFIRMING and after.purpose is Purpose.FAILURE
-        if entered and after.leg is Leg.FORWARD:
-            self.suspected = dict(after.rollouts)
+        entered = after.course.state is State.CONFIRMING and after.course.purpose is Purpose.FAILURE
+        if entered and after.course.leg is Leg.FORWARD:
+            self.suspected = dict(after.deployments.rollouts)
         if after.ended and after.outcome is Outcome.VERIFIED:
-            assert after.leg is Leg.FORWARD, "what went back is not the new version"
+            assert after.course.leg is Leg.FORWARD, "what went back is not the new version"
             for ref, rollout in self.suspected.items():
-                seen = after.rollouts[ref].snapshot is not rollout.snapshot
-                failed = after.failures.get(ref)
+                seen = after.deployments.rollouts[ref].snapshot is not rollout.snapshot
+                failed = after.result.failures.get(ref)
                 assert seen or failed is None, "no success after failure without new evidence"
 
     def check_write(self, write: Write, before: Attempt | None) -> None:
         """A write is sent in WRITING alone, guarded, and never where nothing may be written."""
-        assert self.attempt.state is State.WRITING
-        assert before is None or before.verdict_at is None
-        assert write.ref not in self.attempt.departures, "what is somebody else's is left alone"
-        known = self.attempt.live.get(write.ref)
+        assert self.attempt.course.state is State.WRITING
+        assert before is None or before.result.verdict_at is None
+        assert write.ref not in self.attempt.interference.departures, (
+            "what is somebody else's is left alone"
+        )
+        known = self.attempt.ledger.live.get(write.ref)
         if known is not None:
             assert (write.uid, write.resource_version) == (known.uid, known.resource_version)
         else:
             assert self.attempt.plan.before(write.ref) is None
         policy = self.attempt.plan.policy
-        if self.attempt.leg is Leg.BACK:
+        if self.attempt.course.leg is Leg.BACK:
             assert not policy.observe
             assert policy.on_failure is not OnFailure.KEEP
 
@@ -146,7 +148,7 @@ class Walk(RuleBasedStateMachine):
     def take(self, kind: type[Asking] | None = None) -> Asking | None:
         """Take the first effect that is still awaited."""
         for effect in list(self.player.waiting):
-            awaited = effect.effect_id in self.attempt.outstanding
+            awaited = effect.effect_id in self.attempt.requests.outstanding
             if not awaited:
                 self.player.waiting.remove(effect)
             elif kind is None or isinstance(effect, kind):
@@ -275,8 +277,8 @@ class Walk(RuleBasedStateMachine):
             return
         attempt = self.attempt
         assert isinstance(hash(attempt), int)
-        assert attempt.state in TRANSITIONS[attempt.leg]
-        assert sum(isinstance(one, Write) for one in attempt.outstanding.values()) <= 1
+        assert attempt.course.state in TRANSITIONS[attempt.course.leg]
+        assert sum(isinstance(one, Write) for one in attempt.requests.outstanding.values()) <= 1
         assert attempt.ended or not math.isinf(wake_at(attempt)), "somebody has to wake it"
 
     def teardown(self) -> None:
@@ -307,17 +309,17 @@ class Walk(RuleBasedStateMachine):
     def check_end(self) -> None:
         """Hold the end to its bounds, and its code to what was done."""
         attempt = self.attempt
-        began_at = attempt.first_sent_at or attempt.started_at
+        began_at = attempt.writes.first_sent_at or attempt.course.started_at
         bake = attempt.plan.policy.bake_seconds
         assert attempt.now <= began_at + TIMEOUT + bake + ROLLBACK_TIMEOUT + 10.0
-        assert attempt.now <= attempt.interrupted_at + 5.0
-        assert attempt.ending is not None
-        assert set(attempt.endings) == {target.ref for target in attempt.plan.targets}
+        assert attempt.now <= attempt.interference.interrupted_at + 5.0
+        assert attempt.result.ending is not None
+        assert set(attempt.result.endings) == {target.ref for target in attempt.plan.targets}
         assert attempt.exit_code in (0, 3, 4, 5, 6, 8, 9, 143)
         if attempt.outcome is Outcome.REFUSED:
             assert not self.standing(), "refused is: nothing of ours is there"
         if attempt.outcome is Outcome.ROLLED_BACK:
-            assert len(self.server.changing) > 1 or attempt.why_back is not None
+            assert len(self.server.changing) > 1 or attempt.result.why_back is not None
 
 
 class LongWalk(Walk):

@@ -197,7 +197,7 @@ def test_a_part_of_the_manifest_does_not_return_beside_what_failed() -> None:
     assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
     attempt = part(pipeline, "crash", ROLLBACK, CONFIG, WEB)
     assert attempt.outcome is Outcome.ROLLBACK_FAILED
-    assert API in attempt.refusals
+    assert API in attempt.writes.refusals
 
 
 @pytest.mark.contract("B701")

@@ -20,9 +20,16 @@ FORWARD, BACK = Leg.FORWARD, Leg.BACK
 Moment = tuple[float, Leg, State]
 
 
-def at(now: float, leg: Leg, state: State, **more: Any) -> Attempt:
+def at(
+    now: float, leg: Leg, state: State, rollback_written_at: float | None = None, **course: Any
+) -> Attempt:
     """Return the attempt at a place and a time."""
-    return replace(BEGUN, now=now, leg=leg, state=state, **more)
+    return replace(
+        BEGUN,
+        now=now,
+        course=replace(BEGUN.course, leg=leg, state=state, **course),
+        writes=replace(BEGUN.writes, rollback_written_at=rollback_written_at),
+    )
 
 
 def course(*attempts: Attempt, since: float = 8.0) -> Phases:

@@ -106,7 +106,12 @@ def test_measurements_are_counted_by_kind_and_verdict() -> None:
         }
     )
     run = run_of()
-    run.moved(replace(ENDINGS["verified"]().attempt, checks=runs))
+    run.moved(
+        replace(
+            ENDINGS["verified"]().attempt,
+            health=replace(ENDINGS["verified"]().attempt.health, checks=runs),
+        )
+    )
     counted = values(read(samples_of(run)), f"{PREFIX}check_measurements_total", "kind", "verdict")
     assert {key: count for key, count in counted.items() if count} == {
         ("prometheus", "pass"): 8.0,
@@ -123,7 +128,10 @@ def test_a_scrape_while_an_attempt_ends_counts_it_once() -> None:
     """It reads in a thread of its own, at any moment: a counter never goes down."""
     check = Check("up", Http(HttpQuestion("https://web.example")))
     checks = FrozenMap({"up": CheckRun(check, 0.0, Tally(passes=3))})
-    attempt = replace(ENDINGS["verified"]().attempt, checks=checks)
+    attempt = replace(
+        ENDINGS["verified"]().attempt,
+        health=replace(ENDINGS["verified"]().attempt.health, checks=checks),
+    )
 
     class Scraped(RunMetrics):
         """Is scraped before and after each thing that it is told."""
@@ -171,7 +179,13 @@ def test_a_bug_in_mid_flight_ends_what_was_under_way() -> None:
     """Whatever the manifest says beside."""
     run = run_of()
     stage = ENDINGS["two-deployments"]()
-    run.moved(replace(stage.attempt, ending=None, state=type(stage.attempt.state).FOLLOWING))
+    run.moved(
+        replace(
+            stage.attempt,
+            result=replace(stage.attempt.result, ending=None),
+            course=replace(stage.attempt.course, state=type(stage.attempt.course.state).FOLLOWING),
+        )
+    )
     run.refused(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR)
     counted = values(read(samples_of(run)), f"{PREFIX}attempts_total", "deployment", "outcome")
     assert set(counted.values()) == {1.0}

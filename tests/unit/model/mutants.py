@@ -86,7 +86,7 @@ def no_confirming_read(patch: pytest.MonkeyPatch) -> None:
     confirming = triggers._confirming
 
     def at_once(attempt: Attempt, ruled: Rulings) -> Trigger | None:
-        success = attempt.purpose is Purpose.SUCCESS
+        success = attempt.course.purpose is Purpose.SUCCESS
         return Trigger.CONFIRMED if success else confirming(attempt, ruled)
 
     patch.setitem(triggers._BY_STATE, State.CONFIRMING, at_once)
@@ -111,9 +111,9 @@ def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
     """A write whose answer was lost is taken for one that was refused."""
 
     def refused(attempt: Attempt, _seconds: float) -> Attempt:
-        head = attempt.queue[0]
+        head = attempt.writes.queue[0]
         rejection = Rejection(head.ref, Reason.UNREACHABLE, CleanText("reset"))
-        return replace(attempt, rejection=rejection)
+        return replace(attempt, writes=replace(attempt.writes, rejection=rejection))
 
     patch.setattr(answers, "_kept_off", refused)
 
@@ -147,7 +147,7 @@ def forgotten_alarm(patch: pytest.MonkeyPatch) -> None:
     times = triggers._times
 
     def silent(attempt: Attempt) -> Collection[float]:
-        return () if attempt.state is State.CONFIRMING else tuple(times(attempt))
+        return () if attempt.course.state is State.CONFIRMING else tuple(times(attempt))
 
     patch.setattr(triggers, "_times", silent)
 

@@ -97,7 +97,9 @@ def test_s1_a_write_that_somebody_deleted_before_it_was_read_is_no_refusal() -> 
 def test_s1_a_rollback_that_was_done_is_known_by_its_template_alone() -> None:
     """Replicas that somebody else has set meanwhile do not make it theirs."""
     walk = Walk("never-ready")
-    back = (world for world in walk.course() if world.attempt and world.attempt.leg is Leg.BACK)
+    back = (
+        world for world in walk.course() if world.attempt and world.attempt.course.leg is Leg.BACK
+    )
     next(world for world in back if world.flights)
     walk.go("the server does the write", LOST, "somebody scales to 1")
     assert walk.ends() is Outcome.ROLLED_BACK

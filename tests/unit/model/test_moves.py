@@ -120,7 +120,7 @@ def test_without_contact_reads_fail_and_nothing_is_watched() -> None:
     passed = ("time passes", "time passes")
     world = go(first_world(CRASHING), *written, "contact is lost", *passed)
     assert "the Deployment is watched" not in [move.name for move in moves(world, CRASHING)]
-    assert running(go(world, "Read fails")).unreadable
+    assert running(go(world, "Read fails")).requests.unreadable
 
 
 def test_a_lagging_watch_changes_nothing_that_is_known() -> None:
@@ -137,5 +137,5 @@ def test_the_usual_course_rests_only_at_the_end() -> None:
     """It goes there and back, and nothing moves any more when all is quiet."""
     *_, last = course(CRASHING)
     attempt = running(last)
-    assert (attempt.leg, attempt.state) == (Leg.BACK, State.ENDED)
+    assert (attempt.course.leg, attempt.course.state) == (Leg.BACK, State.ENDED)
     assert moves(last, CRASHING) == []

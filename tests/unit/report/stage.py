@@ -125,7 +125,7 @@ class Stage:
 
     def _gone(self, workload: Workload) -> list[str]:
         """Return the uids of pods that the attempt knows and that are there no more."""
-        rollout = self.attempt.rollouts.get(workload.ref)
+        rollout = self.attempt.deployments.rollouts.get(workload.ref)
         known = rollout.snapshot.pods if rollout is not None else {}
         there = {pod.uid for other in self.workloads.values() for pod in other.core_pods()}
         return [uid for uid in known if uid not in there]
@@ -162,7 +162,7 @@ class Stage:
             if isinstance(effect, Announce):
                 self.timeline.append(effect)
                 continue
-            if effect.effect_id in self.attempt.outstanding:
+            if effect.effect_id in self.attempt.requests.outstanding:
                 self.hear(self._answer(effect))
 
     def _answer(self, effect: Effect) -> AttemptEvent:

@@ -147,10 +147,10 @@ def test_what_is_left_under_somebody_elses_deployment_has_advice() -> None:
 def test_an_object_of_which_nothing_returned_is_kept() -> None:
     """Others own all its fields, too: the apply that restores it leaves them all as they are."""
     stage = apply_rejected()
-    (ref,) = stage.attempt.restored
+    (ref,) = stage.attempt.ledger.restored
     assert action_on(stage, "ConfigMap") == "restored"
-    unmoved = stage.attempt.restored.put(ref, stage.attempt.written[ref].after)
-    stage.attempt = replace(stage.attempt, restored=unmoved)
+    unmoved = stage.attempt.ledger.restored.put(ref, stage.attempt.ledger.written[ref].after)
+    stage.attempt = replace(stage.attempt, ledger=replace(stage.attempt.ledger, restored=unmoved))
     assert action_on(stage, "ConfigMap") == "kept"
 
 
@@ -158,12 +158,15 @@ def test_an_object_of_which_nothing_returned_is_kept() -> None:
 def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
     """A version that stood already, and fails, is paused: nobody reads "unchanged" of it."""
     stage = paused()
-    (ref,) = stage.attempt.patched
-    written = stage.attempt.written[ref]
+    (ref,) = stage.attempt.ledger.patched
+    written = stage.attempt.ledger.written[ref]
     same = replace(written, before=written.after)
-    stage.attempt = replace(stage.attempt, written=stage.attempt.written.put(ref, same))
+    stage.attempt = replace(
+        stage.attempt,
+        ledger=replace(stage.attempt.ledger, written=stage.attempt.ledger.written.put(ref, same)),
+    )
     assert action_on(stage, "Deployment") == "changed"
-    stage.attempt = replace(stage.attempt, patched=())
+    stage.attempt = replace(stage.attempt, ledger=replace(stage.attempt.ledger, patched=()))
     assert action_on(stage, "Deployment") == "unchanged"
 
 

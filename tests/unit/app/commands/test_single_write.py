@@ -346,8 +346,8 @@ def recovered(
     resumed = SimpleNamespace(record=SimpleNamespace(command="apply"))
     ended = SimpleNamespace(
         outcome=whole,
-        endings=endings,
-        restored=dict.fromkeys(restored),
+        result=SimpleNamespace(endings=endings),
+        ledger=SimpleNamespace(restored=dict.fromkeys(restored)),
         plan=SimpleNamespace(resumed=resumed),
     )
     return cast("Attempt", ended)

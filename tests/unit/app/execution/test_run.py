@@ -93,7 +93,10 @@ def test_a_namespace_goes_whether_or_not_it_is_gone_already(
     clock = SimpleNamespace(start=lambda look, _: look(), wait=lambda *_: None)
     console = SimpleNamespace(going_namespaces=frozenset())
     ending = SimpleNamespace(reason=Reason.DELETED)
-    ended = SimpleNamespace(endings={deployment_ref("shop", "web"): ending}, signal_number=None)
+    ended = SimpleNamespace(
+        result=SimpleNamespace(endings={deployment_ref("shop", "web"): ending}),
+        interference=SimpleNamespace(signal_number=None),
+    )
     run._looked_around(
         cast("Clock", clock), cast("Client", None), cast("Console", console), cast("Attempt", ended)
     )

@@ -105,7 +105,7 @@ def test_a_bug_is_reported_as_such(run: Run) -> None:
     document = ended.document
     assert (ended.code, document["outcome"]) == (1, "internal-error")
     assert document["reason"] == "InternalError"
-    assert "KeyError in test_finishing.py:" in document["message"]
+    assert "KeyError in test_command_end.py:" in document["message"]
     assert "this is a bug of rollout-gate" in ended.err
     assert "sesame" not in ended.out + ended.err
     assert "Traceback" not in ended.err
@@ -245,7 +245,7 @@ def test_a_bug_in_an_adapter_ends_the_attempt(
     monkeypatch.setattr(adapter, "perform", perform)
     ended = gate("apply", file=[manifest(web())])
     document = assert_ended(ended, 1, "internal-error", "InternalError")
-    assert "AttributeError in test_finishing.py" in document["message"]
+    assert "AttributeError in test_command_end.py" in document["message"]
     assert (
         "broken off after writes to deployment/web: they stand as they are"
         in (document["warnings"])
@@ -270,7 +270,7 @@ def test_a_bug_that_ends_a_thread_is_told(
     stream = io.StringIO()
     world = replace(outside(), stdout=io.StringIO(), stderr=stream)
     assert concluded(world, "apply", settings, prepare) == 0
-    assert "watch-shop-Pod broke: KeyError in test_finishing.py" in stream.getvalue()
+    assert "watch-shop-Pod broke: KeyError in test_command_end.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
     assert threading.excepthook is before
 

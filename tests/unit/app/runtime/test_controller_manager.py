@@ -67,7 +67,9 @@ class Scene:
             progress=SimpleNamespace(complete=False, last_at=self.clock.seconds)
         )
         attempt = SimpleNamespace(
-            state=state, leg=leg, rollouts={"web": rollout}, departures=frozenset()
+            course=SimpleNamespace(state=state, leg=leg),
+            deployments=SimpleNamespace(rollouts={"web": rollout}),
+            interference=SimpleNamespace(departures=frozenset()),
         )
         self.watch.moved(cast("Attempt", attempt))
 

@@ -54,7 +54,7 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> Pushes:
 def delivered(ending: str, late_seconds: float) -> _Delivery:
     """Return the delivery of a run whose attempt ended so, that long after a signal to it."""
     attempt = ENDINGS[ending]().attempt
-    clock = VirtualClock(min(attempt.interrupted_at, attempt.now))
+    clock = VirtualClock(min(attempt.interference.interrupted_at, attempt.now))
     world = replace(outside(), clock=clock)
     settings = Settings.model_validate({"pushgateway": GATEWAY})
     run = RunMetrics(About("apply", "1.2.3"), clock)
@@ -136,7 +136,7 @@ def test_a_bug_of_metrics_changes_no_verdict(
     file = str(tmp_path / "gate.prom")
     ended = gate("apply", file=[manifest(web())], metrics_textfile=file)
     assert_ended(ended, 0, "verified", "Complete")
-    assert "metrics: KeyError in test_metering.py:" in ended.err
+    assert "metrics: KeyError in test_metrics.py:" in ended.err
     assert "sesame" not in ended.err
     assert json.loads(ended.out)["exit_code"] == 0
 

@@ -101,7 +101,7 @@ def test_a_verified_end_says_what_is_not_as_written(
     player.run_to(State.CONFIRMING)
     attempt = meddled(player, meddle)
     assert ends(attempt) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert dict(attempt.findings) == {SETTINGS: found, player.web: AS_WRITTEN}
+    assert dict(attempt.ledger.findings) == {SETTINGS: found, player.web: AS_WRITTEN}
     lines = list(differences(attempt))
     assert [said in line for line in lines] == ([True] if said else [])
     assert [line.message for line in player.said if line.event == "differs"] == lines
@@ -117,7 +117,7 @@ def test_a_rollback_says_what_others_made_of_what_it_restored(
     player.run_to(State.CONFIRMING, Leg.BACK)
     attempt = meddled(player, meddle)
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert attempt.findings[SETTINGS] == found
+    assert attempt.ledger.findings[SETTINGS] == found
     assert [said in line for line in differences(attempt)] == ([True] if said else [])
 
 
@@ -137,9 +137,9 @@ def test_a_restoration_that_the_server_alters_is_5() -> None:
     player.bend(Write, partial(altered, mode="pinned"))
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
-    assert attempt.findings[SETTINGS] == Finding(FindingKind.NOT_AS_SENT, (), ("data.mode",))
-    assert attempt.ending is not None
-    for ending in (attempt.ending, attempt.endings[player.web]):
+    assert attempt.ledger.findings[SETTINGS] == Finding(FindingKind.NOT_AS_SENT, (), ("data.mode",))
+    assert attempt.result.ending is not None
+    for ending in (attempt.result.ending, attempt.result.endings[player.web]):
         assert [cause.reason for cause in ending.causes][-1] is Reason.NOT_RESTORED
         assert "configmap/settings: the server keeps another data.mode" in ending.causes[-1].message
 
@@ -151,7 +151,7 @@ def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
     player.bend(Write, partial(altered, mode="B"))
     attempt = player.run()
     assert ends(attempt)[0] == 0
-    assert attempt.findings[SETTINGS] == AS_WRITTEN
+    assert attempt.ledger.findings[SETTINGS] == AS_WRITTEN
 
 
 @pytest.mark.contract("B145")
@@ -167,10 +167,10 @@ def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
     player.news()
     attempt = player.run()
     assert attempt.outcome is Outcome.SUPERSEDED
-    assert attempt.findings[SETTINGS] == AS_WRITTEN
+    assert attempt.ledger.findings[SETTINGS] == AS_WRITTEN
     kinds = {None: FindingKind.RECREATED, True: FindingKind.DELETED, False: FindingKind.CHANGED}
-    assert attempt.findings[player.web].kind is kinds[gone]
-    is_there = attempt.findings[player.web].kind is not FindingKind.DELETED
+    assert attempt.ledger.findings[player.web].kind is kinds[gone]
+    is_there = attempt.ledger.findings[player.web].kind is not FindingKind.DELETED
     end = "beside somebody else's deployment/web" if is_there else "though deployment/web is gone"
     assert list(differences(attempt)) == [
         f"configmap/settings still has what this run wrote, {end}"
@@ -198,7 +198,7 @@ def test_a_failure_that_is_kept_is_looked_at_too() -> None:
     player.run_to(State.CONFIRMING)
     attempt = meddled(player, remove)
     assert ends(attempt)[0] == 6
-    assert attempt.findings[SETTINGS] == DELETED
+    assert attempt.ledger.findings[SETTINGS] == DELETED
 
 
 @pytest.mark.contract("B49")
@@ -210,11 +210,11 @@ def test_a_rejected_apply_is_looked_at_too() -> None:
         return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
 
     player = rolling_out(Policy(on_failure=OnFailure.KEEP, takes_back_parts=False))
-    player.run(lambda attempt: SETTINGS in attempt.written)
+    player.run(lambda attempt: SETTINGS in attempt.ledger.written)
     player.bend(Write, refused)
     attempt = player.run()
     assert ends(attempt) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
-    assert dict(attempt.findings) == {SETTINGS: DELETED}
+    assert dict(attempt.ledger.findings) == {SETTINGS: DELETED}
 
 
 @pytest.mark.contract("B49", "B133")
@@ -235,7 +235,7 @@ def test_what_the_rollback_left_alone_is_said_as_it_is(meddle: Meddle, said: str
 
 def held(player: Player, effect: Read, *finalizers: str) -> ReadBack:
     """Answer a read with the object as it is while it is being deleted."""
-    live = player.server.read(effect.ref) or player.attempt.left[effect.ref].answer
+    live = player.server.read(effect.ref) or player.attempt.ledger.left[effect.ref].answer
     fact = Known(deleting(live, *finalizers))
     return ReadBack(player.attempt.now, effect.effect_id, fact)
 
@@ -267,7 +267,9 @@ def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...]) -> No
     player.bend(Read, lambda p, e: held(p, e, *finalizers))
     attempt = player.run()
     assert ends(attempt)[0] == 4
-    assert attempt.findings[SETTINGS] == Finding(FindingKind.BEING_DELETED, finalizers=finalizers)
+    assert attempt.ledger.findings[SETTINGS] == Finding(
+        FindingKind.BEING_DELETED, finalizers=finalizers
+    )
     (line,) = differences(attempt)
     assert "not gone yet, though this run deleted it" in line
     assert all(name in line for name in finalizers)
@@ -278,7 +280,7 @@ def test_what_is_pruned_and_gone_needs_no_word() -> None:
     """Deleted is deleted."""
     attempt = pruning().run()
     assert ends(attempt)[0] == 4
-    assert attempt.findings[SETTINGS] == DELETED
+    assert attempt.ledger.findings[SETTINGS] == DELETED
     assert list(differences(attempt)) == []
 
 
@@ -301,7 +303,7 @@ def test_a_first_deployment_that_is_deleted_is_looked_at() -> None:
     player = Player(server, planned(server, manifest("v1"), policy=policy))
     attempt = player.run()
     assert ends(attempt)[0] == 6
-    assert dict(attempt.findings) == {player.web: DELETED}
+    assert dict(attempt.ledger.findings) == {player.web: DELETED}
 
 
 # -- bounds ----------------------------------------------------------------------------------------
@@ -315,7 +317,7 @@ def test_each_other_object_is_read_once_and_no_deployment() -> None:
     others = [config("b", name) for name in ("one", "two", "three")]
     player = Player(server, planned(server, *others, manifest("v2")))
     player.hold = (Read,)
-    player.run(lambda attempt: attempt.state is State.CONFIRMING)
+    player.run(lambda attempt: attempt.course.state is State.CONFIRMING)
     player.hold = ()
     before = len(player.sent)
     player.run()
@@ -339,10 +341,10 @@ def test_what_cannot_be_read_decides_nothing(why: str) -> None:
         player.bend(Read, lambda *_: None)
     attempt = player.run()
     assert ends(attempt)[0] == 0
-    assert attempt.findings[SETTINGS].kind is FindingKind.UNREAD
+    assert attempt.ledger.findings[SETTINGS].kind is FindingKind.UNREAD
     (line,) = differences(attempt)
     assert line.startswith("configmap/settings could not be read again after this run wrote it: ")
-    assert attempt.now - (attempt.verdict_at or 0.0) <= INSPECTION_SECONDS
+    assert attempt.now - (attempt.result.verdict_at or 0.0) <= INSPECTION_SECONDS
 
 
 @pytest.mark.contract("B49", "B153")
@@ -354,8 +356,8 @@ def test_a_signal_ends_the_look_and_not_the_verdict() -> None:
     player.bend(Read, lambda p, _: Interrupted(p.attempt.now, signal.SIGINT))
     attempt = player.run()
     assert ends(attempt)[0] == 0
-    assert attempt.now == attempt.verdict_at
-    assert attempt.findings[SETTINGS].kind is FindingKind.UNREAD
+    assert attempt.now == attempt.result.verdict_at
+    assert attempt.ledger.findings[SETTINGS].kind is FindingKind.UNREAD
 
 
 @pytest.mark.contract("B49", "B163")
@@ -365,8 +367,11 @@ def test_the_look_keeps_within_the_budgets() -> None:
     player.run_to(State.CONFIRMING)
     inspecting = replace(
         player.attempt,
-        state=State.INSPECTING,
-        inspecting_since=player.attempt.leg_ends_at + OVERTIME_SECONDS - 0.5,
+        course=replace(
+            player.attempt.course,
+            state=State.INSPECTING,
+            inspecting_since=player.attempt.leg_ends_at + OVERTIME_SECONDS - 0.5,
+        ),
     )
     assert inspecting.inspection_ends_at == inspecting.gives_up_at
 
@@ -383,7 +388,7 @@ def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> Non
         player.hear(event)
     attempt = player.run()
     assert attempt.outcome in (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-    assert {found.kind for found in attempt.findings.values()} == {FindingKind.UNREAD}
+    assert {found.kind for found in attempt.ledger.findings.values()} == {FindingKind.UNREAD}
     assert list(differences(attempt)) == []
 
 
@@ -555,7 +560,10 @@ def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
     """Its number of replicas is no part of a version, and what was not read shows nothing."""
     player = rolling_out()
     attempt = player.run()
-    attempt = replace(attempt, findings=attempt.findings.put(player.web, found))
+    attempt = replace(
+        attempt,
+        ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(player.web, found)),
+    )
     [closing] = closed_of(attempt).deployments
     [version] = closing.versions
     assert (version.verified, version.is_unjudged) == (is_remembered, not is_remembered)

@@ -265,7 +265,7 @@ def test_one_that_was_deleted_leaves_the_others_to_their_end() -> None:
     assert player.attempt.exit_code == 8
     assert api not in server.stored
     assert images(server) == {"shop/web:v1"}
-    assert player.attempt.endings[ref_of(manifest("v2"))].outcome is Outcome.ROLLED_BACK
+    assert player.attempt.result.endings[ref_of(manifest("v2"))].outcome is Outcome.ROLLED_BACK
 
 
 def test_scaling_and_additions_take_nothing_over() -> None:
@@ -376,7 +376,7 @@ def test_recover_prunes_only_what_the_attempt_made(theirs: bool) -> None:
 def assert_taken_back_beside_new(server: Server, record: Record) -> None:
     """Finish a record, and assert that what was there before is back: 4, and one never was."""
     last = finished(server, record).attempt
-    outcomes = {ref.name: one.outcome for ref, one in last.endings.items()}
+    outcomes = {ref.name: one.outcome for ref, one in last.result.endings.items()}
     assert ends(last)[:2] == (4, Outcome.ROLLED_BACK), outcomes
     assert outcomes["zone"] is Outcome.REFUSED
 
@@ -395,7 +395,7 @@ def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
     plan = resumed(server, record)
     assert plan is not None
     player = Player(server, plan)
-    player.run(lambda attempt: attempt.state.value == "baking")
+    player.run(lambda attempt: attempt.course.state.value == "baking")
     player.behave("crash")
     player.run()
     assert player.attempt.exit_code == 4
@@ -418,8 +418,8 @@ def test_what_is_not_kept_ends_with_5() -> None:
     assert ends(player.attempt)[:2] == (5, Outcome.ROLLBACK_FAILED)
     assert images(server) == {"shop/web:v1"}
     assert server.stored[config_ref()].leaves["data.mode"] == "b"
-    assert player.attempt.ending is not None
-    assert any("in no record" in cause.message for cause in player.attempt.ending.causes)
+    assert player.attempt.result.ending is not None
+    assert any("in no record" in cause.message for cause in player.attempt.result.ending.causes)
 
 
 # -- whose an object is ----------------------------------------------------------------------------

@@ -59,8 +59,8 @@ def test_a_key_that_somebody_changed_stands_and_the_others_return() -> None:
     player.server.edit(world.config_ref(), "them", {"data.level": "9"})
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "level": "9"}
-    assert player.attempt.dropped_paths == (".data.level",)
-    assert world.config_ref() in player.attempt.restored
+    assert player.attempt.ledger.dropped_paths == (".data.level",)
+    assert world.config_ref() in player.attempt.ledger.restored
     assert not any(write.force for write in player.writes)
 
 
@@ -71,7 +71,7 @@ def test_a_key_that_only_the_failed_version_had_goes_unless_somebody_changed_it(
     player.server.edit(world.config_ref(), "them", {"data.new": "9"})
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "new": "9"}
-    assert player.attempt.dropped_paths == (".data.new",)
+    assert player.attempt.ledger.dropped_paths == (".data.new",)
 
 
 @pytest.mark.contract("B132")
@@ -82,7 +82,7 @@ def test_a_key_that_another_run_of_the_gate_added_stays() -> None:
     attempt = player.run()
     assert ends(attempt) == BACK
     assert data_of(player.server) == {**BEFORE, "theirs": "9"}
-    assert dict(attempt.kept_paths) == {world.config_ref(): (".data.theirs",)}
+    assert dict(attempt.ledger.kept_paths) == {world.config_ref(): (".data.theirs",)}
     [warning] = [line for line in remarks(attempt) if "kept" in line]
     assert ".data.theirs of configmap/settings" in warning
 
@@ -104,7 +104,7 @@ def test_a_value_that_another_run_of_the_gate_changed_is_left() -> None:
     player.server.put(settings({**AFTER, "level": "9", "theirs": "9"}))
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**AFTER, "level": "9", "theirs": "9"}
-    assert player.attempt.left_alone == (world.config_ref(),)
+    assert player.attempt.ledger.left_alone == (world.config_ref(),)
 
 
 @pytest.mark.contract("B132")
@@ -163,7 +163,7 @@ def test_another_run_of_our_own_is_left_alone_as_a_whole() -> None:
     player.server.put(settings({**AFTER, "level": "9"}))
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**AFTER, "level": "9"}
-    assert player.attempt.left_alone == (world.config_ref(),)
+    assert player.attempt.ledger.left_alone == (world.config_ref(),)
 
 
 @pytest.mark.contract("B140")

@@ -101,7 +101,7 @@ def test_moments_close_together_are_one() -> None:
 def test_a_long_course_is_thinned_out() -> None:
     """Its first moment and its last two are kept, and it never goes beyond its bound."""
     attempt = following().attempt
-    (ref,) = attempt.rollouts
+    (ref,) = attempt.deployments.rollouts
     course = Course()
     for step in range(5 * MOST_SAMPLES):
         course = course.seen(_wanting(attempt, step))
@@ -114,13 +114,15 @@ def test_a_long_course_is_thinned_out() -> None:
 
 def _wanting(attempt: Attempt, step: int) -> Attempt:
     """Return the attempt `step` seconds later, with as many pods wanted."""
-    (ref,) = attempt.rollouts
-    rollout = attempt.rollouts[ref]
+    (ref,) = attempt.deployments.rollouts
+    rollout = attempt.deployments.rollouts[ref]
     live = rollout.snapshot.live
     assert live is not None
     snapshot = replace(rollout.snapshot, deployment=Known(replace(live, replicas=step)))
-    rollouts = attempt.rollouts.put(ref, replace(rollout, snapshot=snapshot))
-    return replace(attempt, now=attempt.now + step, rollouts=rollouts)
+    rollouts = attempt.deployments.rollouts.put(ref, replace(rollout, snapshot=snapshot))
+    return replace(
+        attempt, now=attempt.now + step, deployments=replace(attempt.deployments, rollouts=rollouts)
+    )
 
 
 @pytest.mark.contract("B566")
@@ -135,7 +137,7 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
         what = Measurement(kind, CleanText("x"), float(step))
         measured = replace(run, last=what, last_at=attempt.now + step)
         checks = FrozenMap({check.name: measured})
-        course = course.seen(replace(attempt, checks=checks))
+        course = course.seen(replace(attempt, health=replace(attempt.health, checks=checks)))
     found = course.measured["errors"]
     assert len(found) <= MOST_SAMPLES
     assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
@@ -151,7 +153,11 @@ def test_no_number_that_json_lacks() -> None:
     stage = following()
     what = Measurement(Kind.FAIL, CleanText("+Inf"), float("inf"))
     run = replace(CheckRun.start(check, 0.0), last=what, last_at=101.0)
-    stage.course = stage.course.seen(replace(stage.attempt, checks=FrozenMap({"errors": run})))
+    stage.course = stage.course.seen(
+        replace(
+            stage.attempt, health=replace(stage.attempt.health, checks=FrozenMap({"errors": run}))
+        )
+    )
     (found,) = history([check], run_of(stage))["checks"]
     assert [(one["verdict"], one["value"]) for one in found["samples"]] == [("fail", None)]
 

@@ -378,9 +378,14 @@ def test_an_interrupt_before_new_pods_is_no_baseline() -> None:
 def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
     """Two went back, one of them serves again."""
     stage = two_failed()
-    first = next(iter(stage.attempt.endings))
-    serves = replace(stage.attempt.endings[first], outcome=Outcome.ROLLED_BACK)
-    stage.attempt = replace(stage.attempt, endings=stage.attempt.endings.put(first, serves))
+    first = next(iter(stage.attempt.result.endings))
+    serves = replace(stage.attempt.result.endings[first], outcome=Outcome.ROLLED_BACK)
+    stage.attempt = replace(
+        stage.attempt,
+        result=replace(
+            stage.attempt.result, endings=stage.attempt.result.endings.put(first, serves)
+        ),
+    )
     result = of(stage)
     assert [d["outcome"] for d in result["deployments"]] == ["rolled-back", "rollback-failed"]
     assert result["rollback"] is not None

@@ -84,7 +84,7 @@ def test_the_evidence_is_bounded() -> None:
 
 
 def _with_evidence(stage: Stage, many: tuple[Evidence, ...]) -> Stage:
-    stage.attempt = replace(stage.attempt, evidence=many)
+    stage.attempt = replace(stage.attempt, result=replace(stage.attempt.result, evidence=many))
     return stage
 
 

@@ -76,18 +76,28 @@ def test_an_autoscaler_that_nobody_crosses_is_not_told() -> None:
 def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
     """A hot fix by hand must not vanish unseen, not even with --force-conflicts."""
     attempt = verified().attempt
-    ((ref, written),) = attempt.written.items()
+    ((ref, written),) = attempt.ledger.written.items()
     assert written.before is not None
     theirs = managed_by("kubectl-edit", manifest("web", "shop/web:1"), "Update")
     managed = Body.of({"managedFields": [theirs]})
     before = replace(written.before, managed=managed)
     forced = replace(written, before=before, forced=True)
-    found = remarks(replace(attempt, written=FrozenMap({ref: forced})))
+    found = remarks(
+        replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: forced})))
+    )
     assert len(found) == 1
     assert found[0].startswith("deployment/web: spec.")
     assert found[0].endswith(" taken from kubectl-edit")
     shared = Body.of({"managedFields": [*written.after.managed.thaw()["managedFields"], theirs]})
     kept = replace(forced, after=replace(written.after, managed=shared))
-    assert remarks(replace(attempt, written=FrozenMap({ref: kept}))) == []
+    assert (
+        remarks(replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: kept}))))
+        == []
+    )
     unforced = replace(forced, forced=False)
-    assert remarks(replace(attempt, written=FrozenMap({ref: unforced}))) == []
+    assert (
+        remarks(
+            replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: unforced})))
+        )
+        == []
+    )

@@ -85,7 +85,7 @@ def test_on_the_way_back_it_says_which_version_failed() -> None:
 def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
     """Its version was in order."""
     stage = two_deployments()
-    attempt = replace(stage.attempt, state=State.FOLLOWING)
+    attempt = replace(stage.attempt, course=replace(stage.attempt.course, state=State.FOLLOWING))
     view = attempt_view(attempt, attempt.now, STARTED_AT)
     by_name = {each.name: {one.role for one in each.replica_sets} for each in view.deployments}
     assert "failed" not in by_name["deployment/api"]
@@ -133,7 +133,9 @@ def test_checks_show_their_value_and_their_bound() -> None:
     for number, what in enumerate((passed("0.1 is <= 0.5", 0.1), failed("2 is not <= 0.5", 2.0))):
         tick = Tick(number, attempt.now)
         run = run.asked(tick).measured(tick, attempt.now, what)
-    attempt = replace(attempt, plan=plan, checks=FrozenMap({"errors": run}))
+    attempt = replace(
+        attempt, plan=plan, health=replace(attempt.health, checks=FrozenMap({"errors": run}))
+    )
     errors, smoke = attempt_view(attempt, attempt.now, STARTED_AT).checks
     assert (errors.value, errors.bound, errors.often) == ("2", "<= 0.5", "1 passed, 1 failed")
     assert errors.mark is Mark.BAD
@@ -143,7 +145,7 @@ def test_checks_show_their_value_and_their_bound() -> None:
 def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     """With its verdict as what is being done; before it was read, that it was not."""
     stage = half_way()
-    (rollout,) = stage.attempt.rollouts.values()
+    (rollout,) = stage.attempt.deployments.rollouts.values()
     view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
     assert [each.role for each in view.deployments[0].replica_sets] == ["new", "old"]
@@ -153,7 +155,13 @@ def test_what_is_not_there_yet_is_said() -> None:
     """A first deployment has nothing to show before its write."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:1")], exists=False)
-    before = replace(stage.attempt, rollouts=type(stage.attempt.rollouts)(), state=State.WRITING)
+    before = replace(
+        stage.attempt,
+        deployments=replace(
+            stage.attempt.deployments, rollouts=type(stage.attempt.deployments.rollouts)()
+        ),
+        course=replace(stage.attempt.course, state=State.WRITING),
+    )
     view = attempt_view(before, before.now, STARTED_AT)
     assert view.phase == "applying"
     assert view.deployments[0].words == "does not exist"
@@ -164,4 +172,8 @@ def test_every_state_has_its_words() -> None:
     attempt = half_way().attempt
     for leg in Leg:
         for state in State:
-            assert attempt_view(replace(attempt, leg=leg, state=state), 110.0, STARTED_AT).phase
+            assert attempt_view(
+                replace(attempt, course=replace(attempt.course, leg=leg, state=state)),
+                110.0,
+                STARTED_AT,
+            ).phase

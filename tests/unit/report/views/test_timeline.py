@@ -57,7 +57,7 @@ def test_a_heartbeat_while_baking_counts_down() -> None:
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:1")], Policy(bake_seconds=60.0))
     stage.show(0.5)
-    told = waiting_for(stage.attempt, stage.attempt.baked_since + 20.0)
+    told = waiting_for(stage.attempt, stage.attempt.course.baked_since + 20.0)
     assert told == "complete; watching for another 40 s"
 
 
@@ -82,7 +82,7 @@ def test_many_deployments_are_counted_not_listed() -> None:
 def test_a_stranger_is_not_waited_for() -> None:
     """A Deployment that somebody else took over has left the attempt."""
     stage = ENDINGS["superseded"]()
-    assert deployment_ref("shop", "web") in stage.attempt.departures
+    assert deployment_ref("shop", "web") in stage.attempt.interference.departures
     assert waiting_for(stage.attempt, stage.attempt.now) == "done"
 
 

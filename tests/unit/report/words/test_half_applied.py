@@ -54,7 +54,7 @@ def meddled(fields: dict[str, Any] | None, *bodies: Mapping[str, Any]) -> Player
     """Let somebody change `web`, or delete it, right before it is written."""
     server = serving("web", "api")
     player = Player(server, planned(server, *bodies))
-    player.run(lambda attempt: config_ref() in attempt.written)
+    player.run(lambda attempt: config_ref() in attempt.ledger.written)
     if fields is None:
         server.remove(WEB)
     else:
@@ -237,7 +237,7 @@ def test_what_was_never_written_neither_ran_nor_failed(name: str) -> None:
 def test_nothing_is_waited_for_that_needs_no_rollback(name: str) -> None:
     """What was never written and serves as before is complete, also where it is paused."""
     player = CASES[name][0]()
-    assert player.attempt.now - player.attempt.leg_at < 1.0
+    assert player.attempt.now - player.attempt.course.leg_at < 1.0
 
 
 @pytest.mark.contract("B32")
@@ -248,7 +248,7 @@ def test_what_was_paused_before_is_no_failed_rollback() -> None:
     server.control(API)
     player = cut_off(server, *TWO)
     assert (player.attempt.exit_code, server.stored[config_ref()].leaves["data.mode"]) == (4, "a")
-    assert player.attempt.now - player.attempt.leg_at < 1.0
+    assert player.attempt.now - player.attempt.course.leg_at < 1.0
 
 
 @pytest.mark.contract("B182")

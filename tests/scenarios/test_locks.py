@@ -23,6 +23,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, quota, settings, web
+from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
@@ -381,6 +382,23 @@ def test_a_preflight_only_looks(scene: Scene, program: PlayedGate) -> None:
             assert looked.duration_seconds < 5
             assert "deployment/web is locked by" in looked.stderr
         first.kill()
+
+
+@pytest.mark.contract("B527", "B530")
+def test_attempts_without_a_deployment_are_named_by_their_objects(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """`locks` names the command that finishes them, `recover` says what each was about."""
+    for letter in "ab":
+        maps = [manifests.config_map(f"{letter}{number}", {"mode": "one"}) for number in range(12)]
+        with program.start("apply", "-f", scene.manifest(*maps)) as running:
+            running.wait_for_line(f"applied +configmap/{letter}1 ")
+            running.kill()
+    shown = program("locks").stdout
+    assert shown.count("is unfinished; to finish it: rollout-gate recover") == 2
+    finished = program("recover").stderr
+    for letter in "ab":
+        assert f"configmap/{letter}0 and 11 more: " in finished
 
 
 @pytest.mark.contract("B527", "B528")

@@ -50,7 +50,7 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
 def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
     """Yield how to finish what attempts left open that are no longer at it."""
     for row in rows:
-        if row.unfinished and row.state != "held" and row.locks.startswith(_DEPLOYMENT):
+        if row.unfinished and row.state != "held":
             command = _recovery(session.connection.cluster, row.locks, row.namespace)
             if row.state == LockState.RELEASED:
                 yield (

@@ -218,11 +218,18 @@ def _tell_error(recovery: Recovery, ends: _Ends, error: GateError) -> None:
 def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
     everywhere = recovery.settings.all_namespaces
     for attempt in ended:
-        targets = ", ".join(
-            f"{target.ref} in {target.ref.namespace}" if everywhere else str(target.ref)
-            for target in attempt.plan.targets
-        )
-        recovery.console.note(RECOVERED, f"{targets}: {attempt.outcome.value}")
+        said = f"{_written_by(attempt, everywhere=everywhere)}: {attempt.outcome.value}"
+        recovery.console.note(RECOVERED, said)
+
+
+def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
+    """Name what an attempt was about: its Deployments, else its first object and their count."""
+    followed = [target.ref for target in attempt.plan.targets]
+    objects = followed or [planned.ref for planned in attempt.plan.objects]
+    named = followed or objects[:1]
+    names = ", ".join(f"{ref} in {ref.namespace}" if everywhere else str(ref) for ref in named)
+    more = len(objects) - len(named)
+    return f"{names} and {more} more" if more else names
 
 
 def _taken(

@@ -39,8 +39,13 @@ def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
         namespace = next((ref.namespace for ref in (*followed, *_objects(plan))), "")
         names = [ref.name for ref in followed[:1]]
         return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
-    if not followed:
+    if not followed and plan.command == "apply":
         return "apply again"
+    if not followed:
+        refs = _objects(plan)
+        namespace = next((ref.namespace for ref in refs), "")
+        names = [ref.name for ref in refs if ref.namespace == namespace][:1]
+        return cluster.command("rollout-gate", "status", *names, namespace=namespace)
     first = followed[0]
     names = [ref.name for ref in followed if ref.namespace == first.namespace]
     return cluster.command("rollout-gate", "verify", *names, namespace=first.namespace)

@@ -36,7 +36,7 @@ class Ending:
         end = self.ends[lock]
         if isinstance(end, GateError):
             raise end
-        return SimpleNamespace(outcome=end, plan=SimpleNamespace(targets=()))
+        return SimpleNamespace(outcome=end, plan=SimpleNamespace(targets=(), objects=()))
 
     def all(self, monkeypatch: pytest.MonkeyPatch) -> Attempt:
         """Finish what is left of records that all stand under the locks of one attempt."""

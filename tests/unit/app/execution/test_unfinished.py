@@ -55,6 +55,15 @@ def test_it_says_what_stands_and_what_goes_on_from_there(
 
 
 @pytest.mark.contract("B752")
+def test_after_a_pause_one_looks_at_what_stands() -> None:
+    """An apply is refused where the pause was written; nothing of it can be recovered."""
+    write = PlannedWrite(WEB, Verb.MERGE, Body.of({}))
+    plan = Plan("pause", (), (PlannedObject(WEB, Absent(), None),), (write,), Policy())
+    line = unfinished(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
+    assert line.endswith("next: rollout-gate status web -n shop --context prod")
+
+
+@pytest.mark.contract("B752")
 def test_before_the_first_write_it_says_so() -> None:
     """There is nothing to go on from."""
     assert said() == "SIGINT ended it at once: nothing was written"

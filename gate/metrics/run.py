@@ -194,7 +194,7 @@ def _places_of_plan(attempt: Attempt) -> tuple[Place, ...]:
 
 def _places_of(refs: Collection[Ref]) -> tuple[Place, ...]:
     """Return the Deployments among some objects; without any, the first namespace there is."""
-    deployments = sorted({(ref.namespace, ref.name) for ref in refs if ref.kind == "Deployment"})
+    deployments = sorted({(ref.namespace, ref.name) for ref in refs if ref.is_deployment})
     namespaces = sorted({ref.namespace for ref in refs} - {""})
     return tuple(deployments) or ((namespaces[0] if namespaces else "", ""),)
 

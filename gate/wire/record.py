@@ -85,7 +85,7 @@ def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str
 
 
 def _is_judged(one: Kept) -> bool:
-    return one.ref.kind == "Deployment"
+    return one.ref.is_deployment
 
 
 def _without(record: Record, refs: Collection[Ref], why: str) -> Record:

@@ -286,11 +286,7 @@ def _is_back(ended: Attempt, ref: Ref) -> bool:
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
-    return ending is not None and bool(restored) and not any(map(_is_deployment, restored))
-
-
-def _is_deployment(ref: Ref) -> bool:
-    return ref.kind == "Deployment"
+    return ending is not None and bool(restored) and not any(one.is_deployment for one in restored)
 
 
 def locks(

@@ -71,7 +71,7 @@ def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
 
 
 def _deployments(history: History) -> set[Ref]:
-    return {ref for one in history.once_verified for ref in one.members if ref.kind == "Deployment"}
+    return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
 
 
 def undo(session: Session, settings: Settings, name: str, console: Console, claim: Claim) -> Ready:
@@ -297,7 +297,7 @@ def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | 
     if body is None:
         return None
     complete = with_values(body, None)
-    if complete is not None or ref.kind != "Deployment":
+    if complete is not None or not ref.is_deployment:
         return complete
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)

@@ -190,7 +190,7 @@ def looked(
     """Look at the locks of Deployments without taking them; say who holds one."""
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
-    for ref in sorted(ref for ref in refs if ref.kind == "Deployment") if settings.lock else ():
+    for ref in sorted(ref for ref in refs if ref.is_deployment) if settings.lock else ():
         lock = lock_of(ref.namespace, ref.name)
         try:
             held = leases.read(lock)

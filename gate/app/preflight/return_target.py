@@ -69,7 +69,7 @@ def _proposed(plan: Plan) -> dict[Ref, str]:
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
     """Read the objects that an attempt before wrote, and this one does not; no Deployments."""
     versions = (version for history in histories for version in history.versions)
-    members = {ref for version in versions for ref in version.members if ref.kind != "Deployment"}
+    members = {ref for version in versions for ref in version.members if not ref.is_deployment}
     return _read(session, sorted(members.difference(named)))
 
 

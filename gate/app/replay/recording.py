@@ -216,7 +216,7 @@ class Tape:
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent: after the applies it is one of the way back."""
-        if self.complete and effect.ref.kind == "Deployment":
+        if self.complete and effect.ref.is_deployment:
             self._recorder.returned(self._clock.now())
 
     def moved(self, attempt: Attempt) -> None:

@@ -242,9 +242,7 @@ def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
     changed = {
         ref: NOTHING
         for ref in (*attempt.ledger.written, *attempt.ledger.restored)
-        if ref.kind != "Deployment"
-        and not _stands(attempt, ref)
-        and ref not in attempt.ledger.deleted
+        if not ref.is_deployment and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
     }
     return FrozenMap({**judged.members, **changed})
 

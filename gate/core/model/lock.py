@@ -50,15 +50,12 @@ def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
     the namespace of the first that has any, else in `namespace`.
     """
     objects = sorted(set(refs))
-    deployments = [ref for ref in objects if (ref.api_version, ref.kind) == _DEPLOYMENT]
+    deployments = [ref for ref in objects if ref.is_deployment]
     if deployments:
         return tuple(sorted(lock_of(ref.namespace, ref.name) for ref in deployments))
     named = "\n".join(f"{r.api_version}/{r.kind}/{r.namespace}/{r.name}" for r in objects)
     places = sorted({ref.namespace for ref in objects} - {""})
     return (Lock(places[0] if places else namespace, OF_OBJECTS + _hash(named)),)
-
-
-_DEPLOYMENT: Final = ("apps/v1", "Deployment")
 
 
 def _hash(text: str) -> str:

@@ -39,6 +39,11 @@ class Ref:
         """Return what people call it, as in `deployment/web`."""
         return f"{self.kind.lower()}/{self.name}"
 
+    @property
+    def is_deployment(self) -> bool:
+        """Whether it names a Deployment of apps/v1, not a custom kind of that name."""
+        return (self.api_version, self.kind) == ("apps/v1", "Deployment")
+
 
 def deployment_ref(namespace: str, name: str) -> Ref:
     """Name a Deployment."""

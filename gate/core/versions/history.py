@@ -213,7 +213,7 @@ def _with_what_stayed(
     last = next((one for one in reversed(versions) if one.verified), None)
     if not new.verified or last is None:
         return new
-    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if ref.kind != "Deployment"}
+    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if not ref.is_deployment}
     return replace(new, members=FrozenMap({**stayed, **new.members}))
 
 

@@ -243,7 +243,7 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     managed = before.managed.thaw()["managedFields"] if before is not None else ()
     if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
         return False
-    if any(one.ref.kind != "Deployment" for one in candidates.objects):
+    if any(not one.ref.is_deployment for one in candidates.objects):
         return False
     after = trial.deployment if trial is not None else live
     return live is not None and after is not None and after.template.body == live.template.body
@@ -322,7 +322,7 @@ def _left_beside(candidates: Candidates, returns: Mapping[Ref, JudgedVersion]) -
             continue
         left = left_unverified(target, candidates.history(target.ref), standing)
         for ref, digest in left.members.items() if left is not None else ():
-            if ref.kind != "Deployment" and digest and standing.get(ref) == digest:
+            if not ref.is_deployment and digest and standing.get(ref) == digest:
                 yield ref
 
 
@@ -357,10 +357,10 @@ def _changed_unnamed(
                 yield ref, _UNREAD
             case Known(live) if applied_digest(live) == digest:
                 continue
-            case Known(live) if ref.kind == "Deployment":
+            case Known(live) if ref.is_deployment:
                 if _is_left_unverified(candidates, ref, applied_digest(live)):
                     yield ref, _NOT_VERIFIED
-            case Absent() if digest == NOTHING or ref.kind == "Deployment":
+            case Absent() if digest == NOTHING or ref.is_deployment:
                 continue
             case _:
                 yield ref, _NOT_NAMED

@@ -46,7 +46,7 @@ def shared_members(
     for deployment, one in sorted(stay, key=lambda pair: pair[1].judged_at):
         for ref, wanted in version.members.items():
             digest = one.members.get(ref)
-            if ref.kind != "Deployment" and digest and digest != wanted:
+            if not ref.is_deployment and digest and digest != wanted:
                 found[ref] = SharedMember(ref, digest, deployment, digest == digests.get(ref))
     return tuple(found.values())
 

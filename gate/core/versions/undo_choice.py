@@ -134,7 +134,7 @@ def older_version(
 def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
     members = left.members.items() if left is not None else ()
     return any(
-        ref.kind != "Deployment" and digest and digests.get(ref, digest) == digest
+        not ref.is_deployment and digest and digests.get(ref, digest) == digest
         for ref, digest in members
     )
 
@@ -197,7 +197,7 @@ def _left_configurations(
 def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
     """Yield the objects beside the Deployments that are not as a version had them."""
     for ref, digest in version.members.items():
-        if ref.kind != "Deployment" and digests.get(ref) != digest:
+        if not ref.is_deployment and digests.get(ref) != digest:
             yield ref
 
 

@@ -75,7 +75,7 @@ def changed_members(
         ref
         for ref, digest in version.members.items()
         if digests.get(ref) != digest
-        and (ref.kind != "Deployment" or ref == own or (ref, digests.get(ref)) in came_along)
+        and (not ref.is_deployment or ref == own or (ref, digests.get(ref)) in came_along)
     ]
 
 

@@ -38,7 +38,7 @@ class GateError(Exception):
 
     @property
     def exit_code(self) -> int:
-        """The process's exit code for this error; contract section 2."""
+        """The process's exit code for this error; "Exit codes" in the contract."""
         return EXIT_CODES[self.outcome]
 
 

@@ -1,7 +1,6 @@
-"""Everything before the first write: what can refuse an attempt, and the plan that comes of it.
+"""The parts of which a preflight is made: what is there, the server's dry run, and the plan.
 
-A script, in the order in which a reader would ask: where are we, may we, what is there, what
-served, would the server take it. Nothing here writes.
+`commands.apply_plan` and the other commands put them in order. Nothing here writes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from gate.sandbox.json import JSON
 from gate.wire import decode
 
 MARGIN_SECONDS: Final = 10.0
-"""What reports and a last read may take beyond the budgets (contract, section 6)."""
+"""What reports and a last read may take beyond the budgets (contract, "Failing: clocks")."""
 
 
 def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:

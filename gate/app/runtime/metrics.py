@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gate.kube.connection import Connection, Options  # the client: half a second
 
 AFTER_SIGNAL_SECONDS: Final = 5.0
-"""How long after a signal a run may go on at all (contract, section 6)."""
+"""How long after a signal a run may go on at all (the contract, "Failing: clocks and limits")."""
 NOTE: Final = "metrics"
 TEXTFILE_SUFFIX: Final = ".prom"
 """The textfile collector reads files of this name alone (node_exporter, `textfile.go`)."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Outcome(enum.StrEnum):
-    """What runs in the cluster at the end; contract section 2."""
+    """What runs in the cluster at the end; "Exit codes" in the contract."""
 
     VERIFIED = "verified"
     APPLIED = "applied"

@@ -1,8 +1,8 @@
 """The judge: a fold of observations of one Deployment, with a verdict that may change.
 
 No effects and no end: deadline conditions clear, complete pods crash while baking. The rules
-stand in the order in which they decide, `Rollout.ruling`; their sources are the contract's
-sections 3 and 4.
+stand in the order in which they decide, `Rollout.ruling`; their sources are in the contract's
+"Done", "Taking over" and "Failing".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The limits of one attempt as values; the defaults are those of the contract, section 4."""
+"""The limits of one attempt as values; the contract has the defaults in "Failing"."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manife
 
 @pytest.mark.long
 def test_the_longest_run_is_the_sum_of_its_budgets(played: Played, manifest: Write) -> None:
-    """Timeout, bake window, rollback, and 10 s: contract, section 6."""
+    """Timeout, bake window, rollback, and 10 s, as the contract has it."""
     flags = {"file": [manifest()], "timeout": "4m", "bake": "1m", "rollback_timeout": "2m"}
     rehearse(played.world, load("rehearse", flags, environ={}))
     assert "a run takes 7m10s" in played.out.getvalue()

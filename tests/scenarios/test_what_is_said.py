@@ -350,3 +350,13 @@ def test_a_return_beside_a_field_of_somebody_else_names_what_runs(scene: Scene) 
     assert deployment["baseline"]["replicaset"] == runs["metadata"]["name"]
     revision = runs["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
     assert str(deployment["baseline"]["revision"]) == revision
+
+
+@pytest.mark.contract("B722")
+def test_a_restart_speaks_of_no_configuration_that_it_leaves_alone(scene: Scene) -> None:
+    """What a failure would return is planned; where none came, nothing was applied of it."""
+    flags = ["--on-first-failure", "scale-to-zero"]
+    assert scene.apply(settings(), web(2, behaviour=CRASH), flags=flags).exit_code == 6
+    result = scene.gate("restart", "web", "--output", "json")
+    assert result.exit_code == 0, str(result)
+    assert [one["kind"] for one in result.document["objects"]] == ["Deployment"]

@@ -18,11 +18,22 @@ from gate.wire.untrusted import clean_line
 
 
 def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
-    """Return every object of the manifest; of one followed without a write, that it stands."""
-    refs = dict.fromkeys([planned.ref for planned in attempt.plan.objects])
+    """Return every object of the manifest; of one followed without a write, that it stands.
+
+    A command without a manifest plans objects that it would return alone: they are left out
+    where nothing was done to them.
+    """
+    refs = dict.fromkeys(one.ref for one in attempt.plan.objects if _is_concerned(attempt, one.ref))
     refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
     judged = {target.ref for target in attempt.plan.targets}
     return [_object(attempt, ref, run, judged=ref in judged) for ref in refs]
+
+
+def _is_concerned(attempt: Attempt, ref: Ref) -> bool:
+    plan, ledger, writes = attempt.plan, attempt.ledger, attempt.writes
+    if plan.resumed is not None or any(write.ref == ref for write in plan.writes):
+        return True
+    return any(ref in done for done in (ledger.written, ledger.left_alone, writes.refusals))
 
 
 def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResult:

@@ -131,8 +131,8 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
     scene: Scene, namespace: str, is_held: bool
 ) -> None:
     """Everything in it goes: an apply into it is nothing to advise."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready")) as running:
+    scene.serve(web(), settings("one"))
+    with scene.applying(settings("two"), web(2, behaviour="never-ready")) as running:
         seen(scene.objects)
         holder = {"name": "holder", "finalizers": ["rollout-gate.test/hold"]}
         if is_held:
@@ -145,6 +145,7 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
     (scene.folder / "result.json").write_text(result.stdout)
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
     assert f"somebody deleted namespace {namespace}, and everything in it goes with it" in shown
+    assert "apply again" not in shown
     assert not warned(result, "not given back")
     assert not warned(result, "not remembered")
     assert "apply again" not in shown

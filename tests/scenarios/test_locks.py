@@ -201,7 +201,7 @@ def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
     assert not lease(scene)["spec"]["holderIdentity"]
 
 
-@pytest.mark.contract("B789")
+@pytest.mark.contract("B789", "B840", "B841")
 @pytest.mark.parametrize("taken", ["api", "web", longer("worker")])
 def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> None:
     """The others are given back, with neither record nor Secret; what was taken is theirs."""
@@ -220,6 +220,16 @@ def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> Non
         result = running.wait()
     assert_ended(result, 8, "superseded", "Locked")
     assert warned(result, f"the lock of deployment/{taken} was taken by somebody else")
+    ended = {one["name"]: one["reason"] for one in result.document["deployments"]}
+    assert ended == {name: "Locked" if name == taken else "SiblingLocked" for name in names}
+    assert {one["running"] for one in result.document["deployments"]} == {"mixed"}
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    others = ", ".join(f"deployment/{name}" for name in names if name != taken)
+    assert f"somebody else took the lock of deployment/{taken}; this run stepped back from" in shown
+    assert f"stepped back from {others} too; nothing was written once that was seen" in shown
+    assert "somebody else applied" not in shown
+    assert "theirs goes with" not in shown
     leases = {each["metadata"]["name"]: each for each in scene.objects.list_all("leases")}
     for name in names:
         found = leases[f"rollout-gate.deployment.{name}"]

@@ -112,3 +112,25 @@ def test_a_way_back_that_was_refused_whole_was_not_written(
     else:
         assert_ended(finished, 4, "rolled-back", "Interrupted")
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B842")
+def test_a_record_that_could_not_be_struck_out_is_none_of_an_attempt_without_writes(
+    scene: Scene,
+    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+) -> None:
+    """What the attempt changed it returned: `recover` says what is so, not that it did nothing."""
+    scene.serve(web(), web(name="api"))
+    lock = {**LOCKING, "verbs": ["get", "create", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "create", "patch"), lock])
+    path = scene.manifest(web(2, behaviour="crash=0.5"), web(2, name="api"))
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        [role] = scene.objects.list_all("roles")
+        patch = {"rules": [*rules(*READING, "create", "patch"), {**LOCKING, "verbs": ["get"]}]}
+        scene.objects.patch("roles", role["metadata"]["name"], patch)
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "CrashLoop")
+    finished = scene.gate("recover", "web")
+    assert finished.exit_code == 0, str(finished)
+    assert "deployment/api: all that it was to change is as it was before" in finished.stderr

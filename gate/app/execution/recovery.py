@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from gate import signals
 from gate.app.execution.run import Ready, run
@@ -51,6 +52,10 @@ class Unfinished(GateError):
     """A record that is not gone on from: it needs a person. Exit 5."""
 
     outcome = Outcome.ROLLBACK_FAILED
+
+
+_AS_BEFORE: Final = "all that it was to change is as it was before"
+"""Of an attempt with nothing to finish; one that took its writes back need not have recorded it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class Recovery:
         undoes = record.command in self.undone
         plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
         if plan is None:
-            self.console.note("recover", f"{lock}: it had changed nothing")
+            self.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"

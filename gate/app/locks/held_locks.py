@@ -10,6 +10,7 @@ from typing import Final
 from gate.clock import Clock
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
+from gate.core.protocol.events import LeaseLost
 from gate.core.versions.history import History
 from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
 from gate.kube.lease import Held, Leases
@@ -71,10 +72,10 @@ class HeldLocks:
         """Return the locks that are not lost, in the order of taking."""
         return tuple(lock for lock in self._held if lock not in self.lost)
 
-    @property
-    def taken_by(self) -> str:
-        """Return who took the first lock that was lost, "" while all are ours."""
-        return next(iter(self.lost.values()), "")
+    def loss(self) -> LeaseLost:
+        """Return which locks were lost, and who took the first of them."""
+        holder = next(iter(self.lost.values()), "")
+        return LeaseLost(self._clock.now(), holder, tuple(self.lost))
 
     def get(self, lock: Lock) -> Held:
         """Return a lock as it was read or written last; KeyError for none of ours."""

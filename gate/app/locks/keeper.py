@@ -27,7 +27,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Release, SaveRecord
-from gate.core.protocol.events import LeaseLost, Recorded, Released
+from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closed, History
 from gate.engine import Broken, Inbox
@@ -215,7 +215,7 @@ class Keeper:
 
     def _tell_lost(self) -> None:
         if self._inbox is not None:
-            self._inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
+            self._inbox.put(self._held.loss())
 
     # -- records -----------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class Keeper:
             if not self._may_wait(max(0.0, self._renew_at - self._clock.now())):
                 return
         if self._held.lost:
-            task.inbox.put(LeaseLost(self._clock.now(), self._held.taken_by))
+            task.inbox.put(self._held.loss())
         else:
             task.inbox.put(Recorded(self._clock.now(), number))
 

@@ -17,6 +17,7 @@ from gate.core.checks.run import CheckRun, Conclusion
 from gate.core.checks.spec import During
 from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -213,6 +214,7 @@ class Interference:
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     departed_at: float = -math.inf
     lock_lost: Ending | None = None
+    locks_lost: tuple[Lock, ...] = ()
     contact: Contact = field(default_factory=Contact)
     signal_number: int | None = None
     interrupted_at: float = math.inf

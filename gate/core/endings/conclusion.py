@@ -8,6 +8,7 @@ from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import OnInconclusive
+from gate.core.endings.lock_ending import lock_ending
 from gate.core.endings.rollback_ending import (
     beside_failure,
     failure_behind,
@@ -27,6 +28,8 @@ from gate.core.ssa import field_set
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 """What all Deployments end alike in."""
+_OF_SIBLINGS = (Reason.SIBLING_FAILED, Reason.SIBLING_LOCKED)
+"""Why a Deployment ended for what befell another one."""
 
 
 def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
@@ -50,6 +53,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
     deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
         if ending.outcome in _OF_THE_WHOLE:
             return ending
@@ -57,8 +61,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
         return _interrupted(attempt, None)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
-    own = (ending for ending in alike if ending.reason is not Reason.SIBLING_FAILED)
-    found = next(own, next(iter(alike), None))
+    found = next(iter(alike), None)
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = replace(failure_behind(attempt, None), outcome=outcome)
     if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
@@ -121,7 +124,8 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
     if ref in attempt.interference.departures:
         return _before_any_write(attempt, _departed(attempt, ref))
     if trigger is Trigger.DEPARTED and attempt.interference.lock_lost is not None:
-        return _before_any_write(attempt, attempt.interference.lock_lost)
+        lost = lock_ending(attempt, ref, attempt.interference.lock_lost)
+        return _before_any_write(attempt, lost)
     if trigger not in (Trigger.CONFIRMED, Trigger.DEPARTED):
         return _alike(attempt, trigger, ref)
     if attempt.course.leg is Leg.BACK:

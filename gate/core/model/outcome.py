@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import Final
 
 
 class Outcome(enum.StrEnum):
@@ -93,6 +94,7 @@ class Reason(enum.StrEnum):
     REJECTED = "Rejected"
     APPLY_REJECTED = "ApplyRejected"
     LOCKED = "Locked"
+    SIBLING_LOCKED = "SiblingLocked"
     FORBIDDEN = "Forbidden"
     UNAUTHORIZED = "Unauthorized"
     UNREACHABLE = "Unreachable"
@@ -107,3 +109,7 @@ class Reason(enum.StrEnum):
     SET_INCOMPLETE = "SetIncomplete"
     USAGE = "Usage"
     INTERNAL_ERROR = "InternalError"
+
+
+LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
+"""Ends that say nothing of what runs: who took a lock has perhaps not written anything."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gate.core.checks import questions
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Pod, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.rollout.observations import Listed, Observed, Vanished
@@ -77,10 +78,14 @@ class AccessGranted:
 
 @dataclass(frozen=True, slots=True)
 class LeaseLost:
-    """Somebody else holds the lock of this attempt."""
+    """Somebody else holds locks of this attempt; `holder` took the first of them.
+
+    Without `locks` nobody knows which.
+    """
 
     at: float
     holder: str
+    locks: tuple[Lock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

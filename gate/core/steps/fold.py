@@ -17,6 +17,7 @@ from gate.core.attempt.following import (
 )
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.body import FrozenMap
+from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.effects import Asking, Read
@@ -62,8 +63,8 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
             return _contact(attempt, event)
-        case LeaseLost(_, holder):
-            return _lease_lost(attempt, holder)
+        case LeaseLost(_, holder, locks):
+            return _lease_lost(attempt, holder, locks)
         case ControllersSilent() | ControllersActed():
             since = event.since if isinstance(event, ControllersSilent) else math.inf
             heard = {
@@ -179,12 +180,14 @@ def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:
     )
 
 
-def _lease_lost(attempt: Attempt, holder: str) -> Attempt:
+def _lease_lost(attempt: Attempt, holder: str, locks: tuple[Lock, ...]) -> Attempt:
     """Step back from everything: what the lock was for is somebody else's by now."""
     message = CleanText(f"the lock was taken by {holder}")
     return replace(
         attempt,
         interference=replace(
-            attempt.interference, lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message)
+            attempt.interference,
+            lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message),
+            locks_lost=locks,
         ),
     )

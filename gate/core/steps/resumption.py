@@ -61,7 +61,7 @@ def resume(
     *,
     takes_back: bool = False,
 ) -> Plan | None:
-    """Return the plan that finishes an attempt; None where it has changed nothing.
+    """Return the plan that finishes an attempt; None where nothing of it is left.
 
     `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`
     is whether somebody undoes it: it goes back, complete or not, where what served is known.

@@ -29,6 +29,7 @@ _NO_VERDICT: Final = (
     Reason.SUPERSEDED,
     Reason.DELETED,
     Reason.LOCKED,
+    Reason.SIBLING_LOCKED,
 )
 """Why what an attempt wrote was neither verified nor found to be bad."""
 

@@ -10,7 +10,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref, ReplicaSet
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import LOCK_REASONS, Outcome
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
@@ -185,12 +185,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
     match attempt.result.endings[ref].outcome:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
-        case Outcome.SUPERSEDED if _has_its_template(attempt, ref):
-            return _seen(attempt, ref)
-        case Outcome.SUPERSEDED if _is_being_deleted(attempt, ref):
-            return _seen(attempt, ref)
         case Outcome.SUPERSEDED:
-            return "other"
+            return _superseded(attempt, ref)
         case Outcome.REFUSED if attempt.course.leg is Leg.FORWARD:
             return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
@@ -203,6 +199,26 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _interrupted(attempt, ref)
         case _:
             return _seen(attempt, ref)
+
+
+def _superseded(attempt: Attempt, ref: Ref) -> Running:
+    if _has_its_template(attempt, ref):
+        return _seen(attempt, ref)
+    if attempt.result.endings[ref].reason in LOCK_REASONS:
+        return _behind_lost_lock(attempt, ref)
+    return _seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
+
+
+def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
+    """Return what runs where a lock was taken, by whether anybody has written by the last look."""
+    found = attempt.ledger.findings.get(ref)
+    if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.BEING_DELETED):
+        return _seen(attempt, ref)
+    if found.kind is FindingKind.UNREAD:
+        return "unknown"
+    in_template = any(path.startswith("spec.template") for path in found.paths)
+    is_same = found.kind is FindingKind.CHANGED and found.paths and not in_template
+    return _seen(attempt, ref) if is_same else "other"
 
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:

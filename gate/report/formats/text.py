@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
@@ -26,7 +26,7 @@ from gate.report.style.style import Style, Symbol, Tone, columns, padded
 from gate.report.words.advice import next_steps, worst_deployment
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import how_it_ended, is_unwritten
-from gate.report.words.headline import headline, version_words
+from gate.report.words.headline import headline, is_changed_by_others, version_words
 from gate.report.words.object_names import deployment_name, namespaces_of, object_name, some_names
 
 MOST_LINES = 40
@@ -140,7 +140,7 @@ def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple
     if deployment["deletion"] is not None:
         words = deletion_words(deployment)
     elif deployment["running"] == "other":
-        words = _other(deployment)
+        words = _other(result, deployment)
     name = style.shown(deployment_name(result, deployment))
     return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
 
@@ -185,7 +185,7 @@ def _details(block: _Block, result: Result, deployment: DeploymentResult) -> Non
         )
     for line in _why(result, deployment)[: None if alone else 1]:
         block.row("why", line, lines=4 if deployment["outcome"] == Outcome.REFUSED else 2)
-    _runs(block, deployment)
+    _runs(block, result, deployment)
 
 
 def _why(result: Result, deployment: DeploymentResult) -> list[str]:
@@ -229,7 +229,7 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
     return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
 
 
-def _runs(block: _Block, deployment: DeploymentResult) -> None:
+def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
     if deployment["deletion"] is not None:
         block.row("runs", deletion_words(deployment))
@@ -248,7 +248,7 @@ def _runs(block: _Block, deployment: DeploymentResult) -> None:
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, deployment)
         case "other":
-            block.row("runs", _other(deployment))
+            block.row("runs", _other(result, deployment))
             _both(block, deployment)
         case _:
             block.row("runs", "not known")
@@ -299,7 +299,9 @@ def _is_not_at_fault(deployment: DeploymentResult) -> bool:
     return verb_of(deployment) != "failed"
 
 
-def _other(deployment: DeploymentResult) -> str:
+def _other(result: Result, deployment: DeploymentResult) -> str:
+    if deployment["reason"] in LOCK_REASONS and not is_changed_by_others(result, deployment):
+        return "no pod of either version"
     if deployment["outcome"] != Outcome.SUPERSEDED:
         return "nothing: it was not written" if is_unwritten(deployment) else "no pod"
     return "what somebody else applied"

@@ -293,6 +293,7 @@ _STANDING: dict[str, tuple[str, str]] = {
     Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
     Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
     Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
+    Reason.SIBLING_LOCKED: ("let the other attempt come to its end, then apply again", ""),
     Reason.NOT_RESTORED: (
         "find out what alters it on its way in:",
         "kubectl get mutatingwebhookconfigurations {cluster}",

@@ -8,7 +8,7 @@ from typing import Final
 from gate.core.attempt.state import SIGNAL_BASE
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.signal_names import signal_name
-from gate.report.schema.result import DeploymentResult, Result, Running, Version
+from gate.report.schema.result import DeploymentResult, Result, Running, Standing, Version
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import verb_of
@@ -204,6 +204,8 @@ def _superseded(result: Result, deployment: DeploymentResult) -> str:
     if did == "deleted":
         and_made = " and made again" if is_made_again(result, deployment) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
+    if deployment["reason"] == Reason.LOCKED:
+        return f"somebody else {did} {name}; nothing was written once that was seen"
     return f"somebody else {did} {name}; {_what_was_written(result)}"
 
 
@@ -227,12 +229,21 @@ def _what_was_written(result: Result) -> str:
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
     """Tell a Deployment that was deleted and created again, by the last look at it."""
+    return _standing(result, deployment) == "recreated"
+
+
+def is_changed_by_others(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that somebody else has written since, by the last look at it."""
+    return _standing(result, deployment) in ("changed", "recreated")
+
+
+def _standing(result: Result, deployment: DeploymentResult) -> Standing | None:
+    """Return how the last look found a Deployment, None where there was none."""
     place = ("Deployment", deployment["namespace"], deployment["name"])
-    return any(
-        at_end["state"] == "recreated"
-        for one in result["objects"]
-        if (at_end := one["at_end"]) and (one["kind"], one["namespace"], one["name"]) == place
-    )
+    for one in result["objects"]:
+        if one["at_end"] and (one["kind"], one["namespace"], one["name"]) == place:
+            return one["at_end"]["state"]
+    return None
 
 
 def _verified(result: Result, deployment: DeploymentResult) -> str:

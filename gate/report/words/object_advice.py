@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import LOCK_REASONS, Outcome
 from gate.report.schema.result import ObjectResult, Result
+from gate.report.words.headline import is_changed_by_others
 from gate.report.words.object_names import object_name, some_names
 
 _MOST_NAMED = 3
@@ -18,7 +19,9 @@ _STAYING = ("changed", "kept")
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     """Iterate texts, each with a command to copy or ""."""
     yield from _replacement(result)
-    leftover = [item for item in result["objects"] if _is_leftover(result, item)]
+    going = _going(result)
+    staying = [item for item in result["objects"] if item["namespace"] not in going]
+    leftover = [item for item in staying if _is_leftover(result, item)]
     if leftover:
         text = (
             f"{_called(result, leftover)}: still what this run wrote; apply again if yours is to"
@@ -29,7 +32,7 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     if stuck:
         text = f"{_called(result, stuck)}: see what its finalizers wait for:"
         yield text, _look_at(result, stuck[0])
-    meddled = [item for item in result["objects"] if _is_meddled_with(item)]
+    meddled = [item for item in staying if _is_meddled_with(item)]
     if meddled and not leftover:
         done = "apply again if this run's is to stand"
         yield f"{_called(result, meddled)}: find out who did that; {done}", ""
@@ -67,9 +70,22 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
+    """Tell what stands as this run wrote it beside a Deployment that somebody else changed."""
     at_end, ours = item["at_end"], item["action"] in ("created", "changed")
-    theirs = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
-    return theirs and ours and at_end is not None and at_end["state"] == "as-written"
+    is_beside = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
+    if not (is_beside and ours and at_end is not None and at_end["state"] == "as-written"):
+        return False
+    return any(
+        one["outcome"] == Outcome.SUPERSEDED
+        and (one["reason"] not in LOCK_REASONS or is_changed_by_others(result, one))
+        for one in result["deployments"]
+    )
+
+
+def _going(result: Result) -> set[str]:
+    """Return the namespaces that are being deleted, or are gone, with all that is in them."""
+    seen = [(one["namespace"], one["deletion"]) for one in result["deployments"]]
+    return {namespace for namespace, deletion in seen if deletion and deletion["namespace_goes"]}
 
 
 def _is_meddled_with(item: ObjectResult) -> bool:

@@ -40,9 +40,7 @@ def of_several(result: Result) -> str:
         case Outcome.FAILED:
             return _failed(result, deciding)
         case Outcome.SUPERSEDED:
-            did = " and ".join(_deeds_of_others(result, own))
-            them = "it" if len(own) == 1 else "them"
-            return f"somebody else {did}; nothing was written to {them} after that"
+            return _superseded(result, own)
         case _:
             return f"{share} ended so: {names}"
 
@@ -73,6 +71,18 @@ def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[st
         was = "was" if len(alike) == 1 else "were"
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
+
+
+def _superseded(result: Result, alike: list[DeploymentResult]) -> str:
+    """Say what others did, and what the run left because one of its locks was taken."""
+    theirs = [one for one in alike if one["reason"] != Reason.SIBLING_LOCKED]
+    beside = [one for one in alike if one not in theirs]
+    did = " and ".join(_deeds_of_others(result, theirs))
+    left = f"; this run stepped back from {names_of(result, beside)} too" if beside else ""
+    if any(one["reason"] == Reason.LOCKED for one in theirs):
+        return f"somebody else {did}{left}; nothing was written once that was seen"
+    them = "it" if len(theirs) == 1 else "them"
+    return f"somebody else {did}{left}; nothing was written to {them} after that"
 
 
 def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:

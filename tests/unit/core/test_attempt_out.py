@@ -12,6 +12,7 @@ import pytest
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.fact import Absent, Unknown
+from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -435,6 +436,26 @@ def two(policy: Policy | None = None, **behaviour: str) -> Player:
     server.put(manifest("v1", "api"))
     bodies = manifest("v2"), manifest("v3", "api")
     return Player(server, planned(server, *bodies, policy=policy))
+
+
+@pytest.mark.contract("B840")
+@pytest.mark.parametrize("is_written", [False, True])
+def test_one_lock_lost_of_two_is_told_of_its_own_deployment(is_written: bool) -> None:
+    """The other one's ending names the lock, and the whole ends as the one whose lock it was."""
+    player = two(v2="stuck", v3="stuck")
+    if is_written:
+        player.run_to(State.FOLLOWING)
+    player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of("shop", "api"),)))
+    player.run()
+    endings = player.attempt.result.endings
+    assert {ref.name: (one.reason, one.message) for ref, one in endings.items()} == {
+        "api": (Reason.LOCKED, "the lock was taken by pipeline 7"),
+        "web": (Reason.SIBLING_LOCKED, "the lock of deployment/api was taken by pipeline 7"),
+    }
+    whole, outcome = player.attempt.result.ending, player.attempt.outcome
+    assert whole is not None
+    expected = Outcome.SUPERSEDED if is_written else Outcome.REFUSED
+    assert (outcome, whole.reason) == (expected, Reason.LOCKED)
 
 
 @pytest.mark.contract("B19")

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
-from gate.app.rehearsal.row import remarks, row_of
-from gate.app.rehearsal.stage import Stage, actors_of, unlucky
+from gate.app.rehearsal.row import at_fault, remarks, row_of
+from gate.app.rehearsal.stage import Actor, Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
 from gate.app.runtime.command_end import concluded
@@ -52,6 +52,7 @@ class Rehearsed:
     row: RehearsalResult
     warnings: Sequence[str]
     at_worst_seconds: float
+    at_fault: Sequence[str] = ()
 
 
 class Rehearsing:
@@ -103,16 +104,24 @@ class Rehearsing:
             missed = self._missed(scenario) if scenario is not None else ()
             warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
             row = row_of(trouble, result)
-            return Rehearsed(row, warnings, at_worst)
+            return Rehearsed(row, warnings, at_worst, self._at_fault(trouble, result))
         finally:
             played.clock.end()
 
-    @property
-    def subject(self) -> str:
-        """Say which of several Deployments has the trouble; empty where there is one alone."""
-        if len(self._deployments) == 1:
-            return ""
-        return f"deployment/{unlucky(self._deployments).key.name}"
+    def _at_fault(self, trouble: Trouble, result: dict[str, Any]) -> list[str]:
+        """Name those of several Deployments in which it went wrong.
+
+        What befalls an image befalls each that runs it, one whose end came before its own verdict
+        too.
+        """
+        if len(self._deployments) == 1 or not (found := at_fault(result)):
+            return []
+        image = unlucky(self._deployments).images[:1] if trouble.pods else ()
+        return [
+            _called(actor)
+            for actor in self._deployments
+            if _called(actor) in found or any(one in actor.images for one in image)
+        ]
 
     def _missed(self, scenario: Scenario) -> Iterator[str]:
         """Yield what a scenario says of images and checks that are not there."""
@@ -166,8 +175,17 @@ def _all(rehearsing: Rehearsing) -> Rehearsals:
         [each.row for each in found],
         [*left_out, *found[0].warnings],
         found[0].at_worst_seconds,
-        subject=rehearsing.subject,
+        subject=_subject(found),
     )
+
+
+def _called(actor: Actor) -> str:
+    return f"deployment/{actor.key.name}"
+
+
+def _subject(found: Sequence[Rehearsed]) -> str:
+    """Name each Deployment in which it went wrong in any of these."""
+    return ", ".join(dict.fromkeys(name for each in found for name in each.at_fault))
 
 
 def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
@@ -179,7 +197,7 @@ def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals
         return document([found.row], found.warnings, found.at_worst_seconds)
     trouble = asked_for(settings.with_ or "good")
     found = rehearsing.of(trouble, lines)
-    subject = "" if trouble.end is End.VERIFIED else rehearsing.subject
+    subject = ", ".join(found.at_fault)
     return document([found.row], found.warnings, found.at_worst_seconds, subject=subject)
 
 

@@ -11,6 +11,7 @@ from gate.core.checks.run import ConclusionKind
 from gate.core.model.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.views.rehearsals import RehearsalResult
+from gate.report.words.half_applied import is_innocent
 from gate.sandbox.scenario.play import Happening, Play
 from gate.sandbox.scenario.scenario import Event
 
@@ -43,6 +44,16 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
         "as_expected": fine,
         "mend": "" if fine else setting_for(trouble, result),
     }
+
+
+def at_fault(result: dict[str, Any]) -> list[str]:
+    """Return in which Deployments it went wrong, as their own results say."""
+    found = (one for one in result["deployments"] if not _is_good(one) and not is_innocent(one))
+    return [f"deployment/{one['name']}" for one in found]
+
+
+def _is_good(deployment: dict[str, Any]) -> bool:
+    return deployment["outcome"] == Outcome.VERIFIED and deployment["reason"] in _GOOD
 
 
 def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[str]:

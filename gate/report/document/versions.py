@@ -188,7 +188,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
         case Outcome.SUPERSEDED:
             return _superseded(attempt, ref)
         case Outcome.REFUSED if attempt.course.leg is Leg.FORWARD:
-            return "baseline" if baseline_version(attempt, ref) is not None else "unknown"
+            return _refused(attempt, ref)
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
@@ -199,6 +199,22 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _interrupted(attempt, ref)
         case _:
             return _seen(attempt, ref)
+
+
+def _refused(attempt: Attempt, ref: Ref) -> Running:
+    """Return what runs of what was not written: as it was read, unless it was seen otherwise since.
+
+    Others may change it between that read and the write that is refused.
+    """
+    before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
+    if before is None or baseline_version(attempt, ref) is None:
+        return "unknown"
+    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+        return "unknown"
+    read = attempt.ledger.live.get(ref)
+    seen = (snapshot.live if snapshot else None, read.deployment if read else None)
+    is_same = all(one is None or one.template.body == before.template.body for one in seen)
+    return "baseline" if is_same else "other"
 
 
 def _superseded(attempt: Attempt, ref: Ref) -> Running:

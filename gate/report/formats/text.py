@@ -302,7 +302,8 @@ def _is_not_at_fault(deployment: DeploymentResult) -> bool:
 def _other(result: Result, deployment: DeploymentResult) -> str:
     if deployment["reason"] in LOCK_REASONS and not is_changed_by_others(result, deployment):
         return "no pod of either version"
-    if deployment["outcome"] != Outcome.SUPERSEDED:
+    is_theirs = deployment["outcome"] == Outcome.REFUSED and deployment["baseline"] is not None
+    if deployment["outcome"] != Outcome.SUPERSEDED and not is_theirs:
         return "nothing: it was not written" if is_unwritten(deployment) else "no pod"
     return "what somebody else applied"
 

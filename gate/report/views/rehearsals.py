@@ -34,7 +34,7 @@ class RehearsalResult(TypedDict):
 class Rehearsals(TypedDict):
     """All rehearsals of one manifest; seconds are those of the played cluster.
 
-    `subject` is the one of several Deployments in which it goes wrong, empty where there is one.
+    `subject` names those of several Deployments in which it goes wrong, empty where there is one.
     """
 
     schema: str
@@ -68,7 +68,8 @@ def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> 
     at_worst = format_seconds(found["at_worst_seconds"])
     lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
     if found["subject"]:
-        lines.append(f"it goes wrong in {found['subject']}: the other Deployments are fine")
+        alone = "" if ", " in found["subject"] else " alone"
+        lines.append(f"it goes wrong in {found['subject']}{alone}")
     wrong = [each for each in found["rehearsals"] if not each["as_expected"]]
     if wrong:
         lines.append(f"not as it should be: {', '.join(each['kind'] for each in wrong)}")

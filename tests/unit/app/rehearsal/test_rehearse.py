@@ -360,11 +360,25 @@ def test_of_several_deployments_the_first_with_pods_has_the_trouble(
     rehearse(played.world, load("rehearse", {**flags, "with_": "crash"}, environ={}))
     said = played.out.getvalue()
     assert "SiblingFailed: deployment/worker failed: CrashLoop: main: Error" in said
-    assert "it goes wrong in deployment/worker: the other Deployments are fine" in said
+    assert "it goes wrong in deployment/worker alone" in said
     played.out.truncate(0)
     played.out.seek(0)
     rehearse(played.world, load("rehearse", flags, environ={}))
     assert "it goes wrong" not in played.out.getvalue()
+
+
+@pytest.mark.long
+@pytest.mark.contract("B844")
+def test_several_deployments_of_one_image_have_its_trouble_together(
+    played: Played, manifest: Write
+) -> None:
+    """A crash befalls an image: each Deployment that runs it is named."""
+    second = SECOND.replace("shop/NAME:2", "localhost:5000/shop/web:2").replace("NAME", "worker")
+    file = Path(manifest(second))
+    flags = {"file": [str(file)], "silence": ["all"], "with_": "crash"}
+    rehearse(played.world, load("rehearse", flags, environ={}))
+    said = played.out.getvalue()
+    assert "it goes wrong in deployment/web, deployment/worker\n" in said
 
 
 @pytest.mark.long

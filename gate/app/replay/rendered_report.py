@@ -63,7 +63,7 @@ def from_recording(file: str, settings: Settings) -> Result:
     run = Run(
         version=__version__,
         attempt_id="",
-        command="replay",
+        command="",
         started_at="",
         clock_start=0.0,
         clock_end=attempt.now,

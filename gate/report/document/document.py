@@ -70,6 +70,7 @@ def minimal(
     return {
         "schema": "rollout-gate/result/v1",
         "version": run.version,
+        "command": run.command,
         "attempt": run.attempt_id,
         "run_url": run.run_url,
         "traceparent": run.traceparent,

@@ -12,6 +12,7 @@ from typing import Any, Final
 LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     (): {
         "hint": "",
+        "command": "",
         "recoverable": False,
         "traceparent": "",
         "kubeconfig": "",

@@ -341,6 +341,9 @@ class Result(TypedDict):
 
     schema: Literal["rollout-gate/result/v1"]
     version: Annotated[str, Meta(description="Of rollout-gate.")]
+    command: Annotated[
+        str, Meta(description='Of rollout-gate, as in `apply`; "" where it is not known.')
+    ]
     attempt: Annotated[str, Meta(description="Id of this attempt.")]
     run_url: Annotated[str, Meta(description='The pipeline run, "" where it is not known.')]
     traceparent: Annotated[

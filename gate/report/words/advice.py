@@ -17,6 +17,7 @@ from gate.report.words.attempt_advice import (
     CHANGED_MEANWHILE,
     WITHOUT_A_DEPLOYMENT,
     Step,
+    after_interruption,
     claims_of,
     hinted,
 )
@@ -27,6 +28,7 @@ from gate.report.words.half_applied import is_innocent
 from gate.report.words.headline import is_made_again
 from gate.report.words.object_advice import object_advice
 from gate.report.words.object_names import deployment_name
+from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
     hindrances,
@@ -51,6 +53,8 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps += _for_innocent(result, worst)
         if not steps and result["reason"] == Reason.APPLY_REJECTED:
             steps = [*_of_attempt(result)]
+    if not steps:
+        steps += after_interruption(result)
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 
@@ -208,7 +212,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             yield from _for_hindered_return(result, worst)
         return
     if worst["outcome"] == Outcome.VERIFIED:
-        if reason == Reason.VACUOUS:
+        if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step("--require-pods refuses a Deployment without pods")
     else:
         yield from _for(reason, result, worst)
@@ -229,6 +233,8 @@ def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]
         yield from _DERIVED[reason](result, worst)
     elif reason in _STANDING:
         text, command = _STANDING[reason]
+        if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
+            text = "see what it waits for:"
         name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
         cluster = shlex.join(cluster_of(result).flags())
         yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())

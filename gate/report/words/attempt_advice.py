@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.steps.resumption import UNDONE
+from gate.report.schema.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     ),
     Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
     Reason.NOT_FOUND: (Step("check name, namespace and context"),),
-    Reason.PAUSED: (Step("when whoever paused it agrees, --resume resumes it with the apply"),),
+    Reason.PAUSED: (Step("when whoever paused it agrees, an apply with --resume resumes it"),),
     Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
@@ -48,6 +50,13 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
 """Advice by the reason of a run that followed no Deployment, or for which that counts alone."""
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
+
+
+def after_interruption(result: Result) -> Iterator[Step]:
+    """Lead on where what broke off went back, though nothing was found against it."""
+    went_back = result["outcome"] == Outcome.ROLLED_BACK and result["reason"] == Reason.INTERRUPTED
+    if went_back and result["message"] != UNDONE:
+        yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 
 def claims_of(message: str) -> Iterator[Step]:

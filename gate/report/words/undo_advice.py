@@ -26,7 +26,7 @@ def undo_advice(
         yield text, ("undo", *number)
         return
     names = ", ".join(lacks)
-    kept = "; --keep-verified-secrets keeps Secrets" if "secret/" in names else ""
+    kept = "; an apply with --keep-verified-secrets keeps them" if "secret/" in names else ""
     apply = f"apply its manifest: what {names} was then is not kept, and undo is refused{kept}"
     yield f"to return to what served before, {apply}", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"

@@ -39,8 +39,8 @@ from tests.unit.report.stage import ATTEMPT_ID, Stage, run_of
 
 VALIDATOR = Draft202012Validator(result_schema())
 KEYS = [
-    "schema", "version", "attempt", "run_url", "traceparent", "server", "context", "kubeconfig",
-    "check_flags", "cluster_uid", "outcome", "exit_code", "reason", "message", "hint",
+    "schema", "version", "command", "attempt", "run_url", "traceparent", "server", "context",
+    "kubeconfig", "check_flags", "cluster_uid", "outcome", "exit_code", "reason", "message", "hint",
     "recoverable", "started_at", "duration_seconds", "deployments", "objects", "checks", "rollback",
     "timeline", "history", "warnings",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "follow the hint below the error",
     ),
     Outcome.ROLLED_BACK: (
-        "the old version: the new one failed, and the old one is back and checked",
+        "what ran before: the old version, back and checked; or nothing, where nothing ran before",
         "fix what `why` names, then apply again; nothing is urgent",
     ),
     Outcome.ROLLBACK_FAILED: (
@@ -49,7 +49,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`",
     ),
     Outcome.SUPERSEDED: (
-        "what somebody else changed meanwhile: the gate wrote nothing after that",
+        "what somebody else made of it; what the report says, where only its lock was taken",
         "find out who: the report names the field manager; then apply again",
     ),
     Outcome.LOST_CONTACT: (

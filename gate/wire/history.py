@@ -211,7 +211,7 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
         why=cause_of(value["why"]) if value["why"] is not None else None,
         attempt_id=clean_line(value["attempt"]),
         run_url=clean_line(value["run_url"]),
-        judged_at=clean_line(value["at"]),
+        judged_at=_moment(value["at"]),
         origin=_origin_of(value.get("origin")),
     )
 
@@ -221,8 +221,13 @@ def _left(left: LeftVersion) -> dict[str, Any]:
 
 
 def _left_of(value: Mapping[str, Any]) -> LeftVersion:
-    at = clean_line(value["at"])
+    at = _moment(value["at"])
     return LeftVersion(clean_line(value["template"]), _members_of(value), at)
+
+
+def _moment(value: Any) -> str:
+    """Return a time of UTC in the one form in which times are told and compared."""
+    return clean_line(value).replace("+00:00", "Z")
 
 
 def _members(members: Mapping[Ref, str]) -> list[list[Any]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gate.cli.exit_codes import MEANINGS
+from gate.core.model.outcome import Outcome
+from gate.report.formats.outputs import outputs
 from tests.bed.bed import Bed
 from tests.bed.expectations import (
     assert_ended,
@@ -50,6 +53,22 @@ def test_a_first_deployment_that_fails_can_be_deleted(scene: Scene) -> None:
     assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
     assert scene.objects.find("deployments", "web") is None
     assert [each["action"] for each in result.document["objects"]] == ["deleted"]
+
+
+@pytest.mark.contract("B136")
+def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: Scene) -> None:
+    """All is as before, 4: the row, the outputs and the table of codes say that nothing runs."""
+    flags = ["--on-first-failure", "delete", "--prune-created"]
+    result = scene.apply(settings("one"), web(behaviour=CRASH), flags=flags)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="other", cause="CrashLoop")
+    assert scene.objects.find("deployments", "web") is None
+    assert scene.objects.find("configmaps", "settings") is None
+    assert outputs(result.document)["rolled-back"] == "true"
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert "this run had created it, and it was deleted" in shown
+    assert "runs no pod" in shown
+    assert "or nothing, where nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
 @pytest.mark.contract("B26", "B135")

@@ -174,7 +174,8 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     found.console.note("undo", f"{found.ref} goes to {shown}, its pod template alone")
     judged = found.history.of_template(template) if template is not None else None
     if judged is not None and judged.why is not None:
-        found.console.warn(f"{shown} was not verified at {judged.judged_at}: {judged.why.reason}")
+        did = "failed" if judged.failed else "was left unverified"
+        found.console.warn(f"{shown} {did} at {judged.judged_at}: {judged.why.reason}")
     elif version is None and judged is None:
         found.console.warn(f"no verification of {shown} is remembered")
     names = configuration_names(template or found.live.deployment.template)

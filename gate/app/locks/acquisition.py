@@ -222,7 +222,7 @@ def take_within(
         identity = held.holder.identity if held is not None and busy else ""
         if identity != last_said or now >= said_at + HEARTBEAT_SECONDS:
             last_said, said_at = identity, now
-            until = _time_of_day(clock, started_at + seconds)
+            until = _moment(clock, started_at + seconds)
             console.note("lock", f"{lock} is locked by {words}; waiting until {until} at most")
         until_at = min(free_at[lock], now + POLL_SECONDS, started_at + seconds)
         clock.wait(max(until_at - now, _SHORTEST_WAIT_SECONDS))
@@ -232,10 +232,10 @@ def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
     """Say who holds a lock, and when its Lease runs out; None is that it was taken just now."""
     if held is None:
         return "somebody else, who was faster"
-    return f"{held.holder}, whose Lease runs out at {_time_of_day(clock, free_at)} unless renewed"
+    return f"{held.holder}, whose Lease runs out at {_moment(clock, free_at)} unless renewed"
 
 
-def _time_of_day(clock: Clock, at: float) -> str:
-    """Return the time of day of a moment on the clock."""
+def _moment(clock: Clock, at: float) -> str:
+    """Return a moment on the clock as RFC 3339, in UTC."""
     wall = clock.wall() + timedelta(seconds=at - clock.now())
-    return f"{wall:%H:%M:%S} UTC"
+    return f"{wall:%Y-%m-%dT%H:%M:%SZ}"

@@ -34,7 +34,7 @@ class Histories:
         self._clock = clock
         self._holder = holder
         self._mask = mask
-        self._at = clock.wall().isoformat(timespec="seconds")
+        self._at = f"{clock.wall():%Y-%m-%dT%H:%M:%SZ}"
         self._by_lock = {
             lock_of(one.ref.namespace, one.ref.name): one for one in closed.deployments
         }

@@ -27,6 +27,7 @@ from gate.report.words.advice import next_steps, worst_deployment
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline, is_changed_by_others, version_words
+from gate.report.words.moment import moment
 from gate.report.words.object_names import deployment_name, namespaces_of, object_name, some_names
 
 MOST_LINES = 40
@@ -38,6 +39,11 @@ _MOST_CAUSES = 3
 _POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
 """How many pods a cause holds for, as documents of this version and of earlier ones have it."""
 _MOST_WARNINGS = 3
+_MOST_WARNING_LINES = 4
+_FEW_WARNING_LINES = 2
+"""Where what happened would have no room."""
+_MOST_STEP_LINES = 5
+"""What is to be typed stands at the end of a step, as a flag: no advice of ours is longer."""
 _MOST_NAMED = 6
 _MOST_NAME_LINES = 6
 _MOST_IMAGE_LINES = 4
@@ -90,7 +96,9 @@ class _Block:
 
 def verdict_text(result: Result, style: Style) -> str:
     """Return the verdict block, at most 40 lines, with a line feed at its end."""
-    above, below = _Block(style), _Block(style)
+    above, below = _Block(style), _below(result, style, _MOST_WARNING_LINES)
+    if len(below.lines) > MOST_LINES // 2:
+        below = _below(result, style, _FEW_WARNING_LINES)
     _where(above, result)
     _listing(above, result, style)
     detailed = _detailed(result)
@@ -100,12 +108,18 @@ def verdict_text(result: Result, style: Style) -> str:
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
-    _changes(below, result)
-    _next(below, result)
     top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]
     room = MOST_LINES - len(top) - len(below.lines)
     pieces = [piece for deployment in detailed for piece in deployment["evidence"]]
     return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
+
+
+def _below(result: Result, style: Style, warning_lines: int) -> _Block:
+    """Return what was done and what to do, with that many lines for each warning."""
+    block = _Block(style)
+    _changes(block, result, warning_lines)
+    _next(block, result)
+    return block
 
 
 def _where(block: _Block, result: Result) -> None:
@@ -313,11 +327,11 @@ def _version(version: Version) -> str:
     return version_words(version) + replica_set
 
 
-def _changes(block: _Block, result: Result) -> None:
+def _changes(block: _Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
         took = format_seconds(rollback["duration_seconds"])
-        written = f"written at {rollback['written_at']}"
+        written = f"written at {moment(rollback['written_at'])}"
         if not rollback["written_at"]:
             written = "written by another run" if rollback["verified"] else "not written"
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
@@ -331,7 +345,7 @@ def _changes(block: _Block, result: Result) -> None:
     if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
-        block.row("warning", warning)
+        block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:
         block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
 
@@ -352,7 +366,7 @@ _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if acti
 
 def _next(block: _Block, result: Result) -> None:
     for step in next_steps(result):
-        block.row("next", step.text)
+        block.row("next", step.text, _MOST_STEP_LINES)
         if step.command.isprintable() and step.command:
             block.command("next", step.command)
 
@@ -376,7 +390,7 @@ def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
     """Return the heading of a piece and the lines that are quoted below it."""
     where = f"pod/{piece['pod']}" if piece["pod"] else ""
     where += f", container {piece['container']}" if piece["container"] else ""
-    at = f" at {piece['at']}" if piece["at"] else ""
+    at = f" at {moment(piece['at'])}" if piece["at"] else ""
     lines = [line for line in piece["text"].splitlines() if line.strip()]
     if piece["kind"] == "log":
         return f"{'previous ' if piece['previous'] else ''}log of {where}", lines

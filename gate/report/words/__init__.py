@@ -8,6 +8,7 @@ __all__ = [
     "grade",
     "half_applied",
     "headline",
+    "moment",
     "object_names",
     "refusal",
 ]

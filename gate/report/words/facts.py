@@ -5,7 +5,6 @@ Reads the result document alone, so that a report that is rendered again says th
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -26,6 +25,7 @@ from gate.report.words.advice import cluster_of, worst_deployment
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.headline import headline, version_words
+from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
 
 _ONE_LINE: Final = Style(width=1_000_000)
@@ -46,7 +46,6 @@ _STANDS: Final[Mapping[Standing, str]] = {
     "recreated": "made anew",
     "unread": "not known",
 }
-_FRACTION: Final = re.compile(r"(?<=\d)\.\d+(?=[Z+-]|$)")
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
 
 
@@ -66,7 +65,7 @@ def surroundings(result: Result) -> list[tuple[str, str]]:
         ("namespace", ", ".join(namespaces_of(result))),
         ("context", result["context"]),
         ("server", result["server"]),
-        ("started", _moment(result["started_at"])),
+        ("started", moment(result["started_at"])),
         ("took", format_seconds(result["duration_seconds"])),
         ("attempt", result["attempt"]),
         ("trace", _trace_id(result["traceparent"])),
@@ -77,11 +76,6 @@ def surroundings(result: Result) -> list[tuple[str, str]]:
 def _trace_id(traceparent: str) -> str:
     """Return what a tracing system is asked for (W3C Trace Context: the second field)."""
     return traceparent.partition("-")[2].partition("-")[0]
-
-
-def _moment(time: str) -> str:
-    """Return an RFC 3339 time without the parts of a second."""
-    return _FRACTION.sub("", time).replace("+00:00", "Z")
 
 
 def runs_now(deployment: DeploymentResult) -> str:
@@ -119,7 +113,7 @@ def piece_title(piece: EvidenceResult) -> str:
     """Say what a piece of evidence is."""
     where = f"pod/{piece['pod']}" if piece["pod"] else "the ReplicaSet"
     where += f", container {piece['container']}" if piece["container"] else ""
-    at = f", {piece['at']}" if piece["at"] else ""
+    at = f", {moment(piece['at'])}" if piece["at"] else ""
     previous = "previous " if piece["previous"] else ""
     return f"{previous}{_KINDS[piece['kind']]} {where}{at}"
 

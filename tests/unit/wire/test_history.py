@@ -33,7 +33,7 @@ VERIFIED = JudgedVersion(
     3,
     attempt_id="ci/7 abc",
     run_url="https://ci/7",
-    judged_at="2026-01-01T00:00:00+00:00",
+    judged_at="2026-01-01T00:00:00Z",
     origin=Origin("https://ci/7", "alice", "0123abc"),
 )
 FAILED = replace(
@@ -52,7 +52,7 @@ def test_a_history_is_read_as_it_was_written() -> None:
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
     kept = FrozenMap({"s1": 42})
     history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, uid="u-1", kept=kept)
-    left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), "2026-01-01T00:00:00+00:00")
+    left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), "2026-01-01T00:00:00Z")
     history = replace(history, unjudged=(VERIFIED, FAILED), left=(left,))
     assert read_history(history_text(history)) == history
     assert read_history("") == History()
@@ -87,7 +87,7 @@ def test_an_older_gate_and_this_one_read_each_others_history() -> None:
         "why": None,
         "attempt": "ci/7 abc",
         "run_url": "https://ci/7",
-        "at": "2026-01-01T00:00:00+00:00",
+        "at": "2026-01-01T00:00:00Z",
     }
     older = packed({"paused": False, "versions": [version]})
     assert read_history(older).versions == (replace(VERIFIED, origin=None),)
@@ -296,3 +296,13 @@ def test_a_verification_answers_the_failures_of_its_template() -> None:
     assert [one.verified for one in history.versions] == [True, False]
     history = history.after(Closing(WEB, (VERIFIED,)), "id", "", "2")
     assert [one.verified for one in history.versions] == [True]
+
+
+@pytest.mark.contract("B848")
+def test_a_time_that_an_earlier_release_wrote_is_read_in_the_form_of_now() -> None:
+    """They are compared as texts, and told beside each other."""
+    earlier = "2026-01-01T00:00:00+00:00"
+    left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), earlier)
+    history = replace(History((replace(VERIFIED, judged_at=earlier),)), left=(left,))
+    found = read_history(history_text(history))
+    assert found.versions[0].judged_at == found.left[0].left_at == "2026-01-01T00:00:00Z"

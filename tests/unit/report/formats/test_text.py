@@ -12,6 +12,7 @@ from gate.report.document.run import Run
 from gate.report.formats.text import MOST_LINES, verdict_text
 from gate.report.schema.result import DeploymentResult, EvidenceResult, ObjectResult, Result
 from gate.report.style.style import Style, columns
+from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
@@ -61,6 +62,30 @@ def test_it_fits_a_screen(name: str, width: int) -> None:
     lines = verdict_text(told(name), Style(width=width)).splitlines()
     assert len(lines) <= MOST_LINES
     assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
+
+
+@pytest.mark.contract("B847")
+@pytest.mark.parametrize("lacks", [1, 3])
+def test_no_step_is_cut(lacks: int) -> None:
+    """The longest one names three Secrets, and a flag at its end."""
+    result = told("kept")
+    result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(lacks)]
+    lines = verdict_text(result, Style(width=80)).splitlines()
+    shown = " ".join(" ".join(lines).split())
+    steps = next_steps(result)
+    assert any("--keep-verified-secrets" in step.text for step in steps)
+    for step in steps:
+        assert step.text in shown
+
+
+@pytest.mark.contract("B848")
+@each("name", ENDINGS)
+def test_times_have_one_form(name: str) -> None:
+    """RFC 3339, in UTC, to the second; of a log nothing is changed."""
+    shown = verdict_text(told(name), Style(width=400))
+    own = [line for line in shown.splitlines() if "│" not in line]
+    for time in re.findall(r"\d\d:\d\d:\d\d\S*", "\n".join(own)):
+        assert re.fullmatch(r"\d\d:\d\d:\d\dZ[,:]?", time), time
 
 
 @each("name", ENDINGS)

@@ -65,12 +65,13 @@ def test_it_fits_a_screen(name: str, width: int) -> None:
 
 
 @pytest.mark.contract("B847")
+@pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("lacks", [1, 3])
-def test_no_step_is_cut(lacks: int) -> None:
+def test_no_step_is_cut(lacks: int, width: int) -> None:
     """The longest one names three Secrets, and a flag at its end."""
     result = told("kept")
     result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(lacks)]
-    lines = verdict_text(result, Style(width=80)).splitlines()
+    lines = verdict_text(result, Style(width=width)).splitlines()
     shown = " ".join(" ".join(lines).split())
     steps = next_steps(result)
     assert any("--keep-verified-secrets" in step.text for step in steps)

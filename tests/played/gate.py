@@ -14,6 +14,7 @@ from gate.app.rehearsal.virtual_world import Played, Running, User
 from gate.app.runtime.world import World
 from gate.cli.main import run
 from tests.cluster.command import END_SECONDS, LINE_SECONDS, Result, Starting
+from tests.played.commands import played_sources
 
 
 class PlayedGate(Starting):
@@ -33,7 +34,7 @@ class PlayedGate(Starting):
         environ = {"HOME": str(self.cwd), "LANG": "C.UTF-8", **(env or {})}
 
         def command(world: World) -> int:
-            return run(words, replace(world, environ=environ), environ)
+            return run(words, replace(world, environ=environ, sources=played_sources), environ)
 
         running = self._played.start(command, stdin.encode(), user=self._user)
         return PlayedRun(running, self._played, words)

@@ -128,6 +128,8 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     Of one that somebody else replaced in time nobody can say anything.
     """
     tried = attempt.ledger.written.get(ref)
+    if tried is not None and not any(one.changed for one in attempt.ledger.written.values()):
+        return _failed_unchanged(attempt, tried.after, ending)
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, tried.after)
     if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
@@ -138,6 +140,16 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     why = _failure(attempt, ref) or ending
     written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
     return _judged(attempt, live, {**written, ref: live}, why=cause_of_end(why))
+
+
+def _failed_unchanged(attempt: Attempt, live: LiveObject, ending: Ending) -> JudgedVersion | None:
+    """Return what ran before an attempt that changed nothing, where it failed since.
+
+    Doubt, or the failure of another Deployment, takes nothing from what was verified.
+    """
+    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
+    judged = _judged(attempt, live, written, why=cause_of_end(ending))
+    return judged if judged is not None and judged.failed else None
 
 
 def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:

@@ -34,7 +34,7 @@ from gate.report.words.return_advice import (
     hindrances,
     look_at_version_before,
 )
-from gate.report.words.undo_advice import undo_advice
+from gate.report.words.undo_advice import undo_advice, was_never_left
 
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 
@@ -179,6 +179,9 @@ def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"
             yield _step(result, worst, text, "history")
+    elif was_never_left(result, worst):
+        text = "this run changed nothing that could be taken back; what there is to return to:"
+        yield _step(result, worst, text, "history")
     else:
         yield from _undo(result, worst, "to return to what served before:")
 

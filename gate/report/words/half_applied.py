@@ -35,10 +35,15 @@ def stays_as_created(deployment: DeploymentResult) -> bool:
     return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW
 
 
-def is_unchanged_neighbour(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that the run found and left as it was from those that it changed."""
-    changed = any(item["action"] != "unchanged" for item in result["objects"])
-    return changed and not deployment["changed"] and not is_unwritten(deployment)
+def is_unchanged(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell a Deployment that a run with writes found and left as it was."""
+    return bool(result["objects"]) and not deployment["changed"] and not is_unwritten(deployment)
+
+
+def has_changed_nothing(result: Result) -> bool:
+    """Tell whether a run had objects to write, and every one of them was as it was to be."""
+    actions = {item["action"] for item in result["objects"]}
+    return actions == {"unchanged"}
 
 
 def is_innocent(deployment: DeploymentResult) -> bool:

@@ -15,7 +15,7 @@ from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import (
     how_it_ended,
     is_left_alone,
-    is_unchanged_neighbour,
+    is_unchanged,
     is_unwritten,
     stays_as_created,
 )
@@ -44,6 +44,7 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "other": "no pod of either version runs",
     "unknown": "what runs is unknown",
 }
+_KEPT = "the new version was kept"
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -188,7 +189,8 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             did = verb_of(deployment)
             return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:
-            return f"{name} is complete, but its checks lacked evidence; the new version was kept"
+            kept = "it stands as it was" if is_unchanged(result, deployment) else _KEPT
+            return f"{name} is complete, but its checks lacked evidence; {kept}"
         case Outcome.SUPERSEDED:
             return _superseded(result, deployment)
         case _:
@@ -257,11 +259,16 @@ def _verified(result: Result, deployment: DeploymentResult) -> str:
             return f"{name} runs {new}"
 
 
+def _is_mixed(deployment: DeploymentResult) -> bool:
+    return deployment["running"] == "mixed"
+
+
 def _failed(result: Result, deployment: DeploymentResult) -> str:
     name = deployment_name(result, deployment)
-    if is_unchanged_neighbour(result, deployment):
+    if is_unchanged(result, deployment):
         did = verb_of(deployment)
-        return f"{name} {did}, and this run had not changed it: it stands as it was"
+        beside = "; its new version runs beside the old one" if _is_mixed(deployment) else ""
+        return f"{name} {did}, and this run had not changed it: it stands as it was{beside}"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     did = f"the new version of {name} {verb_of(deployment)}"

@@ -11,7 +11,7 @@ from gate.core.steps.resumption import UNDONE
 from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, grouped
 from gate.report.words.fault import verb_of
-from gate.report.words.half_applied import is_innocent, is_unchanged_neighbour
+from gate.report.words.half_applied import is_innocent, is_unchanged
 from gate.report.words.object_names import deployment_name, some_names
 
 MOST_NAMED: Final = 3
@@ -47,7 +47,7 @@ def of_several(result: Result) -> str:
 
 def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
     """Name what failed, whether or not it went back, and what stays that did not fail."""
-    if all(is_unchanged_neighbour(result, one) for one in deciding):
+    if all(is_unchanged(result, one) for one in deciding):
         one = len(deciding) == 1
         them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
         return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"

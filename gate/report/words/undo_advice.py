@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
+
+
+def was_never_left(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell whether what served before a run is what runs, for the run changed nothing."""
+    baseline, new = deployment["baseline"], deployment["new"]
+    is_itself = baseline is not None and baseline["replicaset"] == new["replicaset"]
+    return is_itself and has_changed_nothing(result)
 
 
 def undo_advice(
@@ -16,7 +24,7 @@ def undo_advice(
     `text` is the advice where an undo works; each undo begins with its own name.
     """
     baseline = worst["baseline"]
-    if baseline is None or immutable_objects(result):
+    if baseline is None or immutable_objects(result) or was_never_left(result, worst):
         return
     is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
     is_numbered = baseline["revision"] is not None and not is_itself

@@ -1,0 +1,119 @@
+"""What `history` and `undo` say of a version is what was found of that one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+)
+from tests.bed.scene import Scene, quota, secret, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+
+BAD_CHECK = ("--smoke-test", "false")
+DOUBT = ("--smoke-test", "sh -c 'exit 75'")
+
+
+def shown(scene: Scene, result: Result) -> str:
+    """Return what a person reads of a result."""
+    (scene.folder / "result.json").write_text(result.stdout)
+    return " ".join(scene.gate("report", "result.json").stdout.split())
+
+
+def rows_of(scene: Scene) -> dict[int, JSON]:
+    """Return what `history` tells of each revision."""
+    rows = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    return {row["revision"]: row for row in rows}
+
+
+def fail_unchanged(scene: Scene, *bodies: JSON) -> Result:
+    """Apply what runs already, with a check that does not pass."""
+    result = scene.apply(*bodies, flags=BAD_CHECK)
+    assert_ended(result, 6, "failed", "CheckFailed", running="new")
+    assert not any(one["action"] != "unchanged" for one in result.document["objects"])
+    return result
+
+
+@pytest.mark.contract("B795", "B766")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_an_apply_that_changed_nothing_calls_nothing_new(scene: Scene, versions: int) -> None:
+    """What runs stands as it was, and no undo is advised to return to what it never left."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(secret(f"value-{version}"), web(version)))
+    result = fail_unchanged(scene, secret(f"value-{versions}"), web(versions))
+    text = shown(scene, result)
+    assert "the new version" not in text
+    assert "deployment/web failed, and this run had not changed it: it stands as it was" in text
+    assert "rollout-gate undo" not in text
+
+
+@pytest.mark.contract("B795", "B762")
+def test_a_failure_of_what_did_not_change_is_remembered(scene: Scene) -> None:
+    """`history`, a later failure and `undo` pass to the set that did not fail since."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    fail_unchanged(scene, settings("2"), web(2))
+    rows = rows_of(scene)
+    assert (rows[2]["verdict"], rows[2]["reason"]) == ("failed", "CheckFailed")
+    assert [number for number, row in rows.items() if row["returned_to"]] == []
+    assert [number for number, row in rows.items() if row["undo_returns"]] == [1]
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert "what runs was not verified (CheckFailed)" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B795", "B762")
+def test_what_failed_unchanged_counts_again_once_it_is_verified(scene: Scene) -> None:
+    """The newest judgement counts, of the same objects."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    fail_unchanged(scene, settings("2"), web(2))
+    assert_verified(scene.apply(settings("2"), web(2)), "NoChange")
+    assert rows_of(scene)[2]["verdict"] == "verified"
+
+
+@pytest.mark.contract("B795", "B723")
+def test_an_unchanged_neighbour_of_a_failure_is_not_remembered_as_failed(scene: Scene) -> None:
+    """Nothing changed of either: one did not pass its checks, and the other keeps its name."""
+    both = (web(), web(name="worker"))
+    assert_verified(scene.apply(*both))
+    path = scene.folder / "gate.yaml"
+    path.write_text('checks: [{name: broken, deployment: worker, command: ["false"]}]\n')
+    result = scene.apply(*both, flags=["--config", str(path)])
+    assert result.exit_code == 6, str(result)
+    assert rows_of(scene)[1]["verdict"] == "verified"
+    assert "the new version" not in shown(scene, result)
+
+
+@pytest.mark.contract("B795")
+def test_doubt_of_what_did_not_change_takes_nothing_from_it(scene: Scene) -> None:
+    """Its checks lacked evidence: it is as verified as it was."""
+    assert_verified(scene.apply(settings("1"), web()))
+    result = scene.apply(settings("1"), web(), flags=DOUBT)
+    assert result.exit_code == 7, str(result)
+    assert rows_of(scene)[1]["verdict"] == "verified"
+    text = shown(scene, result)
+    assert "the new version" not in text
+    assert "rollout-gate undo" not in text
+
+
+@pytest.mark.contract("B190")
+def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
+    """The judgement is that of its ReplicaSet, not of the template that it has in common."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    scene.objects.create("resourcequotas", quota({"pods": "2"}))
+    result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
+    assert result.exit_code == 4, str(result)
+    rows = rows_of(scene)
+    assert rows[3]["verdict"] == "failed", rows
+    assert rows[4]["verdict"] == "verified", rows

@@ -117,3 +117,37 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     rows = rows_of(scene)
     assert rows[3]["verdict"] == "failed", rows
     assert rows[4]["verdict"] == "verified", rows
+
+
+@pytest.mark.contract("B700", "B796")
+def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
+    scene: Scene,
+) -> None:
+    """Verified two, then one; two again, with a check that lacks evidence: one was verified last."""
+    for version in (2, 1):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    doubted = scene.apply(settings("2"), web(2), flags=DOUBT)
+    assert doubted.exit_code == 7, str(doubted)
+    rows = rows_of(scene)
+    assert not any(row["returned_to"] for row in rows.values())
+    assert [row["images"] for row in rows.values() if row["undo_returns"]] == [["shop/web:1"]]
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert "what runs was not verified (CheckError)" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B700", "B796")
+def test_doubt_of_what_was_verified_last_takes_nothing_from_it(scene: Scene) -> None:
+    """Nothing else was verified since: a failure returns to it as it was verified last."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    scene.change(web(2, env={"PASSWORD": "hot"}))
+    scene.objects.wait_complete("web")
+    doubted = scene.apply(settings("2"), web(2), flags=[*DOUBT, "--force-conflicts"])
+    assert doubted.exit_code == 7, str(doubted)
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "2"

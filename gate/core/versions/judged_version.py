@@ -105,9 +105,12 @@ class JudgedVersion:
 
         That may have more members: a failure names only what its attempt wrote.
         """
+        return self.failed and other.verified and self.is_part_of(other)
+
+    def is_part_of(self, other: JudgedVersion) -> bool:
+        """Tell whether another version has the same pod template, and all objects of this one."""
         is_same = self.template in ("", other.template)
-        held = self.members.items() <= other.members.items()
-        return self.failed and other.verified and is_same and held
+        return is_same and self.members.items() <= other.members.items()
 
     def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
         """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""

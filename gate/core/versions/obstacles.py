@@ -39,19 +39,33 @@ def left_unverified(
 ) -> JudgedVersion | None:
     """Return the newest unverified version of which something stands, None where nothing does.
 
-    What was verified with any version counts as verified. A Deployment of such a version that
-    somebody has changed since, so that its template is another one, is theirs by now.
+    What was verified with any version counts as verified, but for the same one before another
+    was verified. A Deployment of such a version that somebody has changed since, so that its
+    template is another one, is theirs by now.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
-    verified = {pair for one in history.unfailed for pair in one.members.items()}
     for version in reversed(history.versions):
-        if version.verified or not _stands(version, digests, verified):
+        if version.verified or not _stands(version, digests, _verified_pairs(version, history)):
             continue
         is_own = version.members.get(target.ref) == digests.get(target.ref)
         if not is_own or version.template in ("", runs):
             return version
     return None
+
+
+def _verified_pairs(unverified: JudgedVersion, history: History) -> set[tuple[Ref, str]]:
+    """Return the objects, as they were verified, that count against an unverified version.
+
+    What was verified last is what a failure returns to, whatever was doubted of it since.
+    """
+    earlier = history.versions[: history.versions.index(unverified)]
+    return {
+        pair
+        for age, one in enumerate(history.unfailed)
+        if age == 0 or one not in earlier or not unverified.is_part_of(one)
+        for pair in one.members.items()
+    }
 
 
 def _stands(

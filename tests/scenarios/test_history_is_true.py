@@ -106,7 +106,7 @@ def test_doubt_of_what_did_not_change_takes_nothing_from_it(scene: Scene) -> Non
     assert "rollout-gate undo" not in text
 
 
-@pytest.mark.contract("B190")
+@pytest.mark.contract("B190", "B797")
 def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     """The judgement is that of its ReplicaSet, not of the template that it has in common."""
     for version in (1, 2):
@@ -123,7 +123,7 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
 def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
     scene: Scene,
 ) -> None:
-    """Verified two, then one; two again, with a check that lacks evidence: one was verified last."""
+    """Two, then one were verified; then two, with a check that lacks evidence: one was last."""
     for version in (2, 1):
         assert_verified(scene.apply(settings(str(version)), web(version)))
     doubted = scene.apply(settings("2"), web(2), flags=DOUBT)
@@ -151,3 +151,27 @@ def test_doubt_of_what_was_verified_last_takes_nothing_from_it(scene: Scene) -> 
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "2"
+
+
+@pytest.mark.contract("B190", "B797")
+def test_the_failure_is_that_of_the_replica_set_that_was_followed(scene: Scene) -> None:
+    """Somebody adds a container in mid-flight: what crashes is no ReplicaSet of ours."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    with scene.applying(settings("3"), web(3, behaviour="crash=3")) as running:
+        running.wait_for_line("following replicaset")
+        add_a_container(scene)
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    failed = result.document["deployments"][0]["new"]
+    rows = rows_of(scene)
+    assert [n for n, row in rows.items() if row["verdict"] == "failed"] == [failed["revision"]]
+    assert rows[failed["revision"]]["images"] == failed["images"] == ["shop/web:3", "x/side:1"]
+
+
+def add_a_container(scene: Scene) -> None:
+    """Add one to the live pod template, as somebody who is not the gate."""
+    live = scene.objects.get("deployments", "web")
+    template = live["spec"]["template"]
+    template["spec"]["containers"].append({"name": "side", "image": "x/side:1"})
+    scene.change_as("kubectl-edit", {"spec": {"template": template}})

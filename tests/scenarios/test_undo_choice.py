@@ -13,7 +13,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import Scene, secret, settings, web
+from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
 
 
@@ -182,3 +182,45 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
     assert_verified(result)
     assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")
+
+
+def fail_a_restart(scene: Scene) -> None:
+    """Restart with a quota that leaves no room for new pods: it goes back."""
+    scene.objects.create("resourcequotas", quota({"pods": "2"}))
+    result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
+    assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
+    scene.objects.delete("resourcequotas", "full")
+
+
+@pytest.mark.contract("B703", "B797")
+def test_undo_after_a_failed_restart_skips_that_restart(scene: Scene) -> None:
+    """What runs is the version of before it; its restart came later, and failed."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    fail_a_restart(scene)
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    skipped = "skipped revision 3 (shop/web:2): it is a restart of the version that runs, and it "
+    assert f"{skipped}failed at" in result.stderr
+    assert "before a restart" not in result.stderr
+    assert warned(result, "was rolled back already, from a restart of shop/web:2 at")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B703", "B797")
+def test_undo_does_not_go_forward_to_a_restart_that_failed(scene: Scene) -> None:
+    """There is nothing else: that restart is none to return to."""
+    assert_verified(scene.apply(web()))
+    fail_a_restart(scene)
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
+
+
+@pytest.mark.contract("B705", "B797")
+def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
+    """The first went back before it."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")

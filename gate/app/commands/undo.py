@@ -124,6 +124,8 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         return
     what = ", ".join(failed.images)
     current = found.live.snapshot.current()
+    if failed.template == template_digest(found.live.deployment.template):
+        what = f"a restart of {what}"
     runs = revision_name(current) if current is not None else "it"
     to = choice_name(choice, found.live.snapshot)
     found.console.warn(

@@ -208,7 +208,7 @@ def _judged(
     """Return a version of a Deployment, None where nobody knows its ReplicaSet or its fields."""
     if live.deployment is None:
         return None
-    template = live.deployment.template
+    template = _followed_template(attempt, live.ref, live.deployment.template)
     made = _replica_set(attempt, live.ref, template)
     if made is None and why is None:
         return None
@@ -221,6 +221,21 @@ def _judged(
         why,
         origin=_origin(attempt, live),
     )
+
+
+def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Template:
+    """Return the pod template that was judged of the one that was written.
+
+    What others added in mid-flight made another ReplicaSet, which was followed from then on.
+    """
+    for legs in (attempt.deployments.followed_before, attempt.deployments.rollouts):
+        rollout = legs.get(ref)
+        if rollout is None or rollout.applied.template.body != written.body:
+            continue
+        live, followed = rollout.snapshot.live, rollout.snapshot.current()
+        if live is not None and followed is not None and rollout.still_ours(live):
+            return followed.template
+    return written
 
 
 def _origin(attempt: Attempt, live: LiveObject) -> Origin | None:

@@ -120,6 +120,12 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
+    def failure_of(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+        """Return the newest judgement of a ReplicaSet by its name where it failed, else None."""
+        named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
+        newest = next(named, None)
+        return newest if newest is not None and newest.failed else None
+
     def of_member(self, ref: Ref, digest: str) -> JudgedVersion | None:
         """Return the newest verified version with an object as `digest` tells, None for none."""
         return next((one for one in self.once_verified if one.members.get(ref) == digest), None)
@@ -232,11 +238,15 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
     """Tell whether `new` is all that has to be remembered of `old`.
 
     A failure leaves an earlier verification in the history, where it counts no more, so that a
-    person may still name it. A verification answers all failures of its template.
+    person may still name it. A verification answers all failures of its template, but for what is
+    known of another ReplicaSet, which a restart made.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)
-    return old.is_same_as(new) or (new.verified and old.template == new.template)
+    is_of_another = bool(old.replica_set) and old.replica_set != new.replica_set
+    if new.verified and old.template == new.template:
+        return not is_of_another
+    return old.is_same_as(new) and not is_of_another
 
 
 def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from gate.core.model.body import Body, FrozenMap
@@ -49,10 +50,31 @@ def template_digest(template: Template) -> str:
     return Body.of(body).digest
 
 
+def restarted_at(template: Template) -> str:
+    """Return the time of the restart that made the ReplicaSet of a pod template, "" for none."""
+    metadata = template.body.thaw().get("metadata") or {}
+    return str((metadata.get("annotations") or {}).get(RESTARTED_AT) or "")
+
+
 def is_restarted(template: Template) -> bool:
     """Tell whether a restart made the ReplicaSet of a pod template."""
-    metadata = template.body.thaw().get("metadata") or {}
-    return RESTARTED_AT in (metadata.get("annotations") or {})
+    return bool(restarted_at(template))
+
+
+def is_later_restart(one: Template, other: Template) -> bool:
+    """Tell whether `one` is `other` restarted since.
+
+    Of times that cannot be compared (anybody may write the annotation) it is not known.
+    """
+    if template_digest(one) != template_digest(other) or not is_restarted(one):
+        return False
+    if not is_restarted(other):
+        return True
+    try:
+        times = [datetime.fromisoformat(restarted_at(each)) for each in (one, other)]
+        return times[0] > times[1]
+    except (ValueError, TypeError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

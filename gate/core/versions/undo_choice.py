@@ -17,7 +17,12 @@ from gate.core.plan.plan import PlannedObject, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
-from gate.core.versions.judged_version import JudgedVersion, is_restarted, template_digest
+from gate.core.versions.judged_version import (
+    JudgedVersion,
+    is_later_restart,
+    is_restarted,
+    template_digest,
+)
 from gate.core.versions.obstacles import obstacle
 
 
@@ -255,16 +260,25 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | 
 
 def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
     """Return why a revision is none to return to, None where nothing speaks against it."""
-    judged = history.of_template(rs.template)
-    if judged is not None and judged.why is not None:
-        verb = "it failed" if judged.failed else "it was not verified"
-        return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
+    if current is not None and is_later_restart(rs.template, current.template):
+        why = _why_unverified(history.failure_of(rs))
+        return "it is a restart of the version that runs" + (f", and {why}" if why else "")
+    judged = history.failure_of(rs) or history.of_template(rs.template)
+    if why := _why_unverified(judged):
+        return why
     left_at = history.template_left_at(rs.template)
     if left_at is not None:
         return f"an undo left it at {left_at}"
     if judged is None and current is not None and _was_left_for(rs, current):
         return f"revision {current.revision} is a return from it"
     return None
+
+
+def _why_unverified(judged: JudgedVersion | None) -> str:
+    if judged is None or judged.why is None:
+        return ""
+    verb = "it failed" if judged.failed else "it was not verified"
+    return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
 
 
 def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:

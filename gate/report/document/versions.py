@@ -115,9 +115,8 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     replica_set = new_replica_set(rollout)
     image_ids = _image_ids(rollout.snapshot, replica_set)
-    return _version_of(
-        attempt, ref, replica_set, list(rollout.applied.template.images()), image_ids
-    )
+    template = replica_set.template if replica_set is not None else rollout.applied.template
+    return _version_of(attempt, ref, replica_set, list(template.images()), image_ids)
 
 
 def _version_of(

@@ -170,12 +170,12 @@ def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ..
     digests = {**digests_of(beside), live.object.ref: applied_digest(live.object)}
     stays = isinstance(baseline, Known) and obstacle(target, memory, digests) is None
     returns_to = baseline.value.replica_set if stays and isinstance(baseline, Known) else ""
-    choice = None if stays else choose_version(live.snapshot, memory, digests)
+    gone = [ref for ref, fact in beside.items() if isinstance(fact, Absent)]
+    choice = None if stays else choose_version(live.snapshot, memory, digests, gone)
     chosen = choice.replica_set if choice is not None else None
     lacks: tuple[str, ...] = ()
     if choice is not None and choice.version is not None:
-        gone = [ref for ref, fact in beside.items() if isinstance(fact, Absent)]
-        refs = lacking_now(target, memory, choice.version, digests, gone).refs
+        refs = lacking_now(target, memory, choice.version, digests, beside).refs
         lacks = tuple(map(str, refs))
     current = live.snapshot.current()
     owned = sorted(live.snapshot.owned(), key=lambda rs: rs.revision or 0, reverse=True)

@@ -144,7 +144,8 @@ def _choice(found: UndoSubject) -> Choice:
         replica_set = _revision(found, number)
         choice = Choice(version_of(replica_set, found.history), replica_set)
     else:
-        choice = choose_version(found.live.snapshot, found.history, found.digests())
+        gone = [ref for ref, fact in found.lives.items() if isinstance(fact, Absent)]
+        choice = choose_version(found.live.snapshot, found.history, found.digests(), gone)
     if choice.version is None and choice.replica_set is None:
         raise undo_refusal.nothing_left(found, choice)
     return choice
@@ -209,13 +210,12 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
     known = {ref: body is not None for ref, body in bodies.items()}
-    gone = [ref for ref in known if isinstance(found.lives.get(ref), Absent)]
     needed_as_is = {one.ref for one in shared if one.is_live}
     missing = lacking(
         found.ref,
         known,
         lambda ref: ref not in needed_as_is and is_applied_by(attempts, ref, digests),
-        gone,
+        found.lives,
     )
     if missing.refs:
         raise undo_refusal.not_whole(found, choice, version, missing)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gate.app.commands.undo_subject import UndoSubject
 from gate.core.model.body import NOTHING
-from gate.core.model.fact import Known
+from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -27,10 +27,11 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
         )
     to_one = f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}"
     is_alone = len(found.live.snapshot.owned()) == 1
+    apply = "apply the manifest of the version that is to run"
     return RefusedError(
         f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
         reason=Reason.NO_BASELINE,
-        hint="apply the manifest of that version" if is_alone else to_one,
+        hint="apply the manifest of that version" if is_alone else f"{apply}; {to_one}",
     )
 
 
@@ -39,6 +40,8 @@ def not_whole(
 ) -> RefusedError:
     """Refuse a mixture; say of each object why it cannot be restored, and what works."""
     hint = _hint(found, version)
+    if missing.refs == missing.immutable:
+        hint = _hint_of_immutable(found, missing.immutable)
     if any(ref.kind == "Secret" for ref in missing.not_kept):
         hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
     whys, shown = (
@@ -67,18 +70,33 @@ def _hint(found: UndoSubject, version: JudgedVersion) -> str:
     return f"{apply}; or the pod template alone of {revision_name(older)}: {undo}"
 
 
+def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:
+    """Return how the set comes back: what is gone is made anew by the undo."""
+    named = [f"{ref.kind.lower()}/{ref.name}" for ref in refs]
+    cluster, namespace = found.session.connection.cluster, found.ref.namespace
+    number = found.settings.to_revision
+    flags = () if number is None else ("--to-revision", str(number))
+    delete = cluster.command("kubectl", "delete", *named, namespace=namespace)
+    return f"delete what is immutable: {delete}; then make it anew: {found.command('undo', *flags)}"
+
+
 def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:
     """Yield why objects cannot be restored, those of one reason together."""
     theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
-    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in theirs]
-    lost = [ref for ref in missing.not_kept if ref not in (*theirs, *secrets)]
+    gone = [ref for ref in missing.not_kept if isinstance(found.lives.get(ref), Absent)]
+    known = (*theirs, *gone)
+    secrets = [ref for ref in missing.not_kept if ref.kind == "Secret" and ref not in known]
+    lost = [ref for ref in missing.not_kept if ref not in (*known, *secrets)]
     for refs, why in (
         (theirs, "was not as a gate had written it when that version was verified"),
+        ([ref for ref in gone if ref not in theirs], "is gone, and what it was then is not kept"),
         (secrets, "has changed since, and what it was then is not kept"),
         (lost, "has changed since, and what it was then is not remembered"),
     ):
         if refs:
             yield f"{', '.join(map(str, refs))} {why}"
+    for ref in missing.immutable:
+        yield f"{ref} is immutable by now, and no write can change it"
     for ref in missing.of_others:
         yield f"{ref} {_whose(found, ref)}"
 

@@ -7,10 +7,11 @@ again the next number), so the second-newest revision may be the one that has ju
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from gate.core.model.body import Body
+from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.objects import Container, Ref, ReplicaSet, Template
 from gate.core.plan.plan import PlannedObject, Target
@@ -40,12 +41,15 @@ class Choice:
     skipped: tuple[str, ...] = ()
 
 
-def choose_version(snapshot: Snapshot, history: History, digests: Mapping[Ref, str]) -> Choice:
+def choose_version(
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str], gone: Collection[Ref] = ()
+) -> Choice:
     """Return the newest verified set that is not what runs, else the next older good revision.
 
-    `digests` are of what our manager has applied by now of each object of the verified versions.
+    `digests` are of what our manager has applied by now of each object of the verified versions;
+    `gone` are those that are not there any more.
     """
-    version = _newest_verified(snapshot, history, digests)
+    version = _newest_verified(snapshot, history, digests, gone)
     if version is not None:
         owned = _replica_set_of(version, snapshot)
         return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
@@ -168,20 +172,38 @@ def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | Non
 
 
 def _newest_verified(
-    snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str], gone: Collection[Ref]
 ) -> JudgedVersion | None:
     """Return the newest verified version that is not what runs, None where there is none.
 
-    What somebody else made of the objects beside the Deployment is no version of it.
+    What somebody else made of the objects beside the Deployment is no version of it, but what it
+    lacks of its own is to be returned.
     """
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
         if version.template != runs or version.members.get(own) != digests.get(own):
             return version
-        if any(history.has_written(ref, digests.get(ref)) for ref in _changed(version, digests)):
+        missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
+        if any(
+            history.has_written(ref, digests.get(ref)) or ref in missed
+            for ref in _changed(version, digests)
+        ):
             return version
     return None
+
+
+def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
+    """Tell whether what is gone belongs to the version that runs, rather than to an older one.
+
+    Its pods refer to it, or an attempt since left it unverified: whoever deleted it, as is advised
+    of what became immutable, wants it back as it was.
+    """
+    live = snapshot.live
+    names = configuration_names(live.template) if live is not None else ()
+    since = history.versions[history.versions.index(version) + 1 :]
+    was_left = any(not one.verified and ref in one.members for one in since)
+    return was_left or f"{ref.kind.lower()}/{ref.name}" in names
 
 
 def _left_configurations(

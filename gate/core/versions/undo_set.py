@@ -8,7 +8,8 @@ from functools import partial
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.environment_values import with_values
-from gate.core.model.fact import Known
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import Baseline
@@ -22,16 +23,17 @@ class Lacking:
     """The members of a set that a return would have to restore and cannot.
 
     `not_kept` are those of whose body no more than a digest is remembered, `of_others` those that
-    somebody else has changed since.
+    somebody else has changed since, `immutable` those that no write can change any more.
     """
 
     not_kept: tuple[Ref, ...] = ()
     of_others: tuple[Ref, ...] = ()
+    immutable: tuple[Ref, ...] = ()
 
     @property
     def refs(self) -> tuple[Ref, ...]:
         """Return all of them."""
-        return (*self.not_kept, *self.of_others)
+        return (*self.not_kept, *self.of_others, *self.immutable)
 
 
 def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref, str]]:
@@ -93,17 +95,36 @@ def _rolled_out_with(
     return {pair for applied in attempts if applied.get(own) == runs for pair in applied.items()}
 
 
+def is_locked(live: LiveObject) -> bool:
+    """Tell whether no write can change an object: ValidateConfigMapUpdate, ValidateSecretUpdate."""
+    is_data = live.ref.kind in ("ConfigMap", "Secret")
+    return is_data and live.body.thaw().get("immutable") is True
+
+
 def lacking(
-    own: Ref, bodies: Mapping[Ref, bool], is_ours: Callable[[Ref], bool], gone: Collection[Ref] = ()
+    own: Ref,
+    bodies: Mapping[Ref, bool],
+    is_ours: Callable[[Ref], bool],
+    facts: Mapping[Ref, Fact[LiveObject]] | None = None,
 ) -> Lacking:
     """Return what keeps a set of the Deployment `own` from returning whole.
 
     `bodies` says of each object to be restored whether its body is known. `is_ours` tells whether
-    an attempt left an object as it stands; what is `gone` may be made again.
+    an attempt left an object as it stands. By `facts`, what was read of them, what is gone may be
+    made again, and what is immutable cannot change.
     """
+    read = facts or {}
+    gone = [ref for ref in bodies if isinstance(read.get(ref), Absent)]
     others = [ref for ref in bodies if ref != own and ref not in gone and not is_ours(ref)]
     not_kept = [ref for ref, is_known in bodies.items() if not is_known and ref not in others]
-    return Lacking(tuple(not_kept), tuple(others))
+    locked = [
+        ref
+        for ref in bodies
+        if ref not in (*others, *not_kept)
+        and isinstance(fact := read.get(ref), Known)
+        and is_locked(fact.value)
+    ]
+    return Lacking(tuple(not_kept), tuple(others), tuple(locked))
 
 
 def lacking_now(
@@ -111,11 +132,12 @@ def lacking_now(
     history: History,
     version: JudgedVersion,
     digests: Mapping[Ref, str],
-    gone: Collection[Ref] = (),
+    facts: Mapping[Ref, Fact[LiveObject]],
 ) -> Lacking:
     """Return what an undo to a verified version would lack as things stand.
 
-    `digests` are of what our manager has applied by now; of other Deployments nothing is known.
+    `digests` are of what our manager has applied by now, `facts` what was read of the objects
+    beside the Deployment; of other Deployments nothing is known.
     """
     histories = {target.ref: history}
     attempts = attempts_on(target.ref, histories)
@@ -124,7 +146,7 @@ def lacking_now(
         for ref in changed_members(attempts, version, target.ref, digests)
     }
     is_ours = partial(is_applied_by, attempts, digests=digests)
-    return lacking(target.ref, bodies, is_ours, gone)
+    return lacking(target.ref, bodies, is_ours, facts)
 
 
 def lacking_after(

@@ -37,13 +37,18 @@ def stays_as_created(deployment: DeploymentResult) -> bool:
 
 def is_unchanged(result: Result, deployment: DeploymentResult) -> bool:
     """Tell a Deployment that a run with writes found and left as it was."""
-    return bool(result["objects"]) and not deployment["changed"] and not is_unwritten(deployment)
+    return _has_written(result) and not deployment["changed"] and not is_unwritten(deployment)
 
 
 def has_changed_nothing(result: Result) -> bool:
     """Tell whether a run had objects to write, and every one of them was as it was to be."""
     actions = {item["action"] for item in result["objects"]}
-    return actions == {"unchanged"}
+    return _has_written(result) and actions == {"unchanged"}
+
+
+def _has_written(result: Result) -> bool:
+    """Tell a run that applied its objects from one that only looked: it looks for them again."""
+    return any(one["at_end"] or one["action"] != "unchanged" for one in result["objects"])
 
 
 def is_innocent(deployment: DeploymentResult) -> bool:

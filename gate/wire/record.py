@@ -141,6 +141,7 @@ def _record(record: Record) -> dict[str, Any]:
                 [ref(one), [ref(each) for each in refs]]
                 for one, refs in record.target_set.undo_lacks.items()
             ],
+            "applied_again": [ref(one) for one in record.target_set.applied_again],
         },
     }
 
@@ -181,6 +182,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         beside=FrozenMap(beside),
         undo_lacks=FrozenMap(lacks),
+        applied_again=tuple(map(ref_of, value.get("applied_again", ()))),
     )
 
 

@@ -224,3 +224,18 @@ def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     assert_verified(scene.gate("undo", "web", *DOCUMENT))
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
+
+
+@pytest.mark.contract("B706", "B799")
+@pytest.mark.parametrize("command", ["undo", "apply"])
+def test_what_is_applied_again_is_not_passed_over_in_silence(scene: Scene, command: str) -> None:
+    """Version 2 was verified last; it is what is applied, so a failure returns to 1."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    kept = scene.apply(web(3, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    result = scene.gate("undo", "web", *DOCUMENT) if command == "undo" else scene.apply(web(2))
+    assert_verified(result)
+    to = "a failure returns to revision 1 (shop/web:1), verified before the one that is applied"
+    assert to in result.stderr
+    assert "the last verified" not in result.stderr

@@ -117,8 +117,7 @@ def _baseline_line(plan: Plan, target: Target) -> str:
             images = ", ".join(baseline.template.images())
             version = f"revision {baseline.revision} ({images})"
             if target.ref in plan.target_set.bodies:
-                is_verified = target.ref not in plan.target_set.unverified
-                there = f"the last verified {version}" if is_verified else f"the older {version}"
+                there = _there(plan, target.ref, version)
                 if not returns:
                     return f"{target.ref}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
@@ -133,6 +132,15 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
             why = _why_not_to_what_ran(plan, target.ref)
             return f"{target.ref}: {why} a failure has nowhere to return to"
+
+
+def _there(plan: Plan, ref: Ref, version: str) -> str:
+    """Say of a version that is no longer what runs what makes it the one to return to."""
+    if ref in plan.target_set.unverified:
+        return f"the older {version}"
+    if ref in plan.target_set.applied_again:
+        return f"{version}, verified before the one that is applied again"
+    return f"the last verified {version}"
 
 
 def _beside(plan: Plan, target: Target) -> str:

@@ -24,7 +24,8 @@ class TargetSet:
     `beside` identifies, as `applied_digest` does, what stood beside the attempt of the objects that
     earlier ones had written and it did not: a version that it verifies was verified beside them.
     `undo_lacks` are the objects that an `undo` of each Deployment, to what served before the
-    attempt, could not restore (`gate.core.versions.undo_set`).
+    attempt, could not restore (`gate.core.versions.undo_set`). `applied_again` are the Deployments
+    whose last verified version is what is about to be applied: they return to the one before that.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -34,3 +35,4 @@ class TargetSet:
     unverified: tuple[Ref, ...] = ()
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
     undo_lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
+    applied_again: tuple[Ref, ...] = ()

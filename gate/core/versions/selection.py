@@ -115,6 +115,11 @@ def select(candidates: Candidates, others: Others) -> Selection:
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
         beside=beside,
+        applied_again=tuple(
+            ref
+            for ref, version in returns.items()
+            if version != candidates.history(ref).verified[0]
+        ),
     )
     return Selection(tuple(targets), target_set)
 

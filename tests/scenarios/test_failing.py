@@ -157,14 +157,14 @@ def test_the_total_budget_ends_it(scene: Scene) -> None:
 def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
     """Pods that a quota denies fail after its grace, with the server's message."""
     scene.serve(web())
-    _enforce(scene.objects, quota({"pods": "2"}))
+    enforce(scene.objects, quota({"pods": "2"}))
     result = scene.apply(web(2), flags=[NOW, "pod-create=2s"])
     ended = assert_rolled_back(result, "PodCreateDenied")
     assert "exceeded quota: full" in ended["causes"][0]["message"]
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-def _enforce(objects: Objects, body: JSON) -> None:
+def enforce(objects: Objects, body: JSON) -> None:
     """Create a quota and wait until it counts."""
     objects.create("resourcequotas", body)
     name, hard = body["metadata"]["name"], body["spec"]["hard"]
@@ -194,7 +194,7 @@ def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> 
 def test_a_replica_set_that_cannot_be_made_goes_back(scene: Scene) -> None:
     """A ReplicaSet that is denied fails after its grace, although nothing was observed."""
     scene.serve(web())
-    _enforce(scene.objects, quota({"count/replicasets.apps": "1"}))
+    enforce(scene.objects, quota({"count/replicasets.apps": "1"}))
     result = scene.apply(web(2), flags=[NOW, "replicaset-create=1s"])
     ended = assert_rolled_back(result, "ReplicaSetCreateError")
     assert "exceeded quota: full" in ended["causes"][0]["message"]

@@ -15,6 +15,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.scenarios.test_failing import enforce
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
 
 BAD_CHECK = ("--smoke-test", "false")
@@ -111,7 +112,7 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     """The judgement is that of its ReplicaSet, not of the template that it has in common."""
     for version in (1, 2):
         assert_verified(scene.apply(web(version)))
-    scene.objects.create("resourcequotas", quota({"pods": "2"}))
+    enforce(scene.objects, quota({"pods": "2"}))
     result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
     assert result.exit_code == 4, str(result)
     rows = rows_of(scene)

@@ -14,6 +14,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.scene import Scene, quota, secret, settings, web
+from tests.scenarios.test_failing import enforce
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
 
 
@@ -186,7 +187,7 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
 
 def fail_a_restart(scene: Scene) -> None:
     """Restart with a quota that leaves no room for new pods: it goes back."""
-    scene.objects.create("resourcequotas", quota({"pods": "2"}))
+    enforce(scene.objects, quota({"pods": "2"}))
     result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     scene.objects.delete("resourcequotas", "full")

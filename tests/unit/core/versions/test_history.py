@@ -6,12 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.model.body import FrozenMap
-from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.objects import CleanText, Ref, Template, deployment_ref
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond_limit
-from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.judged_version import (
+    RESTARTED_AT,
+    JudgedVersion,
+    is_later_restart,
+    template_digest,
+)
 from tests.unit.core.world import replica_set
 
 WEB = deployment_ref("shop", "web")
@@ -125,3 +130,45 @@ def test_a_replica_set_has_no_judgement_from_before_it_was_made(
     judged = replace(version, judged_at="2026-01-01T00:00:01+00:00")
     found = History((judged,)).of_replica_set(made)
     assert (found.verified if found is not None else None) is verdict
+
+
+def restarted(time: str, image: str = "shop/web:1") -> Template:
+    """Return a pod template that was restarted at a time, "" for never."""
+    annotations = {RESTARTED_AT: time} if time else {}
+    body = {"metadata": {"annotations": annotations}, "spec": {"image": image}}
+    return Template(Body.of(body if time else {"metadata": {}, "spec": {"image": image}}), ())
+
+
+@pytest.mark.contract("B797")
+@pytest.mark.parametrize(
+    ("one", "other", "is_later"),
+    [
+        ("2026-01-01T00:00:00Z", "", True),
+        ("", "2026-01-01T00:00:00Z", False),
+        ("", "", False),
+        ("2026-01-01T00:00:01Z", "2026-01-01T00:00:00Z", True),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", False),
+        ("2026-01-01T01:00:00+02:00", "2026-01-01T00:00:00Z", False),
+        ("yesterday", "2026-01-01T00:00:00Z", False),
+        ("2026-01-01T00:00:00", "2026-01-01T00:00:00Z", False),
+    ],
+)
+def test_a_later_restart_is_one_of_the_same_template(one: str, other: str, is_later: bool) -> None:
+    """`kubectl` writes the time of its own zone, and others what they like."""
+    assert is_later_restart(restarted(one), restarted(other)) is is_later
+    assert not is_later_restart(restarted(one, "shop/web:2"), restarted(other))
+
+
+@pytest.mark.contract("B797")
+def test_a_verification_answers_no_failure_of_another_replica_set() -> None:
+    """A restart that failed stays known by its own, and the version counts as verified."""
+    failed = replace(of_template("1", Reason.CRASH_LOOP), replica_set="web-2")
+    serves = replace(of_template("1"), replica_set="web-1")
+    history = remembered(serves, failed, serves)
+    assert [one.replica_set for one in history.versions] == ["web-2", "web-1"]
+    assert history.verified == history.versions[1:]
+    found = history.failure_of(replica_set("web-2"))
+    assert found is not None
+    assert history.failure_of(replica_set("web-1")) is None
+    again = remembered(serves, failed, replace(serves, replica_set="web-2"))
+    assert [one.replica_set for one in again.versions] == ["web-2"]

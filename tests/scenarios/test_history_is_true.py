@@ -72,6 +72,16 @@ def test_a_failure_of_what_did_not_change_is_remembered(scene: Scene) -> None:
     assert mode(scene) == "1"
 
 
+@pytest.mark.contract("B795")
+def test_an_apply_that_changes_nothing_is_no_other_the_second_time(scene: Scene) -> None:
+    """A job that is tried again takes nothing down: the Secret of before is not kept."""
+    for version in (1, 2):
+        assert_verified(scene.apply(secret(f"value-{version}"), web(version)))
+    for _ in range(2):
+        fail_unchanged(scene, secret("value-2"), web(2))
+    assert_runs(scene.objects, "shop/web:2")
+
+
 @pytest.mark.contract("B795", "B762")
 def test_what_failed_unchanged_counts_again_once_it_is_verified(scene: Scene) -> None:
     """The newest judgement counts, of the same objects."""

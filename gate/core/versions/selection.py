@@ -156,9 +156,16 @@ def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> b
 
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:
-    """Tell whether what runs of a Deployment is a version that failed."""
-    left = left_unverified(target, candidates.history(target.ref), candidates.standing())
+    """Tell whether what runs of a Deployment is a version that failed.
+
+    What was verified last and failed since ran all the time: an apply of it, however often it is
+    repeated, has nothing to take back.
+    """
+    history = candidates.history(target.ref)
+    left = left_unverified(target, history, candidates.standing())
     if left is None or not left.failed:
+        return False
+    if any(map(left.is_part_of, history.once_verified[:1])):
         return False
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""

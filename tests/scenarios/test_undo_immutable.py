@@ -60,6 +60,23 @@ def test_a_refused_undo_names_the_deletion_that_lets_it_work(
     assert mode(scene) == str(versions[-1])
 
 
+@pytest.mark.contract("B798", "B786")
+def test_what_somebody_made_immutable_is_refused_alike(scene: Scene) -> None:
+    """In mid-flight: the attempt had written it, and cannot take it back."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    with scene.applying(settings("9"), web(9, behaviour="crash=1")) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        scene.objects.patch("configmaps", "settings", {"immutable": True})
+        assert running.wait().exit_code == 5
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "SetIncomplete", "configmap/settings is immutable by now")
+    scene.objects.delete("configmaps", "settings")
+    assert_verified(scene.gate("undo", "web", *DOCUMENT), "NoChange")
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "2"
+
+
 def reading(body: JSON, name: str) -> JSON:
     """Let the pods of a Deployment read a ConfigMap."""
     (container,) = body["spec"]["template"]["spec"]["containers"]

@@ -172,7 +172,7 @@ class Ledger:
     deleted: tuple[Ref, ...] = ()
     left_alone: tuple[Ref, ...] = ()
     findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
-    dropped_paths: tuple[str, ...] = ()
+    dropped_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
     kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
 
 

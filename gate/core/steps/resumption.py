@@ -29,6 +29,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.object_state import Standing, standing, standing_of_member, trial
+from gate.core.writes.removed_owners import are_owners_removed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
 """Why an attempt goes back that may have been complete."""
@@ -262,7 +263,21 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
         if isinstance(kept.before, Absent):
             # Somebody else may have created it just before our write: its owners tell.
             after = replace(after, managed=live.managed)
+    if live.deployment is not None and isinstance(kept.expected, LiveObject):
+        after = _as_expected(kept.expected, live, kept.field_manager)
     return WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
+
+
+def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
+    """Return a Deployment as our write left it, as far as its live state does not tell any more.
+
+    Where somebody has removed all managed fields, whose they were and what others have changed
+    beside is told from what the server had said that our write would make.
+    """
+    after = replace(expected, uid=live.uid)
+    if not are_owners_removed(manager, after, live):
+        return live
+    return replace(live, body=expected.body, managed=expected.managed, resource_version="")
 
 
 # -- the attempt that goes on ----------------------------------------------------------------------

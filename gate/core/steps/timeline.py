@@ -176,9 +176,11 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
         did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{ref}: somebody else {did} it since; left alone"
     yield from _refusals(before, after)
-    if len(after.ledger.dropped_paths) > len(before.ledger.dropped_paths):
-        dropped = ", ".join(after.ledger.dropped_paths[len(before.ledger.dropped_paths) :])
-        yield "dropped", f"{after.writes.queue[0].ref}: left to other field managers: {dropped}"
+    for ref, paths in after.ledger.dropped_paths.items():
+        known = before.ledger.dropped_paths.get(ref, ())
+        if paths != known:
+            dropped = ", ".join(paths[len(known) :])
+            yield "dropped", f"{ref}: left as others have changed it: {dropped}"
     for ref, paths in after.ledger.kept_paths.items():
         if ref not in before.ledger.kept_paths:
             yield "kept", f"{ref}: another run of the gate has added {', '.join(paths)}; kept"

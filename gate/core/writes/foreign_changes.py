@@ -123,15 +123,6 @@ def without_conflicts(
     return (None, ()) if smaller == write else (smaller, others)
 
 
-def removed_owners(after: LiveObject, live: LiveObject) -> Body | None:
-    """Return the managed fields that our apply left where somebody has removed them all since.
-
-    The server would give every field to `before-first-apply` with the next apply: it would be in
-    conflict with ours, and what only the version that failed has would stay.
-    """
-    return after.managed if _managed(after) and not _managed(live) else None
-
-
 def _restored(back: dict[str, Any], written: WrittenObject) -> Fields | None:
     """Return the fields that the way back sends."""
     if written.before is None:

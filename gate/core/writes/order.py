@@ -69,6 +69,14 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     )
 
 
+def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose next write follows one whose answer was lost."""
+    aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
+    if not attempt.writes.uncertain or not attempt.writes.queue:
+        return aside
+    return (attempt.writes.queue[0].ref, *aside)
+
+
 def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
     """Iterate the objects at the front of the queue that need not wait for each other."""
     first = queue[0]

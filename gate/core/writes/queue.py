@@ -26,14 +26,14 @@ from gate.core.writes.foreign_changes import (
     added_fields,
     foreign_fields,
     is_extended,
-    removed_owners,
     with_added,
     without_conflicts,
     without_foreign,
 )
 from gate.core.writes.lost_response import landed
 from gate.core.writes.obstacles import is_done, substance, why_not_written
-from gate.core.writes.order import sendable, with_at_head
+from gate.core.writes.order import answers_lost, sendable, with_at_head
+from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
 from gate.core.writes.request import send, send_body
 from gate.core.writes.results import went_out
 
@@ -179,10 +179,9 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
         return replace(attempt, writes=replace(attempt.writes, refusals=refusals)), ()
     attempt = replace(
         attempt,
-        ledger=replace(attempt.ledger, dropped_paths=attempt.ledger.dropped_paths + others),
         writes=replace(attempt.writes, retry=None),
     )
-    return _send_back(_with_head(attempt, smaller), smaller)
+    return _send_back(_with_head(_with_dropped(attempt, head.ref, others), smaller), smaller)
 
 
 def _deployments_first(attempt: Attempt) -> Step:
@@ -242,11 +241,8 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     if smaller is None:
         followed = head.ref in attempt.deployments.followed_before
         return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
-    dropped = (f".{path}" for path in field_set.paths(foreign))
-    attempt = replace(
-        attempt,
-        ledger=replace(attempt.ledger, dropped_paths=(*attempt.ledger.dropped_paths, *dropped)),
-    )
+    dropped = tuple(f".{path}" for path in field_set.paths(foreign))
+    attempt = _with_dropped(attempt, head.ref, dropped)
     return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
 
 
@@ -267,6 +263,12 @@ def _send_with_added(
     return send(_with_head(attempt, larger), larger)
 
 
+def _with_dropped(attempt: Attempt, ref: Ref, paths: tuple[str, ...]) -> Attempt:
+    known = attempt.ledger.dropped_paths.get(ref, ())
+    dropped = attempt.ledger.dropped_paths.put(ref, tuple(dict.fromkeys((*known, *paths))))
+    return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=dropped))
+
+
 def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, queue=(head, *attempt.writes.queue[1:])))
 
@@ -281,10 +283,7 @@ def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
         return None
     if ref in attempt.writes.refusals or attempt.now >= attempt.leg_ends_at:
         return None
-    owners = removed_owners(written.after, live)
-    if owners is None or foreign_fields(apply, written, live) is not None:
-        return None
-    return owners
+    return owners_to_put_back(apply, written, live, foreign_fields(apply, written, live))
 
 
 def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
@@ -300,10 +299,13 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
 
     Its answer was lost, or is that of its own twin: a balancer may deliver a request twice.
     """
-    live = attempt.ledger.live.get(head.ref)
+    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:
         return False
-    return landed(head, live, trial=None)
+    if landed(head, live, trial=None):
+        return True
+    is_uncertain = head.ref in answers_lost(attempt)
+    return is_uncertain and written is not None and stands_unowned(head, written, live)
 
 
 def _mine(attempt: Attempt, ref: Ref) -> bool:

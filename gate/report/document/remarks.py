@@ -105,9 +105,8 @@ def _taken(attempt: Attempt) -> Iterator[str]:
 
 
 def _dropped(attempt: Attempt) -> Iterator[str]:
-    if attempt.ledger.dropped_paths:
-        paths = _listed(dict.fromkeys(attempt.ledger.dropped_paths))
-        yield f"the rollback left {paths} as others have changed it meanwhile"
+    for ref, paths in attempt.ledger.dropped_paths.items():
+        yield f"the rollback left {_listed(paths)} of {ref} as others have changed it meanwhile"
 
 
 def _kept(attempt: Attempt) -> Iterator[str]:

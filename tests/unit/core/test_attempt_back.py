@@ -7,13 +7,20 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.transitions import State
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
-from gate.core.protocol.events import AttemptEvent, ContactLost, ReadBack, WriteRejected
+from gate.core.protocol.events import (
+    AttemptEvent,
+    ContactLost,
+    ReadBack,
+    WriteRejected,
+    WriteUncertain,
+)
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
@@ -210,7 +217,46 @@ def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
     ]
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
     assert server.stored[player.web].image == "shop/web:v1"
-    assert player.attempt.ledger.dropped_paths == ()
+    assert player.attempt.ledger.dropped_paths == FrozenMap()
+
+
+def lost_and_stripped(player: Player, effect: Write) -> AttemptEvent:
+    """Do the write, lose its answer, and let somebody remove all managed fields at that moment."""
+    player.answer(effect)
+    stored = player.server.stored[effect.ref]
+    stored.parts = {(NOBODY, "Update"): stored.leaves}
+    stored.version = player.server.version()
+    return WriteUncertain(player.attempt.now, effect.effect_id, "connection reset")
+
+
+@pytest.mark.contract("B162", "B149")
+@pytest.mark.parametrize("only_new", [{}, {"minReadySeconds": 7}])
+def test_a_way_back_is_known_as_ours_though_its_owners_are_gone(only_new: dict[str, Any]) -> None:
+    """What this run's own write brought back is not what somebody else applied."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2", **only_new)))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, lost_and_stripped)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert server.stored[player.web].image == "shop/web:v1"
+    assert player.attempt.interference.departures == FrozenMap()
+    assert player.web in player.attempt.ledger.restored
+
+
+@pytest.mark.contract("B162", "B149")
+def test_another_version_without_owners_is_somebody_elses() -> None:
+    """The answer was lost, and what stands by now is neither version of this run."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+
+    def replaced(player: Player, effect: Write) -> AttemptEvent:
+        event = lost_and_stripped(player, effect)
+        player.server.edit(effect.ref, NOBODY, {IMAGE: "shop/web:v9"})
+        return event
+
+    player.bend(Write, replaced)
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
 
 
 def beaten_by(manager: str, body: dict[str, Any]) -> Bent:

@@ -802,7 +802,7 @@ def test_a_field_of_others_outside_the_template_is_dropped_from_the_rollback() -
     ref = player.web
     player.server.edit(ref, "scaler", {"spec.replicas": 6})
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.attempt.ledger.dropped_paths == (".spec.replicas",)
+    assert dict(player.attempt.ledger.dropped_paths) == {player.web: (".spec.replicas",)}
     assert not any(write.force for write in player.writes)
     assert player.server.stored[ref].leaves["spec.replicas"] == 6
     assert "dropped" in [line.event for line in player.said]

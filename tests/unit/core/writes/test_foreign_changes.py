@@ -59,7 +59,7 @@ def test_a_key_that_somebody_changed_stands_and_the_others_return() -> None:
     player.server.edit(world.config_ref(), "them", {"data.level": "9"})
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "level": "9"}
-    assert player.attempt.ledger.dropped_paths == (".data.level",)
+    assert dict(player.attempt.ledger.dropped_paths) == {world.config_ref(): (".data.level",)}
     assert world.config_ref() in player.attempt.ledger.restored
     assert not any(write.force for write in player.writes)
 
@@ -71,7 +71,7 @@ def test_a_key_that_only_the_failed_version_had_goes_unless_somebody_changed_it(
     player.server.edit(world.config_ref(), "them", {"data.new": "9"})
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "new": "9"}
-    assert player.attempt.ledger.dropped_paths == (".data.new",)
+    assert dict(player.attempt.ledger.dropped_paths) == {world.config_ref(): (".data.new",)}
 
 
 @pytest.mark.contract("B132")

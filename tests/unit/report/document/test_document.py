@@ -302,7 +302,10 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
 
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=contested)
     _crash_like(stage, crashed())
-    assert "the rollback left spec.replicas as others have changed it" in of(stage)["warnings"][0]
+    assert (
+        "the rollback left spec.replicas of deployment/web as others have changed it"
+        in of(stage)["warnings"][0]
+    )
 
 
 def test_conflicts_that_were_decided_again_leave_no_trace_in_the_objects() -> None:

@@ -1,6 +1,7 @@
 """What an attempt sets out to do: its writes, its record, and the writes of its rollback."""
 
 __all__ = [
+    "forced_fields",
     "foreseen_return",
     "journal_record",
     "leg",

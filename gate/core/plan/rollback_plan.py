@@ -66,6 +66,14 @@ class WrittenObject:
         return not managed_fields.has_other_owners(managed, self.field_manager)
 
     @property
+    def creator_unknown(self) -> bool:
+        """Whether another run of the gate may have made the object at that moment.
+
+        It asks for the same under the same field manager; only the answer 201 tells them apart.
+        """
+        return self.created and not isinstance(self.is_created, Known)
+
+    @property
     def merged(self) -> bool:
         """Whether our apply went into an object that somebody else created just before."""
         answered = isinstance(self.is_created, Known)
@@ -145,7 +153,7 @@ def _rollback(
     is_undone = rolled_out and rolled_out <= {one.ref for one in back if one.verb is Verb.DELETE}
     if (is_return or is_undone) and plan.policy.prune_created:
         planned = {write.ref for write in back}
-        gone = [ref for ref in reversed(mine) if mine[ref].created and ref not in planned]
+        gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
     return tuple(back)
 
@@ -298,10 +306,14 @@ def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[Planne
     match plan.policy.on_first_failure:
         case OnFirstFailure.SCALE_TO_ZERO:
             return (PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"replicas": 0}})),)
-        case OnFirstFailure.DELETE if object_.created:
+        case OnFirstFailure.DELETE if _may_be_deleted(object_):
             return (PlannedWrite(ref, Verb.DELETE, Body.of({})),)
         case _:
             return ()
+
+
+def _may_be_deleted(object_: WrittenObject) -> bool:
+    return object_.created and not object_.creator_unknown
 
 
 def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
@@ -347,28 +359,6 @@ def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planned
     value = extract(before.body.thaw(), taken) if taken else {}
     body = Body.of(named_body(ref, value))
     return PlannedWrite(ref, Verb.APPLY, body, manager, force=object_.forced)
-
-
-def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
-    """Return what others owned before our apply and do not own any more, by field manager."""
-    if object_.before is None:
-        return {}
-    _, after = _left(object_)
-    ours = managed_fields.owned_fields(after)
-    had = managed_fields.managers_of(object_.before.managed.thaw()["managedFields"], ours)
-    kept = managed_fields.managers_of(after, ours)
-    lost = {
-        manager: tuple(path for path in paths if path not in kept.get(manager, ()))
-        for manager, paths in had.items()
-    }
-    return {manager: paths for manager, paths in lost.items() if paths}
-
-
-def forced_fields(object_: WrittenObject) -> frozenset[str]:
-    """Return the paths of the fields that our apply took from others by force."""
-    if not object_.forced:
-        return frozenset()
-    return frozenset(path for paths in lost_fields(object_).values() for path in paths)
 
 
 def is_of_template(path: str) -> bool:

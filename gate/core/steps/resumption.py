@@ -265,7 +265,10 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
             after = replace(after, managed=live.managed)
     if live.deployment is not None and isinstance(kept.expected, LiveObject):
         after = _as_expected(kept.expected, live, kept.field_manager)
-    return WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
+    written = WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
+    # No answer is kept: where no other manager owns anything in it, the dead gate made it.
+    is_created = Known(written.created)
+    return replace(written, is_created=is_created) if written.created else written
 
 
 def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:

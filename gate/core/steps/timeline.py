@@ -15,6 +15,7 @@ from gate.core.model.objects import Ref, ReplicaSet
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.completion import counted
 from gate.core.rollout.judge import Rollout
@@ -158,8 +159,7 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     if after.ledger.written is not before.ledger.written:
         for ref, written in after.ledger.written.items():
             if ref not in before.ledger.written:
-                action = "created" if written.created else "changed"
-                yield "applied", f"{ref} {action if written.changed else 'unchanged'}"
+                yield "applied", f"{ref} {_what_was_done(written)}"
     for ref in after.ledger.restored:
         if ref not in before.ledger.restored:
             yield "restored", f"{ref} restored"
@@ -169,6 +169,14 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     for ref in after.ledger.deleted[len(before.ledger.deleted) :]:
         yield "deleted", f"{ref} deleted"
     yield from _troubled_writes(before, after)
+
+
+def _what_was_done(written: WrittenObject) -> str:
+    if written.creator_unknown:
+        return "is there; the answer to its creation was lost"
+    if not written.changed:
+        return "unchanged"
+    return "created" if written.created else "changed"
 
 
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

@@ -1,3 +1,3 @@
 """The writes of an attempt: in which order, why not, and what each of them did."""
 
-__all__ = ["obstacles", "order", "queue", "results"]
+__all__ = ["obstacles", "order", "queue", "removed_owners", "results"]

@@ -8,8 +8,9 @@ from typing import Any, Final
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
+from gate.core.plan.forced_fields import forced_fields
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.rollback_plan import WrittenObject, forced_fields, is_of_template
+from gate.core.plan.rollback_plan import WrittenObject, is_of_template
 from gate.core.ssa import managed_fields
 from gate.core.ssa.field_set import (
     Fields,

@@ -8,9 +8,9 @@ from itertools import islice
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
-from gate.core.plan.rollback_plan import lost_fields
-from gate.core.rollout.policy import OnFailure
+from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
 
 
@@ -26,6 +26,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_dropped(attempt),
         *_kept(attempt),
         *_uncertain(attempt),
+        *_uncertain_creations(attempt),
         *_cut_window(attempt),
     ]
 
@@ -117,6 +118,22 @@ def _kept(attempt: Attempt) -> Iterator[str]:
 def _uncertain(attempt: Attempt) -> Iterator[str]:
     for ref in uncertain_writes(attempt):
         yield f"the answer to the write of {ref} was lost: whether it was done is not known"
+
+
+def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
+    """Tell of what would have been deleted, had the server said that this run made it."""
+    policy = attempt.plan.policy
+    failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
+    if attempt.outcome not in failed or policy.on_failure is not OnFailure.ROLLBACK:
+        return
+    prunes = policy.prune_created and (attempt.ledger.restored or attempt.ledger.deleted)
+    followed = {target.ref for target in attempt.plan.targets}
+    deletes_first = policy.on_first_failure is OnFirstFailure.DELETE
+    for ref, written in attempt.ledger.written.items():
+        asked = prunes or (deletes_first and ref in followed)
+        if asked and written.creator_unknown:
+            why = "the answer to its creation was lost, and another run may have made it"
+            yield f"{ref} was not deleted: {why}"
 
 
 def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:

@@ -27,6 +27,7 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.report.document.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest, nested, ref_of
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
@@ -255,7 +256,7 @@ def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
 
 @pytest.mark.contract("B129", "B162")
 def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
-    """It may be about what our own first try has made: our own field manager on it tells."""
+    """It may be about what our own first try has made, or another run's: it stays."""
     server = serving(v2="crash")
     server.merges_creations = True
     bodies = (config("a"), manifest("v2"))
@@ -268,8 +269,38 @@ def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
 
     player.bend(Write, landed)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.attempt.ledger.written[world.config_ref()].created
-    assert world.config_ref() not in server.stored
+    assert player.attempt.ledger.written[world.config_ref()].creator_unknown
+    assert world.config_ref() in server.stored
+
+
+@pytest.mark.contract("B129", "B134")
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize("kind", ["ConfigMap", "Deployment"])
+def test_what_another_run_created_as_the_answer_was_lost_is_not_deleted(
+    kind: str, done: bool
+) -> None:
+    """It asks for the same under the same name: only the answer 201 tells them apart."""
+    server = Server(v2="crash")
+    policy = Policy(prune_created=True, on_first_failure=OnFirstFailure.DELETE)
+    player = Player(server, planned(server, config("x"), manifest("v2"), policy=policy))
+
+    def raced(player: Player, effect: Write) -> AttemptEvent:
+        answer = lost(player, effect, done=done)
+        if done:
+            del player.server.stored[effect.ref]
+        player.server.put(effect.body.thaw(), manager="rollout-gate")
+        return answer
+
+    if kind == "Deployment":
+        player.bend(Write, lambda player, effect: player.answer(effect))
+    player.bend(Write, raced)
+    attempt = player.run()
+    there = {ref.kind for ref in server.stored}
+    assert kind in there, ends(attempt)
+    (said,) = [line for line in remarks(attempt) if "was not deleted" in line]
+    assert kind.lower() in said
+    claims = [one.message for one in player.said if one.message.endswith(" created")]
+    assert not any(kind.lower() in line for line in claims)
 
 
 @pytest.mark.contract("B162", "B120")

@@ -57,6 +57,8 @@ def _after_deletion(ref: Ref, found: Finding) -> str:
 def _leftover(attempt: Attempt, ref: Ref) -> str:
     """Tell of what still is this attempt's where the rest is somebody else's."""
     ours = attempt.ledger.written.get(ref)
+    if ref in attempt.ledger.left_alone and ours is not None and ours.created:
+        return f"{ref} was not deleted: somebody else has changed it, or put something into it"
     if ref in attempt.ledger.left_alone:
         return f"{ref} has what this run wrote again; somebody else had changed it meanwhile"
     if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.ledger.restored:

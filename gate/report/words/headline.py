@@ -8,7 +8,14 @@ from typing import Final
 from gate.core.attempt.state import SIGNAL_BASE
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.signal_names import signal_name
-from gate.report.schema.result import DeploymentResult, Result, Running, Standing, Version
+from gate.report.schema.result import (
+    DeploymentResult,
+    ObjectResult,
+    Result,
+    Running,
+    Standing,
+    Version,
+)
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import verb_of
@@ -217,16 +224,20 @@ def _what_was_written(result: Result) -> str:
     Of objects beside a Deployment nobody can tell whether that change was made already, only that
     it was not known.
     """
-    returned = [
-        object_name(result, one)
-        for one in result["objects"]
-        if one["action"] == "restored" and one["kind"] != "Deployment"
-    ]
+    beside = [one for one in result["objects"] if one["kind"] != "Deployment"]
+    deleted = [one for one in beside if one["action"] in ("deleted", "deleting")]
+    if deleted:
+        return f"this run deleted {_names(result, deleted)}, which it had created"
+    returned = [one for one in beside if one["action"] == "restored"]
     if not returned:
         return "nothing was written after that"
     were = "was" if len(returned) == 1 else "were"
-    names = some_names(returned, MOST_NAMED)
+    names = _names(result, returned)
     return f"nothing was written once that was seen; {names} {were} returned before"
+
+
+def _names(result: Result, items: list[ObjectResult]) -> str:
+    return some_names([object_name(result, one) for one in items], MOST_NAMED)
 
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:

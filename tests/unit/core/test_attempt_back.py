@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.transitions import State
+from gate.core.endings.differences import differences
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Unknown
 from gate.core.model.field_manager import Verb
@@ -170,6 +171,11 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
     leaves = server.stored[world.config_ref()].leaves
     assert leaves["data.theirs" if "theirs" in data else "data.mode"] in ("1", "theirs")
     assert player.attempt.ledger.left_alone == (world.config_ref(),)
+    said = list(differences(player.attempt))
+    assert len(said) == 1
+    assert "again" not in said[0]
+    if data.get("mode") == "x":
+        assert "was not deleted: somebody else" in said[0]
 
 
 @pytest.mark.contract("B134", "B136")

@@ -170,6 +170,21 @@ def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
     assert action_on(stage, "Deployment") == "unchanged"
 
 
+@pytest.mark.contract("B27")
+@pytest.mark.parametrize("names", [("a",), ("a", "b")])
+def test_what_was_deleted_beside_somebody_elses_change_is_named(names: tuple[str, ...]) -> None:
+    """A deletion is a write: nobody says then that nothing was written."""
+    result = result_of(superseded())
+    one = result["objects"][0]
+    for name in names:
+        deleted = {"kind": "ConfigMap", "name": name, "action": "deleted", "at_end": None}
+        result["objects"].append({**one, **deleted})  # type: ignore[typeddict-item]
+    said = " ".join(line.strip() for line in headline(result, Style(width=200)))
+    listed = ", ".join(f"configmap/{name}" for name in names)
+    assert f"this run deleted {listed}, which it had created" in said
+    assert "nothing was written" not in said
+
+
 def action_on(stage: Stage, kind: str) -> str:
     """Return what is said to have been done to the object of a kind."""
     return next(one["action"] for one in result_of(stage)["objects"] if one["kind"] == kind)

@@ -19,6 +19,7 @@ _STAYING = ("changed", "kept")
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     """Iterate texts, each with a command to copy or ""."""
     yield from _replacement(result)
+    yield from _after_part_of_a_return(result)
     going = _going(result)
     staying = [item for item in result["objects"] if item["namespace"] not in going]
     leftover = [item for item in staying if _is_leftover(result, item)]
@@ -67,6 +68,46 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
     yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
     text = "then apply the whole manifest of the version that is to run:"
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
+def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
+    """Name what did not go back with its Deployment, and lead to one version of everything.
+
+    Why each did not is in the warnings, and nowhere else in the document.
+    """
+    if result["outcome"] != Outcome.ROLLBACK_FAILED:
+        return
+    left = [
+        item
+        for item in result["objects"]
+        if item["kind"] != "Deployment" and not item["irreversible"]
+        if any(_says_not_restored(text, item) for text in result["warnings"])
+    ]
+    if not left:
+        return
+    cluster, namespace = ClusterName(result["context"], result["kubeconfig"]), left[0]["namespace"]
+    names = _called(result, left)
+    are = "is" if len(left) == 1 else "are"
+    if any(item["action"] in ("changed", "kept") for item in left) and _lacks_rights(result, left):
+        text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
+        name = next((one["name"] for one in result["deployments"]), "NAME")
+        yield text, cluster.command("rollout-gate", "undo", name, namespace=namespace)
+        return
+    text = (
+        f"{names}: not returned, and not what was verified; apply the whole manifest of the version"
+        " that is to run:"
+    )
+    yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
+def _says_not_restored(warning: str, item: ObjectResult) -> bool:
+    return warning.startswith(f"{_named(item)} could not be restored: ")
+
+
+def _lacks_rights(result: Result, items: list[ObjectResult]) -> bool:
+    """Tell whether the server refused all of them for want of a right, in its own words."""
+    said = [text for text in result["warnings"] for item in items if _says_not_restored(text, item)]
+    return all(" cannot patch resource " in text or "not allowed" in text for text in said)
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import LOCK_REASONS, Outcome
@@ -14,6 +16,9 @@ from gate.report.words.object_names import object_name, some_names
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
 _STAYING = ("changed", "kept")
+_NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
+_NO_RIGHT: Final = " cannot patch resource "
+"""How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
 
 
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
@@ -77,37 +82,27 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     """
     if result["outcome"] != Outcome.ROLLBACK_FAILED:
         return
-    left = [
-        item
-        for item in result["objects"]
-        if item["kind"] != "Deployment" and not item["irreversible"]
-        if any(_says_not_restored(text, item) for text in result["warnings"])
-    ]
+    found = (_NOT_RESTORED.match(text) for text in result["warnings"])
+    why = {match[1]: match[2] for match in found if match}
+    known = {_named(item): item for item in result["objects"]}
+    stays = {name for name, item in known.items() if item["irreversible"]}
+    left = [name for name in why if name not in stays and not name.startswith("deployment/")]
     if not left:
         return
-    cluster, namespace = ClusterName(result["context"], result["kubeconfig"]), left[0]["namespace"]
-    names = _called(result, left)
-    are = "is" if len(left) == 1 else "are"
-    if any(item["action"] in ("changed", "kept") for item in left) and _lacks_rights(result, left):
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    worst = next(iter(result["deployments"]), None)
+    namespace = worst["namespace"] if worst is not None else ""
+    names = some_names(left, _MOST_NAMED)
+    if worst is not None and all(_NO_RIGHT in why[name] for name in left):
+        are = "is" if len(left) == 1 else "are"
         text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
-        name = next((one["name"] for one in result["deployments"]), "NAME")
-        yield text, cluster.command("rollout-gate", "undo", name, namespace=namespace)
+        yield text, cluster.command("rollout-gate", "undo", worst["name"], namespace=namespace)
         return
     text = (
         f"{names}: not returned, and not what was verified; apply the whole manifest of the version"
         " that is to run:"
     )
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
-
-
-def _says_not_restored(warning: str, item: ObjectResult) -> bool:
-    return warning.startswith(f"{_named(item)} could not be restored: ")
-
-
-def _lacks_rights(result: Result, items: list[ObjectResult]) -> bool:
-    """Tell whether the server refused all of them for want of a right, in its own words."""
-    said = [text for text in result["warnings"] for item in items if _says_not_restored(text, item)]
-    return all(" cannot patch resource " in text or "not allowed" in text for text in said)
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:

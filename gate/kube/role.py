@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import yaml
@@ -13,18 +14,47 @@ from gate.rbac_subject import Subject
 _OF_ONE_OBJECT: Final = ("bind", "escalate")
 """What is granted on the named object alone: on all it would be every right there is."""
 
+_OPTIONAL: Final = "# optional: a run goes on without these\n"
+_DIGITS: Final = 8
 
-def role_yaml(name: str, permissions: Iterable[Permission], subject: Subject) -> str:
+
+def role_yaml(
+    name: str,
+    permissions: Iterable[Permission],
+    subject: Subject,
+    optional: Iterable[Permission] = (),
+) -> str:
     """Return Roles of that name that grant the permissions, with bindings, as YAML for kubectl.
 
-    Names of objects are left out but where a right without one would be too much.
+    Names of objects are left out but where a right without one would be too much. The `optional`
+    ones stand last in their Role, below a comment that says so.
     """
-    wanted = set(permissions)
-    documents: list[Mapping[str, Any]] = []
-    for namespace in sorted({permission.namespace for permission in wanted}):
-        here = {permission for permission in wanted if permission.namespace == namespace}
-        documents += _role_and_binding(name, namespace, _rules_of(here), subject)
-    return yaml.safe_dump_all(documents, sort_keys=False, default_flow_style=None)
+    wanted, spare = set(permissions), set(optional) - set(permissions)
+    documents: list[str] = []
+    for namespace in sorted({permission.namespace for permission in wanted | spare}):
+        rules, more = (
+            _rules_of({one for one in some if one.namespace == namespace})
+            for some in (wanted, spare)
+        )
+        documents.append(_role(name, namespace, rules, more))
+        documents.append(_yaml(_binding(name, namespace, subject)))
+    return "---\n".join(documents)
+
+
+def additional_role_yaml(
+    prefix: str,
+    permissions: Collection[Permission],
+    subject: Subject,
+    optional: Collection[Permission] = (),
+) -> str:
+    """Return a Role that adds to others: `PREFIX-DIGEST` is the name of no other set of rights.
+
+    kubectl replaces the rules of a Role, and the subjects of a binding, whose name it finds: under
+    one name, a second Role would take away what the first one gave.
+    """
+    content = role_yaml("", permissions, subject, optional)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
+    return role_yaml(f"{prefix}-{digest}", permissions, subject, optional)
 
 
 def _rules_of(permissions: set[Permission]) -> list[dict[str, list[str]]]:
@@ -44,18 +74,40 @@ def _rules_of(permissions: set[Permission]) -> list[dict[str, list[str]]]:
     ]
 
 
-def _role_and_binding(
-    name: str, namespace: str, rules: list[dict[str, list[str]]], subject: Subject
-) -> list[Mapping[str, Any]]:
-    prefix = "" if namespace else "Cluster"
-    version = f"{RBAC}/v1"
-    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
-    role = {"apiVersion": version, "kind": f"{prefix}Role", "metadata": metadata, "rules": rules}
-    binding = {
-        "apiVersion": version,
-        "kind": f"{prefix}RoleBinding",
-        "metadata": dict(metadata),
-        "roleRef": {"apiGroup": RBAC, "kind": f"{prefix}Role", "name": name},
+def _role(
+    name: str,
+    namespace: str,
+    rules: list[dict[str, list[str]]],
+    optional: list[dict[str, list[str]]],
+) -> str:
+    """Return the YAML of a Role; its rules come last, so that more of them can follow."""
+    role = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": f"{_scope(namespace)}Role",
+        "metadata": _metadata(name, namespace),
+    }
+    text = f"{_yaml(role)}rules:\n"
+    text += _yaml(rules) if rules else ""
+    return text + (f"{_OPTIONAL}{_yaml(optional)}" if optional else "")
+
+
+def _binding(name: str, namespace: str, subject: Subject) -> Mapping[str, Any]:
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": f"{_scope(namespace)}RoleBinding",
+        "metadata": _metadata(name, namespace),
+        "roleRef": {"apiGroup": RBAC, "kind": f"{_scope(namespace)}Role", "name": name},
         "subjects": [dict(subject.document(namespace))],
     }
-    return [role, binding]
+
+
+def _scope(namespace: str) -> str:
+    return "" if namespace else "Cluster"
+
+
+def _metadata(name: str, namespace: str) -> dict[str, str]:
+    return {"name": name} | ({"namespace": namespace} if namespace else {})
+
+
+def _yaml(value: Mapping[str, Any] | list[dict[str, list[str]]]) -> str:
+    return yaml.safe_dump(value, sort_keys=False, default_flow_style=None)

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from gate.app.execution.run import Ready
 from gate.app.locks import verified_bodies
-from gate.app.locks.lock_lane import permissions
+from gate.app.locks.lock_lane import wished_permissions
 from gate.app.locks.memory import Claim
 from gate.app.preflight import (
     first_questions,
@@ -171,19 +171,19 @@ def _wished(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
-    yield from _wished_for_locks(manifest)
+    yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]
         yield from verified_bodies.permissions(lock_of(ref.namespace, ref.name) for ref in refs)
 
 
-def _wished_for_locks(manifest: Manifest) -> Iterable[Permission]:
+def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
     """Yield the rights for lock and record; `locks`, and `recover` without a name, list them."""
     refs = [item.ref for item in manifest.objects]
     namespaces = {lock.namespace for lock in locks_of(refs, "")} - {""}
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
-    yield from permissions(namespaces, namespaces if secrets else ())
-    for namespace in namespaces:
+    yield from wished_permissions(settings, namespaces, namespaces if secrets else ())
+    for namespace in namespaces if settings.lock else ():
         yield Permission(namespace, LEASES.group, LEASES.plural, "list")
 
 
@@ -217,7 +217,8 @@ def _surroundings(
     try:
         return preflight.surroundings(session, manifest, console.warn)
     except Forbidden:
-        first_questions.check_access(session, _about(manifest), _needs(session, settings, manifest))
+        needs, wished = _needs(session, settings, manifest), _wished(settings, manifest)
+        first_questions.check_access(session, _about(manifest), needs, wished)
         raise
 
 
@@ -230,9 +231,8 @@ def _check_access(
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
     deletes = new if _may_delete(settings) else ()
-    first_questions.check_access(
-        session, _about(manifest), needed(session.resources, refs, creates=new, deletes=deletes)
-    )
+    needs = needed(session.resources, refs, creates=new, deletes=deletes)
+    first_questions.check_access(session, _about(manifest), needs, _wished(settings, manifest))
 
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:

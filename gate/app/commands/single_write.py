@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gate.app.commands.undo import locks_of_sets, undo
 from gate.app.execution.run import Ready
-from gate.app.locks.lock_lane import looked
+from gate.app.locks.lock_lane import looked, wished_permissions
 from gate.app.locks.memory import Claim
 from gate.app.preflight import first_questions, return_target
 from gate.app.preflight.guards import (
@@ -128,7 +128,8 @@ def arrive(session: Session, settings: Settings, name: str, console: Console, co
 def _found(session: Session, settings: Settings, name: str) -> Live:
     """Make sure that we may, read what is there."""
     needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
-    live = _read_with_rights(session, name, needs, lambda: read_live(session, name))
+    wished = tuple(wished_permissions(settings, [session.namespace]))
+    live = _read_with_rights(session, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(session, settings, live.object)
     return live
 
@@ -137,21 +138,25 @@ def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
     """Make sure that we may change it, read the Deployment and nothing that belongs to it."""
     ref = deployment_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
-    live = _read_with_rights(session, name, needs, lambda: read_object(session, ref))
+    live = _read_with_rights(session, name, needs, (), lambda: read_object(session, ref))
     _refuse_guarded(session, settings, live)
     return live
 
 
 def _read_with_rights(
-    session: Session, name: str, needs: Iterable[Permission], read: Callable[[], _Read]
+    session: Session,
+    name: str,
+    needs: Iterable[Permission],
+    wished: tuple[Permission, ...],
+    read: Callable[[], _Read],
 ) -> _Read:
     """Read, and refuse where a right is missing: all that are missing are named at once."""
     try:
         found = read()
     except Forbidden:
-        first_questions.check_access(session, name, needs)
+        first_questions.check_access(session, name, needs, wished)
         raise
-    first_questions.check_access(session, name, needs)
+    first_questions.check_access(session, name, needs, wished)
     return found
 
 
@@ -188,9 +193,9 @@ def _followed(
     plan = return_target.with_target_set(session, plan, claim.memory, beside)
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
-    first_questions.check_access(
-        session, ref.name, needed(session.resources, [ref, *restored], creates=())
-    )
+    needs = needed(session.resources, [ref, *restored], creates=())
+    wished = wished_permissions(settings, [session.namespace])
+    first_questions.check_access(session, ref.name, needs, wished)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     trials = {ref: draft.trial} if draft.trial is not None else {}
     allowed = settings.allow_irreversible

@@ -10,6 +10,7 @@ from gate.app.commands import undo_refusal
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_subject import UndoSubject, read_subject
 from gate.app.execution.run import Ready
+from gate.app.locks.lock_lane import wished_permissions
 from gate.app.locks.memory import Claim, Memory
 from gate.app.preflight import (
     first_questions,
@@ -84,7 +85,10 @@ def undo(session: Session, settings: Settings, name: str, console: Console, clai
     items = _items(found, choice)
     refs = [item.ref for item in items]
     new = [item.ref for item in items if item.live is None]
-    first_questions.check_access(session, name, needed(session.resources, refs, creates=new))
+    needs = needed(session.resources, refs, creates=new)
+    secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
+    wished = wished_permissions(settings, {ref.namespace for ref in refs}, secrets)
+    first_questions.check_access(session, name, needs, wished)
     deployments = [item.live for item in items if item.is_deployment and item.live is not None]
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster)

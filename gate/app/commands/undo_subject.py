@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from gate.app.locks.lock_lane import wished_permissions
 from gate.app.locks.memory import Memory
 from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console
@@ -70,7 +71,8 @@ def read_subject(
     try:
         live = read_live(session, name)
     except Forbidden:
-        first_questions.check_access(session, name, needs)
+        wished = wished_permissions(settings, [session.namespace])
+        first_questions.check_access(session, name, needs, wished)
         raise
     history = memory.history(ref)
     members = {member for one in history.once_verified for member in one.members} - {ref}
@@ -94,7 +96,8 @@ def _refuse_unread(found: UndoSubject) -> None:
         return
     session = found.session
     needs = needed(session.resources, [found.ref, *unread], creates=())
-    first_questions.check_access(session, found.ref.name, needs)
+    wished = wished_permissions(found.settings, [session.namespace])
+    first_questions.check_access(session, found.ref.name, needs, wished)
     ref, why = next(iter(unread.items()))
     raise RefusedError(
         f"{ref} could not be read: {why}",

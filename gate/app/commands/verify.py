@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.app.execution.run import Ready
-from gate.app.locks.lock_lane import permissions, remembered
+from gate.app.locks.lock_lane import remembered, wished_permissions
 from gate.app.locks.tasks import Lease
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_trial import try_checks
@@ -47,14 +47,15 @@ def arrived(
     """Say where we are, refuse the wrong place; return what is to be verified."""
     first_questions.announce(session, console)
     first_questions.check_cluster(session, settings, console, [session.namespace])
-    first_questions.check_access(session, _ABOUT, following(session.namespace))
+    needs, wished = following(session.namespace), wished_permissions(settings, [session.namespace])
+    first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
 
 
 def role(session: Session, settings: Settings) -> str:
     """Return the Role that `verify` needs in a namespace: to read, and to hold its lock if any."""
     namespace = session.namespace
-    wanted = {*following(namespace), *(permissions([namespace]) if settings.lock else ())}
+    wanted = {*following(namespace), *wished_permissions(settings, [namespace])}
     return first_questions.printed_role(session, settings, _ABOUT, wanted)
 
 

@@ -157,6 +157,14 @@ def permissions(namespaces: Iterable[str], secrets_in: Iterable[str] = ()) -> It
     yield from secret_permissions(secrets_in)
 
 
+def wished_permissions(
+    settings: Settings, namespaces: Iterable[str], secrets_in: Iterable[str] = ()
+) -> Iterator[Permission]:
+    """Yield what locks and records take where a run holds any; without it the run only warns."""
+    if settings.lock:
+        yield from permissions(namespaces, secrets_in)
+
+
 def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
     missing = Access(client).missing(permissions(lock.namespace for lock in locks))
     if missing:

@@ -15,7 +15,7 @@ from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.cluster import Cluster
 from gate.kube.resources import SECRETS
-from gate.kube.role import role_yaml
+from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from gate.wire.untrusted import clean_line
 
@@ -130,17 +130,24 @@ def printed_role(
     return notes + role
 
 
-def check_access(session: Session, about: str, needs: Iterable[Permission]) -> None:
+def check_access(
+    session: Session,
+    about: str,
+    needs: Iterable[Permission],
+    wished: Iterable[Permission] = (),
+) -> None:
     """Refuse where a right is missing that the attempt or its rollback may need, all at once.
 
-    The Role of the hint adds to others: it has a name of its own.
+    The Role of the hint adds to others: it has a name of its own. It grants those too that are
+    `wished`, whose lack is a warning alone; they are asked for only where it is printed.
     """
     access = Access(session.client)
     missing = access.missing(needs)
     if not missing:
         return
     subject = subject_of(access.username())
-    role = role_yaml(f"{role_name(about)}-missing", missing, subject)
+    optional = access.missing(wished)
+    role = additional_role_yaml(f"{role_name(about)}-missing", missing, subject, optional)
     listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
     raise RefusedError(
         f"not allowed: {listed}",

@@ -11,8 +11,8 @@ from gate.report.style.style import Style, Tone
 NOTHING = "nothing was written"
 NOTHING_NEW = "nothing was written beside the end of what an earlier attempt had left"
 
-_HINT_LINES = 60
-"""A hint may be a Role that is ready to be applied."""
+_HINT_LINES = 5000
+"""A hint may be Roles for many namespaces, ready to be applied: half of them would be no YAML."""
 
 
 def refusal(error: GateError, style: Style) -> str:

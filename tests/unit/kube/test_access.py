@@ -12,7 +12,7 @@ from gate.kube.access import Access, Permission, following, needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer
 from gate.kube.resources import Resources
-from gate.kube.role import role_yaml
+from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from tests.unit.kube.scripted import Reply, ScriptedServer, as_json
 
@@ -177,6 +177,34 @@ def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
     assert binding["subjects"] == [
         {"kind": "ServiceAccount", "name": "rollout-gate", "namespace": "shop"}
     ]
+
+
+@pytest.mark.contract("B11")
+def test_each_set_of_rights_has_a_role_of_its_own_name() -> None:
+    """The rights, whom they are for, and what is optional make the name; their order does not."""
+    jane, other = subject_of("jane"), Permission("shop", "", "services", "get")
+
+    def name(*arguments: Any) -> str:
+        role, binding = yaml.safe_load_all(additional_role_yaml("gate", *arguments))
+        names = {role["metadata"]["name"], binding["metadata"]["name"], binding["roleRef"]["name"]}
+        assert len(names) == 1
+        return str(names.pop())
+
+    assert name([LOGS, other], jane) == name([other, LOGS, LOGS], jane)
+    assert name([LOGS], jane).startswith("gate-")
+    sets = [([LOGS], jane), ([other], jane), ([LOGS], subject_of("joe")), ([LOGS], jane, [other])]
+    assert len({name(*one) for one in sets}) == len(sets)
+
+
+@pytest.mark.contract("B11")
+def test_optional_rights_stand_below_the_others() -> None:
+    """Also in a namespace of their own, where the Role has nothing else."""
+    locks = [Permission(where, "coordination.k8s.io", "leases", "get") for where in ("a", "shop")]
+    text = role_yaml("gate", [LOGS], STAND_IN, [*locks, LOGS])
+    first, _, second, _ = yaml.safe_load_all(text)
+    assert [rule["resources"] for rule in first["rules"]] == [["leases"]]
+    assert [rule["resources"] for rule in second["rules"]] == [["pods/log"], ["leases"]]
+    assert text.count("# optional: ") == 2
 
 
 @pytest.mark.parametrize(

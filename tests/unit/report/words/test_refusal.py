@@ -69,6 +69,15 @@ def test_a_hint_keeps_its_lines_and_indentation() -> None:
     ]
 
 
+@pytest.mark.contract("B2")
+def test_a_long_role_is_printed_whole() -> None:
+    """Half of it would be another Role, or no YAML."""
+    rules = [f"- apiGroups: [g{number}]" for number in range(500)]
+    hint = "\n".join(["this Role grants it:", "rules:", *rules])
+    error = RefusedError("may not", reason=Reason.FORBIDDEN, hint=hint)
+    assert refusal(error, Style()).splitlines()[-500:] == rules
+
+
 def test_hostile_messages_stay_one_line() -> None:
     """A server's message is somebody else's text."""
     error = RefusedError("a\n::error::b\x1b[2J", reason=Reason.REJECTED)

@@ -61,14 +61,20 @@ def from_status(
     after = retry_after_seconds
     if after is None:
         after = _seconds(_details(document).get("retryAfterSeconds") or None)
-    message = clean_line(_unquoted(str(document.get("message") or f"the server answered {code}")))
-    return _leaf(code, message, document, after)
+    said = str(document.get("message") or f"the server answered {code}")
+    return _leaf(code, clean_line(_without_bodies(said, document)), document, after)
 
 
 _UNMERGEABLE = ("failed to create typed patch object", "failed to convert new object")
 """How a server-side apply begins its 500 for a body that does not fit the schema."""
 _QUOTED = (
-    (re.compile(r"(?s)(, got )&.*"), r"\1something else"),
+    (
+        re.compile(
+            r"(?s)(, got )&.*?"
+            r"(?=\Z|\n  \.\S+: (?:expected [a-z ()]+, got |field not declared in schema))"
+        ),
+        r"\1something else",
+    ),
     (
         re.compile(r'(?s)(Invalid value: )(?:[\w.*&]*\{|\[)(?:.*(?=: [^"{}[\]]*\]?$)|.*)'),
         r"\1(not shown)",
@@ -76,6 +82,27 @@ _QUOTED = (
 )
 """Parts of a body that the server quotes: Go values of another type than the schema's, and whole
 structures, such as the pod template of a Job, which is immutable."""
+
+
+_IS_INVALID = " is invalid: "
+"""What stands before the field errors of apimachinery's `NewInvalid`."""
+
+
+def _without_bodies(message: str, document: Mapping[str, Any]) -> str:
+    """Return what the server said, each of several field errors with its own field and words.
+
+    A message that lists them cannot be taken apart: where a quoted body ends, its causes tell.
+    """
+    about, invalid, _ = message.partition(_IS_INVALID)
+    errors = dict.fromkeys(_field_error(cause) for cause in _causes(document))
+    if len(errors) > 1 and invalid and all(error in message for error in errors):
+        return f"{about}{invalid}{'; '.join(map(_unquoted, errors))}"
+    return _unquoted(message)
+
+
+def _field_error(cause: Mapping[str, Any]) -> str:
+    """Return a cause as the server's message has it (apimachinery's `field.Error`)."""
+    return f"{cause.get('field', '')}: {cause.get('message', '')}"
 
 
 def _unquoted(message: str) -> str:

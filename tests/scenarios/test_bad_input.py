@@ -331,6 +331,31 @@ def test_an_immutable_field_is_named_with_a_way_around_it(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
+@pytest.mark.contract("B235")
+def test_each_of_two_invalid_fields_has_its_own_words(scene: Scene, given: Given) -> None:
+    """The way around the one that is immutable is not said of the other, which has its line."""
+    scene.serve(web())
+    body = web(2)
+    body["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    text = yaml_text(body)
+    result = scene.gate("apply", "-f", given(text))
+    labels = "spec.template.metadata.labels: Invalid value: (not shown): `selector` does not match"
+    assert_refused(result, "Rejected", f"{labels} template `labels`; spec.selector: ")
+    assert_refused(result, "Rejected", "spec.selector: Invalid value: (not shown): field is immut")
+    hint = next(one for one in result.stderr.splitlines() if one.startswith("hint: "))
+    at = 1 + next(n for n, one in enumerate(text.splitlines()) if one == "      labels:")
+    here, _, fixed = hint.partition("; ")
+    assert re.fullmatch(
+        rf"hint: mend what the server names, in .*web\.yaml:{at}: spec\.template\.metadata\.labels",
+        here,
+    )
+    assert fixed.startswith("spec.selector of deployment/web cannot change once it exists: keep")
+    fresh = yaml_text(body | {"metadata": {"name": "fresh"}})
+    alone = scene.gate("apply", "-f", given(fresh))
+    assert_refused(alone, "Rejected", "`selector` does not match template `labels`")
+    assert "immutable" not in alone.stderr
+
+
 @pytest.mark.contract("B234")
 def test_recreate_over_fields_of_others(scene: Scene, audit: Trail) -> None:
     """It is refused before a write, and goes through with the flag of the hint."""

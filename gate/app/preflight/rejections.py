@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
@@ -26,30 +26,41 @@ _REPLACED: Final[Mapping[str, str]] = {
 }
 
 
-def rejection_hint(item: Prepared, error: RefusedError) -> str:
-    """Return the hint for an object that was rejected, "" where nothing is known about why."""
-    if not isinstance(error, Invalid):
-        return error.hint
-    return _of_recreate(item, error.fields) or _of_immutable(item, error.fields) or error.hint
+Fields = tuple[FieldProblem, ...]
 
 
-def _of_recreate(item: Prepared, problems: tuple[FieldProblem, ...]) -> str:
+def _explained(item: Prepared, error: RefusedError) -> tuple[str, Fields]:
+    """Return the hint for an object that was rejected, and the fields that it is about.
+
+    The hint is that of the error itself where no rule is known.
+    """
+    if isinstance(error, Invalid):
+        for rule in (_of_recreate, _of_immutable):
+            hint, fields = rule(item, error.fields)
+            if hint:
+                return hint, fields
+    return error.hint, ()
+
+
+def _of_recreate(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     """Say that the manifest itself gives Recreate a `rollingUpdate` (apps/v1)."""
     path = ".".join(_ROLLING_UPDATE)
-    refused = any(one.path.startswith(path) and "Recreate" in one.message for one in problems)
+    refused = tuple(
+        one for one in problems if one.path.startswith(path) and "Recreate" in one.message
+    )
     if not refused or value_at(item.body, _ROLLING_UPDATE) is None:
-        return ""
-    return f"the strategy Recreate takes no {path}: leave it out of the manifest"
+        return "", ()
+    return f"the strategy Recreate takes no {path}: leave it out of the manifest", refused
 
 
-def _of_immutable(item: Prepared, problems: tuple[FieldProblem, ...]) -> str:
+def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     """Name the fields that cannot change, and what leads around them."""
-    fixed = [one.path for one in problems if any(words in one.message for words in _IMMUTABLE)]
+    fixed = tuple(one for one in problems if any(words in one.message for words in _IMMUTABLE))
     if not fixed:
-        return ""
-    named = ", ".join(dict.fromkeys(fixed))
+        return "", ()
+    named = ", ".join(dict.fromkeys(one.path for one in fixed))
     other = _REPLACED.get(item.ref.kind, "or delete the object first, if it may be gone meanwhile")
-    return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}"
+    return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
 
 
 _PATH: Final = r"((?:\.[^\s.\[\]]+|\[[^\]]*\])+)"
@@ -61,10 +72,10 @@ _ABOUT: Final = re.compile(r"\((?:[^/;()]*/)?([^/;()]+); ([^,;()]+), Kind=(\w+)\
 
 
 class ObjectRejected(RefusedError):
-    """The server's dry run rejects an object: `paths` are the fields that it names."""
+    """The server's dry run rejects an object: `paths` are the fields of which no hint is known."""
 
     def __init__(self, message: str, *, hint: str, ref: Ref, paths: tuple[str, ...]) -> None:
-        """Take the line as it is told, and the paths in the server's order, each once."""
+        """Take the line as it is told, the hint for other fields, and the paths in their order."""
         super().__init__(message, reason=Reason.REJECTED, hint=hint)
         self.ref = ref
         self.paths = paths
@@ -72,43 +83,50 @@ class ObjectRejected(RefusedError):
 
 def rejection(item: Prepared, error: RefusedError) -> RefusedError:
     """Return a refusal of an object, which names it where the server does not, with a hint."""
-    hint = rejection_hint(item, error)
+    hint, explained = _explained(item, error)
     named = item.ref.name in error.message
     told = error.message if named else f"{item.ref}: {error.message}"
     if isinstance(error, Rejected):
-        paths = _paths(error)
+        paths = _paths(error, explained)
         return ObjectRejected(told, hint=hint, ref=item.ref, paths=paths)
     if named and hint == error.hint:
         return error
     return RefusedError(told, reason=error.reason, hint=hint)
 
 
-def _paths(error: Rejected) -> tuple[str, ...]:
-    """Return the paths of the fields that a server did not accept, each with a leading dot."""
+def _paths(error: Rejected, explained: Fields) -> tuple[str, ...]:
+    """Return the paths of the other fields that a server did not accept, with a leading dot."""
     if isinstance(error, Invalid):
-        return tuple(f".{one.path.lstrip('.')}" for one in error.fields)
+        return tuple(f".{one.path.lstrip('.')}" for one in error.fields if one not in explained)
     typed = _ABOUT.search(error.message)
     return tuple(_MISTYPED.findall(error.message[typed.end() :])) if typed is not None else ()
 
 
 def with_places(error: RefusedError, manifest: Manifest) -> RefusedError:
-    """Return a refusal with the manifest's lines of what the server rejects, if no hint is known.
+    """Return a refusal with the manifest's line of each field of which no hint is known.
 
     Where the server names no field that has a place, it is the object's own.
     """
-    if not isinstance(error, ObjectRejected) or error.hint:
+    if not isinstance(error, ObjectRejected):
         return error
     item = next((one for one in manifest.objects if _is(one, error.ref)), None)
     if item is None:
         return error
-    unknown = _UNKNOWN.findall(error.message)
-    paths = unknown or error.paths
-    places = [f"{place_of(item, path)}: {path.lstrip('.')}" for path in dict.fromkeys(paths)]
-    if unknown:
-        hint = f"no such field; correct or leave out {', '.join(places)}"
-    else:
-        hint = f"mend what the server names, in {', '.join(places) or item.source}"
+    hints = [*_hints_with_places(item, error), *([error.hint] if error.hint else [])]
+    hint = "; ".join(hints) or f"mend what the server names, in {item.source}"
     return RefusedError(error.message, reason=error.reason, hint=hint)
+
+
+def _hints_with_places(item: ManifestObject, error: ObjectRejected) -> Iterator[str]:
+    unknown = dict.fromkeys(_UNKNOWN.findall(error.message))
+    others = dict.fromkeys(path for path in error.paths if path not in unknown)
+    for advice, paths in (
+        ("no such field; correct or leave out", unknown),
+        ("mend what the server names, in", others),
+    ):
+        if paths:
+            places = [f"{place_of(item, path)}: {path.lstrip('.')}" for path in paths]
+            yield f"{advice} {', '.join(places)}"
 
 
 def _is(item: ManifestObject, ref: Ref) -> bool:

@@ -189,6 +189,56 @@ def test_bodies_that_the_server_quotes_are_left_out(code: int, message: str, sho
     assert "987654321" not in f"{error.message} {getattr(error, 'problems', '')}"
 
 
+LABELS = {
+    "field": "spec.template.metadata.labels",
+    "message": 'Invalid value: {"app":"987654321"}: `selector` does not match template `labels`',
+}
+SELECTOR = {
+    "field": "spec.selector",
+    "message": 'Invalid value: {"matchLabels":{"app":"987654321"}}: field is immutable',
+}
+
+
+@pytest.mark.contract("B235", "B252")
+def test_each_invalid_field_keeps_its_own_words() -> None:
+    """The server lists them in one message, in which nobody can tell where a body ends."""
+    listed = ", ".join(f"{cause['field']}: {cause['message']}" for cause in (LABELS, SELECTOR))
+    said = f'Deployment.apps "web" is invalid: [{listed}]'
+    causes = [LABELS, SELECTOR, LABELS]
+    error = translation.from_answer(422, _status(422, said, causes=causes), {})
+    assert error.message == (
+        'Deployment.apps "web" is invalid: spec.template.metadata.labels: Invalid value: '
+        "(not shown): `selector` does not match template `labels`; spec.selector: Invalid value: "
+        "(not shown): field is immutable"
+    )
+
+
+@pytest.mark.contract("B235")
+def test_a_message_that_says_more_than_its_causes_is_kept() -> None:
+    """A webhook writes what it likes; its causes need not be the whole of it."""
+    said = "web is invalid: ask the platform team"
+    causes = [{"field": "a", "message": "no"}, {"field": "b", "message": "no"}]
+    error = translation.from_answer(422, _status(422, said, causes=causes), {})
+    assert error.message == said
+
+
+@pytest.mark.contract("B235", "B252")
+def test_each_field_that_does_not_fit_the_schema_is_named() -> None:
+    """The body that is quoted for the first one ends where the next one begins."""
+    said = (
+        "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): errors:\n"
+        "  .spec.paused: expected boolean, got &{98765\n  .x: 4321}\n"
+        "  .spec.foo: field not declared in schema\n"
+        "  .spec.replicas: expected numeric (int or float), got &{987654321}"
+    )
+    error = translation.from_answer(500, _status(500, said), {})
+    assert error.message.partition("errors:   ")[2].split("   ") == [
+        ".spec.paused: expected boolean, got something else",
+        ".spec.foo: field not declared in schema",
+        ".spec.replicas: expected numeric (int or float), got something else",
+    ]
+
+
 def test_a_body_that_cannot_be_converted_is_rejected() -> None:
     """Data of a Secret that is not base64 is a fault of the manifest, not of the server."""
     said = "failed to convert new object (shop/s; /v1, Kind=Secret): illegal base64 data"

@@ -1,31 +1,26 @@
-"""`--image CONTAINER=REF`: an image set by the container's name, never by expanding text."""
+"""The images of a manifest: set by `--image` and a container's name, and refused where none can be.
+
+No text is ever expanded.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gate.errors import UsageError
+from gate.errors import UsageError, UsageErrors
 from gate.manifests.containers import containers
-from gate.manifests.manifest import Manifest, ManifestObject
-from gate.manifests.source import shown
+from gate.manifests.image_reference import is_reference
+from gate.manifests.manifest import Manifest, ManifestObject, value_at
+from gate.manifests.places import place_of
+from gate.manifests.source import Source, shown
 
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _TARGET: Final = re.compile(rf"(?:(?P<deployment>[a-z0-9][a-z0-9.-]{{0,252}})/)?(?P<name>{_LABEL})")
-
-_PART: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_HOST: Final = r"(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
-_REFERENCE: Final = re.compile(
-    rf"(?P<name>(?:{_HOST}/)?{_PART}(?:/{_PART})*)"
-    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>[a-z][a-z0-9+._-]*:[0-9a-fA-F]{32,128}))?",
-    re.ASCII,
-)
-"""The grammar of the distribution project's references; a kubelet calls others InvalidImageName."""
-
-_LONGEST_NAME: Final = 255
+_EXAMPLE: Final = "registry/shop/web:1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +41,7 @@ class ImageOverride:
             raise UsageError(f"--image {shown(text)}: names no container", hint=hint)
         if not is_reference(reference):
             problem = f'"{shown(reference)}" is no image reference'
-            raise UsageError(
-                f"--image {shown(target)}: {problem}", hint="as in registry/shop/web:1"
-            )
+            raise UsageError(f"--image {shown(target)}: {problem}", hint=f"as in {_EXAMPLE}")
         return cls(match["deployment"], match["name"], reference)
 
     @property
@@ -63,24 +56,11 @@ class ImageOverride:
         return self.deployment is None or (item.judged and item.name == self.deployment)
 
 
-def is_reference(text: str) -> bool:
-    """Whether `text` is an image reference that a container runtime would accept."""
-    if len(text) > 2 * _LONGEST_NAME + 128:
-        return False
-    match = _REFERENCE.fullmatch(text)
-    return match is not None and len(match["name"]) <= _LONGEST_NAME
-
-
-def is_pinned(reference: str) -> bool:
-    """Whether the image has a digest, or a tag other than `latest`."""
-    match = _REFERENCE.fullmatch(reference)
-    return match is not None and bool(match["digest"] or (match["tag"] or "latest") != "latest")
-
-
 def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manifest:
     """Return the manifest with the images set; the more exact override of a container wins.
 
-    UsageError where an override finds no container, or two have one target.
+    UsageError where an override finds no container, two have one target, or what then stands in
+    the manifest is no reference: a server admits that, and a kubelet answers InvalidImageName.
     """
     # An exact override comes last and so has the last word.
     ordered = sorted(overrides, key=lambda override: override.deployment is not None)
@@ -88,7 +68,31 @@ def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manif
     for override in ordered:
         _refuse_unknown(manifest, override)
     objects = tuple(_with_images(item, ordered) for item in manifest.objects)
+    wrong = [problem for item in objects for problem in _invalid_images(item)]
+    if wrong:
+        raise UsageErrors(wrong)
     return dataclasses.replace(manifest, objects=objects)
+
+
+def _invalid_images(item: ManifestObject) -> Iterator[tuple[str, str]]:
+    """Yield a problem and its hint for each; of an image that is missing the server tells."""
+    for container in containers(item):
+        image, name = container.get("image"), container["name"]
+        if isinstance(image, str) and image and not is_reference(image):
+            yield (
+                f'{_place(item, name)}: {item}: "{shown(image)}" is no image reference',
+                f"as in {_EXAMPLE}; or set it: --image {shown(name)}={_EXAMPLE}",
+            )
+
+
+def _place(item: ManifestObject, container: str) -> Source:
+    """Return where the image of a container stands."""
+    spec = () if item.known_kind is None else item.known_kind.pod_spec
+    for name in ("containers", "initContainers"):
+        entries = value_at(item.body, *spec, name)
+        if any(value_at(entry, "name") == container for entry in entries or ()):
+            return place_of(item, f'.{".".join(spec)}.{name}[name="{container}"].image')
+    return item.source
 
 
 def _with_images(item: ManifestObject, overrides: list[ImageOverride]) -> ManifestObject:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gate.errors import UsageError
 from gate.manifests.containers import containers
-from gate.manifests.images import is_pinned
+from gate.manifests.image_reference import is_pinned
 from gate.manifests.manifest import Manifest, ManifestObject, value_at
 from gate.manifests.source import shown
 

@@ -264,6 +264,21 @@ def test_an_image_for_no_container_is_refused(scene: Scene) -> None:
     assert_usage(result, "wbe")
 
 
+@pytest.mark.contract("B230")
+@pytest.mark.parametrize("words", [("apply",), ("apply", "--dry-run"), ("preflight",)])
+def test_an_image_that_is_none_is_refused(
+    scene: Scene, given: Given, words: tuple[str, ...]
+) -> None:
+    """No kubelet can pull it: it is named before anything is asked."""
+    text = yaml_text(web(image="shop web"))
+    at = 1 + next(n for n, one in enumerate(text.splitlines()) if "image: shop web" in one)
+    path = given(text)
+    result = scene.gate(*words, "-f", path)
+    assert_usage(result, f'web.yaml:{at}: deployment/web: "shop web" is no image reference')
+    good = scene.gate(*words, "-f", path, "--image", "web=shop/web:1")
+    assert good.exit_code == 0, str(good)
+
+
 @pytest.mark.contract("B224")
 def test_a_hook_that_is_no_test_is_refused(scene: Scene) -> None:
     """A chart's hook would not run as Helm runs it: it is named and refused."""

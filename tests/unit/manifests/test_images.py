@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gate.errors import UsageError
 from gate.manifests.containers import containers
-from gate.manifests.images import ImageOverride, is_pinned, is_reference, with_images
+from gate.manifests.image_reference import is_pinned, is_reference
+from gate.manifests.images import ImageOverride, with_images
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]
@@ -151,7 +152,8 @@ def test_an_override_needs_a_container(text: str) -> None:
     [
         *("nginx", "nginx:1.27", "library/nginx", "r.example.com/a/b_c/d.e-f:v1.0_x-2"),
         *("localhost/a", "localhost:5000/a:1", "REG.Example.com/a", "[::1]:5000/a", "10.0.0.1/a"),
-        *(f"a@{DIGEST}", f"a:1@{DIGEST}", "a__b/c--d", "a" * 255),
+        *(f"a@{DIGEST}", f"a:1@{DIGEST}", "a__b/c--d", "a" * 247),
+        *("Reg/a", "a_b.c/d", "r.io/" + "a" * 255, f"a@sha512:{'0' * 128}"),
     ],
 )
 def test_references_that_a_runtime_takes(reference: str) -> None:
@@ -164,7 +166,9 @@ def test_references_that_a_runtime_takes(reference: str) -> None:
     [
         *("", " nginx", "nginx ", "ng inx", "Nginx", "nginx:", "nginx:a b", ":1", "a@sha256:12"),
         *("https://r.io/a", "a//b", "a/", "/a", "a:1:2", f"a:1@{DIGEST}@{DIGEST}", "a\n", "ä"),
-        *("a" * 256, "a:" + "1" * 129, "-a", "a:-1", "a" * 10_000),
+        *("a" * 248, "r.io/" + "a" * 256, "a:" + "1" * 129, "-a", "a:-1", "a" * 10_000),
+        *("0" * 64, "-a/b", "-a.b/c", "shop/Web", f"a@{DIGEST[:-1]}", f"a@{DIGEST.upper()}"),
+        *(f"a@md5:{'0' * 32}", f"a@{DIGEST}0"),
     ],
 )
 def test_references_that_none_takes(reference: str) -> None:
@@ -220,3 +224,28 @@ def test_a_malformed_spec_has_no_containers(loaded: Loaded, spec: str) -> None:
     """What is wrong with it is the server's to say, by field."""
     text = f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a}}, spec: {spec}}}"
     assert containers(loaded(text).objects[0]) == []
+
+
+@pytest.mark.contract("B230")
+def test_every_image_that_is_none_is_named_with_its_line(loaded: Loaded) -> None:
+    """Of init containers and of what is not judged too; what is missing is the server's to tell."""
+    text = SHOP.replace('proxy, image: "old:1"', "proxy, image: ' '").replace(
+        'migrate, image: "old:1"', "migrate, image: 'old web'"
+    )
+    with pytest.raises(UsageError) as refused:
+        overridden(loaded(text.replace('"old:1"}]}}}}}', "'{{ image }}'}]}}}}}")))
+    problems = [problem.removeprefix("<stdin>:") for problem, _ in refused.value.told()]
+    assert problems == [
+        '8: deployment/web: "old web" is no image reference',
+        '9: deployment/web: " " is no image reference',
+        '19: cronjob/web: "{{ image }}" is no image reference',
+    ]
+    assert "--image app=registry/shop/web:1" in refused.value.hint
+    assert with_images(loaded(SHOP.replace('"old:1"', "''")), []).objects
+
+
+@pytest.mark.contract("B230", "B227")
+def test_an_override_replaces_what_is_no_reference(loaded: Loaded) -> None:
+    """A placeholder in the manifest is what --image is for."""
+    manifest = loaded(SHOP.replace('proxy, image: "old:1"', "proxy, image: '${PROXY}'"))
+    assert overridden(manifest, "proxy=n:2")["deployment/web/proxy"] == "n:2"

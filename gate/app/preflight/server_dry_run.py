@@ -18,7 +18,7 @@ from gate.core.plan.rollback_plan import autoscaled_body, without_replicas
 from gate.core.ssa import managed_fields as ownership
 from gate.core.ssa.field_set import Fields
 from gate.core.ssa.last_applied import has_last_applied, with_last_applied
-from gate.core.ssa.unowned_fields import claimed, claims_for_apply
+from gate.core.ssa.unowned_fields import add_claims, claims_for_apply
 
 DEPLOYMENT = ("apps/v1", "Deployment")
 
@@ -140,7 +140,7 @@ def prepare(
     forced = force or not managed_fields
     claims = claims_for_apply(body, live.body.thaw(), taken or managed_fields)
     if claims is not None:
-        taken = claimed(taken or managed_fields, claims, ref.api_version)
+        taken = add_claims(taken or managed_fields, claims, ref.api_version)
     if has_last_applied(live.body.thaw()):
         body = with_last_applied(body)
     return Prepared(ref, body, before, taken, autoscaled, forced, claims)

@@ -161,12 +161,12 @@ def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]
             yield from _differing(mine, inner, theirs, there)
 
 
-def changed(before: Any, after: Any, fields: Fields | None) -> Fields | None:
+def select_changed(before: Any, after: Any, fields: Fields | None) -> Fields | None:
     """Return those of the named fields that `before` has with another value than `after`."""
     if not fields:
         return fields if fields is not None and before != after else None
     found = {
-        key: changed(there, _at(after, key), inner)
+        key: select_changed(there, _at(after, key), inner)
         for key, inner in fields.items()
         if (there := _at(before, key)) is not _MISSING
     }
@@ -227,7 +227,7 @@ def _json(text: str) -> Any:
         return _MISSING
 
 
-def grafted(value: Any, source: Any, fields: Fields) -> Any:
+def graft(value: Any, source: Any, fields: Fields) -> Any:
     """Return `value` with the named fields as `source` has them; what `source` lacks is left out.
 
     None for a value is nothing there. List items are found by their keys.
@@ -240,7 +240,7 @@ def grafted(value: Any, source: Any, fields: Fields) -> Any:
     for key, inner in fields.items():
         theirs = _at(source, key)
         if theirs is not _MISSING and key != ITSELF:
-            found[key[2:]] = grafted(found.get(key[2:]), theirs, inner)
+            found[key[2:]] = graft(found.get(key[2:]), theirs, inner)
     return found
 
 
@@ -254,25 +254,25 @@ def _with_items(items: list[Any], source: list[Any], fields: Fields) -> list[Any
         if index is None:
             found.extend(_extract_items([theirs], {key: inner}))
         else:
-            found[index] = grafted(found[index], theirs, inner)
+            found[index] = graft(found[index], theirs, inner)
     return found
 
 
-def removed(value: Any, path: str) -> Any:
+def remove_field(value: Any, path: str) -> Any:
     """Return `value` without the field at `path`, `value` itself where there is none.
 
     `path` is as `paths` or the API server names it; names may hold dots. Maps and lists that
     become empty go too, since applying an empty one would claim it.
     """
-    return _removed(value, path if path.startswith((".", "[")) else f".{path}")
+    return _remove_at(value, path if path.startswith((".", "[")) else f".{path}")
 
 
-def _removed(value: Any, path: str) -> Any:
+def _remove_at(value: Any, path: str) -> Any:
     if isinstance(value, Mapping):
         for name, inner in value.items():
             step, rest = f".{name}", path[len(name) + 1 :]
             if path.startswith(step) and (not rest or rest[0] in ".["):
-                left = _removed(inner, rest) if rest else None
+                left = _remove_at(inner, rest) if rest else None
                 if left is not inner:
                     others = {key: kept for key, kept in value.items() if key != name}
                     return {**others, name: left} if left else others
@@ -289,7 +289,7 @@ def _without_item(items: list[Any], step: re.Match[str]) -> list[Any]:
     for index, item in enumerate(items):
         left = item
         if item is unnamed or _selects(key, index, item):
-            left = _removed(item, rest) if rest else None
+            left = _remove_at(item, rest) if rest else None
         if left is item or left:
             kept.append(left)
     return items if kept == items else kept

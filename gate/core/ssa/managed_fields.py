@@ -14,13 +14,13 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.ssa.field_set import (
     ITSELF,
     Fields,
-    changed,
     descend,
     differing,
     extract,
     intersect,
     paths,
-    removed,
+    remove_field,
+    select_changed,
     still_holds,
     subtract,
     union,
@@ -36,7 +36,7 @@ __all__ = [
     "managers_of",
     "owned_fields",
     "owners_of",
-    "removed",
+    "remove_field",
     "restoration",
     "still_holds",
     "take_over",
@@ -228,7 +228,7 @@ def restoration(
         restored = union(restored, taken)
     if live_after is not None:
         ours_now = subtract(owned_fields(managed_after), restored)
-        restored = union(restored, changed(live_before, live_after, ours_now))
+        restored = union(restored, select_changed(live_before, live_after, ours_now))
     return _named_as(live_before, {} if restored is None else extract(live_before, restored))
 
 

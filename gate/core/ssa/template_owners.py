@@ -27,7 +27,7 @@ def fields_that_stay(
     for manager, owned in _owned_by_others(trial).items():
         if manager in taken_over:
             continue
-        if paths := field_set.paths(field_set.changed(has, wants, owned)):
+        if paths := field_set.paths(field_set.select_changed(has, wants, owned)):
             found[manager] = paths
     return found
 

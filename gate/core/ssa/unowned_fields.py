@@ -46,7 +46,7 @@ def claims_for_apply(
     for path in unions.excluded_members(body):
         member = unions.value_at(live, path)
         if member is not None:
-            unowned = _unowned(member, descend(owned, *path), f"f:{path[-1]}")
+            unowned = _find_unowned(member, descend(owned, *path), f"f:{path[-1]}")
             claims = union(claims, _below(path, unowned))
     return claims
 
@@ -73,7 +73,7 @@ def claims_for_return(
     return _left_behind(before, top, own, others, restored, "")
 
 
-def claimed(
+def add_claims(
     managed_fields: ManagedFields, claims: Fields, api_version: str
 ) -> list[dict[str, Any]] | None:
     """Return the managed fields with `claims` among ours, None where they are already."""
@@ -119,12 +119,12 @@ def _left_behind(
     found: dict[str, Any] = {}
     for key, value in _children(after, union(own, others), name):
         ours, theirs = _step(own, key), _step(others, key)
-        there, restored = _selected(before, key), _selected(back, key)
+        there, restored = _select(before, key), _select(back, key)
         goes = ours is not None and theirs is None and restored is _MISSING
         if value is None or goes:
             continue
         if there is _MISSING:
-            inner = _unowned(value, union(ours, theirs), key)
+            inner = _find_unowned(value, union(ours, theirs), key)
         else:
             inner = _left_behind(there, value, ours, theirs, restored, key[2:])
         if inner is not None:
@@ -132,7 +132,7 @@ def _left_behind(
     return found or None
 
 
-def _unowned(value: Any, owned: Fields | None, key: str) -> Fields | None:
+def _find_unowned(value: Any, owned: Fields | None, key: str) -> Fields | None:
     """Return what nobody owns of a value, which `key` selects."""
     if owned is not None and not owned:
         return None
@@ -142,7 +142,7 @@ def _unowned(value: Any, owned: Fields | None, key: str) -> Fields | None:
     # An item of a list goes with its keys only where it is owned as such.
     found: dict[str, Any] = {ITSELF: {}} if owned is None and key[:2] == "k:" else {}
     for name, inner in children:
-        unowned = _unowned(inner, _step(owned, name), name)
+        unowned = _find_unowned(inner, _step(owned, name), name)
         if unowned is not None:
             found[name] = unowned
     return found or None
@@ -178,7 +178,7 @@ def _item_key(names: Mapping[str, Any]) -> str:
     return f"k:{text}"
 
 
-def _selected(value: Any, key: str) -> Any:
+def _select(value: Any, key: str) -> Any:
     """Return the part that `key` selects; of a list also an item that leaves a default key out."""
     if isinstance(value, Mapping):
         return value.get(key[2:], _MISSING) if key[:2] == "f:" else _MISSING

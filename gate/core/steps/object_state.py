@@ -106,7 +106,7 @@ def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
         return Standing.OTHERS
     before, after = kept.before.value.body.thaw(), expected.body.thaw()
     owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
-    ours = field_set.changed(after, before, owned)
+    ours = field_set.select_changed(after, before, owned)
     if _is_any_alike(after, live.body.thaw(), ours):
         return Standing.WRITTEN
     return Standing.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else Standing.OTHERS
@@ -114,7 +114,7 @@ def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
 
 def _is_any_alike(one: Any, other: Any, named: field_set.Fields | None) -> bool:
     differ = field_set.union(
-        field_set.changed(one, other, named), field_set.changed(other, one, named)
+        field_set.select_changed(one, other, named), field_set.select_changed(other, one, named)
     )
     return field_set.subtract(named, differ) is not None
 

@@ -14,11 +14,11 @@ from gate.core.plan.rollback_plan import WrittenObject, is_of_template
 from gate.core.ssa import managed_fields
 from gate.core.ssa.field_set import (
     Fields,
-    changed,
-    grafted,
+    graft,
     intersect,
     paths,
-    removed,
+    remove_field,
+    select_changed,
     subtract,
     union,
 )
@@ -57,7 +57,7 @@ def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> P
         return None
     body = write.body.thaw()
     for path in paths(foreign):
-        body = removed(body, path)
+        body = remove_field(body, path)
     return replace(write, body=Body.of(body))
 
 
@@ -75,7 +75,7 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     anew = subtract(managed_fields.owned_fields(_managed(live), manager), then)
     if live.deployment is not None:
         anew = _without_spec(anew, {"f:template", "f:replicas"})
-    return changed(live.body.thaw(), written.after.body.thaw(), anew)
+    return select_changed(live.body.thaw(), written.after.body.thaw(), anew)
 
 
 def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
@@ -97,7 +97,7 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
 
 def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:
     """Return a write back that sends `added` fields along as they are live."""
-    return replace(write, body=Body.of(grafted(write.body.thaw(), live.body.thaw(), added)))
+    return replace(write, body=Body.of(graft(write.body.thaw(), live.body.thaw(), added)))
 
 
 def without_conflicts(
@@ -119,7 +119,7 @@ def without_conflicts(
         return None, ()
     body = write.body.thaw()
     for path in others:
-        body = removed(body, path)
+        body = remove_field(body, path)
     smaller = replace(write, body=Body.of(body))
     return (None, ()) if smaller == write else (smaller, others)
 
@@ -131,12 +131,12 @@ def _restored(back: dict[str, Any], written: WrittenObject) -> Fields | None:
     owned: Fields | None = None
     for entry in _managed(written.before):
         owned = union(owned, entry.get("fieldsV1") or None)
-    return changed(back, None, owned)
+    return select_changed(back, None, owned)
 
 
 def _differing(one: Any, other: Any, named: Fields | None) -> Fields | None:
     """Return those of the named fields that only one of them has, or both with other values."""
-    return union(changed(one, other, named), changed(other, one, named))
+    return union(select_changed(one, other, named), select_changed(other, one, named))
 
 
 def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:

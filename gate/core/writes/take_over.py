@@ -7,7 +7,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
 from gate.core.ssa import managed_fields
-from gate.core.ssa.unowned_fields import claimed
+from gate.core.ssa.unowned_fields import add_claims
 
 
 def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
@@ -28,5 +28,5 @@ def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObjec
     if planned.get("managers"):
         taken = managed_fields.take_over(taken or managed, planned["managers"]) or taken
     if planned.get("claims"):
-        taken = claimed(taken or managed, planned["claims"], head.ref.api_version) or taken
+        taken = add_claims(taken or managed, planned["claims"], head.ref.api_version) or taken
     return None if taken is None else Body.of({"managedFields": taken})

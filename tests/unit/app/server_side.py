@@ -79,7 +79,7 @@ def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON
         gone = field_set.subtract(gone, other["fieldsV1"])
     # An item of a list is found by its name, which therefore goes last.
     for path in sorted(field_set.paths(gone), key=lambda path: path.endswith(".name")):
-        before = field_set.removed(before, path)
+        before = field_set.remove_field(before, path)
     after: JSON = _merged(before, _without_identity(body))
     mine = [entry(manager, "Apply", claimed, body["apiVersion"])] if claimed else []
     after["metadata"]["managedFields"] = [*mine, *kept]

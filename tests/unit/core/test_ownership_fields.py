@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from gate.core.ssa.field_set import (
     Fields,
-    changed,
     descend,
     differing,
     extract,
     intersect,
     paths,
-    removed,
+    remove_field,
+    select_changed,
     still_holds,
     subtract,
     union,
@@ -141,7 +141,7 @@ def test_each_field_that_is_removed_is_missed(drawn: tuple[Any, Fields]) -> None
     value, fields = drawn
     for path in paths(fields):
         # An item goes by its key where that is what was removed of it, or all that it was.
-        missed = differing(value, fields, removed(value, path))
+        missed = differing(value, fields, remove_field(value, path))
         assert any(path.startswith(named) for named in missed) or not path
 
 
@@ -279,10 +279,10 @@ def test_descend_goes_to_a_field() -> None:
 def test_removed_takes_one_field_away(dot: str) -> None:
     """The path of `paths` and that of the server, with its leading dot, name the same field."""
     body = {"spec": {"replicas": 2, **POD}}
-    assert removed(body, f"{dot}spec.replicas") == {"spec": POD}
-    left = removed(body, f'{dot}spec.containers[name="web"].env[name="A"].value')
+    assert remove_field(body, f"{dot}spec.replicas") == {"spec": POD}
+    left = remove_field(body, f'{dot}spec.containers[name="web"].env[name="A"].value')
     assert left["spec"]["containers"][1]["env"] == [{"name": "A"}, {"name": "B", "value": "2"}]
-    assert removed(body, f'{dot}spec.containers[name="web"]')["spec"]["containers"] == [
+    assert remove_field(body, f'{dot}spec.containers[name="web"]')["spec"]["containers"] == [
         {"name": "sidecar", "image": "proxy"}
     ]
     assert body == {"spec": {"replicas": 2, **POD}}
@@ -294,27 +294,27 @@ def test_removed_finds_an_item_by_keys_that_the_server_filled_in() -> None:
     path = 'spec.ports[port=80,protocol="TCP"].targetPort'
     short, other = {"port": 80, "targetPort": 8080}, {"port": 90, "targetPort": 9090}
     body = {"spec": {"ports": [short, other]}}
-    assert removed(body, path) == {"spec": {"ports": [{"port": 80}, other]}}
+    assert remove_field(body, path) == {"spec": {"ports": [{"port": 80}, other]}}
     exact = {"port": 80, "protocol": "TCP", "targetPort": 8080}
     datagrams = {"port": 80, "protocol": "UDP", "targetPort": 8080}
-    left = removed({"spec": {"ports": [datagrams, exact]}}, path)
+    left = remove_field({"spec": {"ports": [datagrams, exact]}}, path)
     assert left == {"spec": {"ports": [datagrams, {"port": 80, "protocol": "TCP"}]}}
     alone = {"spec": {"ports": [datagrams]}}
-    assert removed(alone, path) is alone
+    assert remove_field(alone, path) is alone
 
 
 def test_removed_reads_names_that_hold_dots() -> None:
     """A label's name may have dots and brackets' neighbours in it."""
     body = {"labels": {"app": "a", "app.kubernetes.io/name": "b"}}
-    assert removed(body, "labels.app.kubernetes.io/name") == {"labels": {"app": "a"}}
-    assert removed(body, "labels.app") == {"labels": {"app.kubernetes.io/name": "b"}}
+    assert remove_field(body, "labels.app.kubernetes.io/name") == {"labels": {"app": "a"}}
+    assert remove_field(body, "labels.app") == {"labels": {"app.kubernetes.io/name": "b"}}
 
 
 def test_removed_leaves_no_empty_map_behind() -> None:
     """An empty map would be applied, and so claimed, in place of what was in it."""
     body = {"a": 1, "spec": {"strategy": {"type": "Recreate"}, "finalizers": ["x"]}}
-    assert removed(body, "spec.strategy.type") == {"a": 1, "spec": {"finalizers": ["x"]}}
-    assert removed(body, 'spec.finalizers[="x"]')["spec"] == {"strategy": {"type": "Recreate"}}
+    assert remove_field(body, "spec.strategy.type") == {"a": 1, "spec": {"finalizers": ["x"]}}
+    assert remove_field(body, 'spec.finalizers[="x"]')["spec"] == {"strategy": {"type": "Recreate"}}
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_removed_leaves_no_empty_map_behind() -> None:
 def test_removed_does_nothing_for_what_is_not_there(path: str) -> None:
     """A path that leads nowhere, or is none, leaves the value as it is."""
     body = {"a": {"list": [{"name": "web"}]}}
-    assert removed(body, path) == body
+    assert remove_field(body, path) == body
 
 
 def test_changed_names_what_had_another_value() -> None:
@@ -342,6 +342,6 @@ def test_changed_names_what_had_another_value() -> None:
     named: dict[str, Any] = {"f:data": {"f:old": {}, "f:same": {}, "f:added": {}}}
     before = {"data": {"old": "1", "same": "2", "foreign": "3"}}
     after = {"data": {"old": "9", "same": "2", "added": "4", "foreign": "3"}}
-    assert changed(before, after, named) == {"f:data": {"f:old": {}}}
-    assert changed(before, before, named) is None
-    assert changed(before, after, None) is None
+    assert select_changed(before, after, named) == {"f:data": {"f:old": {}}}
+    assert select_changed(before, before, named) is None
+    assert select_changed(before, after, None) is None

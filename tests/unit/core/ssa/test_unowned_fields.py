@@ -15,7 +15,7 @@ from gate.core.ssa.unions import (
     with_unions,
     without_unions,
 )
-from gate.core.ssa.unowned_fields import claimed, claims_for_apply, claims_for_return
+from gate.core.ssa.unowned_fields import add_claims, claims_for_apply, claims_for_return
 
 Fields = dict[str, Any]
 ROLLING = {"maxSurge": "25%", "maxUnavailable": "25%"}
@@ -144,10 +144,10 @@ def test_claims_join_our_entry_once() -> None:
     """Other entries stay; where we had none, one is made; where all is ours, nothing is sent."""
     claims = in_strategy(MEMBER)
     ours, theirs = owned({"f:spec": {"f:replicas": {}}}), owned({"f:x": {}}, "them")
-    grown = claimed([theirs, ours], claims, "apps/v1")
+    grown = add_claims([theirs, ours], claims, "apps/v1")
     assert grown == [theirs, {**ours, "fieldsV1": union(ours["fieldsV1"], claims)}]
-    assert claimed(grown, claims, "apps/v1") is None
-    assert claimed([theirs], claims, "apps/v1") == [owned(claims), theirs]
+    assert add_claims(grown, claims, "apps/v1") is None
+    assert add_claims([theirs], claims, "apps/v1") == [owned(claims), theirs]
 
 
 @pytest.mark.contract("B148", "B5")

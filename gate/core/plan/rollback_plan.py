@@ -225,14 +225,14 @@ def _restorations(
             continue
         body = _member_body(returns_to, ref, object_)
         if body is not None:
-            claims = claims_for_apply(body.thaw(), *_left(object_))
-            yield from _claimed(ref, claims, object_.field_manager)
+            claims = claims_for_apply(body.thaw(), *_thaw_written(object_))
+            yield from _plan_claims(ref, claims, object_.field_manager)
             yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
         elif object_.merged:
             yield _release(ref, object_)
         elif object_.before is not None:
             write = _restoration(ref, object_, object_.before)
-            yield from _claimed(ref, _left_behind(object_, object_.before, write))
+            yield from _plan_claims(ref, _left_behind(object_, object_.before, write))
             yield write
 
 
@@ -261,14 +261,16 @@ def why_not_restored(object_: WrittenObject) -> str:
     return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
 
 
-def _claimed(ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER) -> Iterator[PlannedWrite]:
+def _plan_claims(
+    ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER
+) -> Iterator[PlannedWrite]:
     """Yield the patch that makes ours what the next apply has to remove, all `by` another too."""
     managers = {} if by == FIELD_MANAGER else {"managers": [by]}
     if claims is not None or managers:
         yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims or {}, **managers}))
 
 
-def _left(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _thaw_written(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what our apply left, and who owns which field of it."""
     return object_.after.body.thaw(), object_.after.managed.thaw()["managedFields"]
 
@@ -276,7 +278,7 @@ def _left(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]
 def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite) -> Fields | None:
     if write.field_manager != FIELD_MANAGER:
         return None
-    after, managed = _left(object_)
+    after, managed = _thaw_written(object_)
     return claims_for_return(before.body.thaw(), after, managed, write.body.thaw())
 
 

@@ -10,10 +10,14 @@ from gate.core.plan.rollback_plan import content, goes_back, has_target
 def may_restore(plan: Plan) -> bool:
     """Tell whether a failure of what is about to be written would restore anything of before.
 
-    What no dry run could try counts as changed.
+    What no dry run could try counts as changed. An attempt that changes nothing leaves all as it
+    is, unless a verified set returns.
     """
-    changed = {target.ref for target in plan.targets if _would_change(plan, target.ref)}
-    return goes_back(plan, changed, {ref for ref in changed if has_target(plan, ref)})
+    mine = {one.ref for one in plan.objects if _would_change(plan, one.ref)}
+    mine |= {one.ref for one in plan.objects if one.ref in plan.target_set.bodies}
+    restorable = {ref for ref in mine if has_target(plan, ref)}
+    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    return bool(restorable) and goes_back(plan, rolled_out, restorable)
 
 
 def _would_change(plan: Plan, ref: Ref) -> bool:

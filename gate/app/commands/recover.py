@@ -50,10 +50,10 @@ def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run
     first_questions.check_cluster(session, settings, console, here)
     leases = Leases(lock_client(session))
     if names:
-        seen = _named(session, leases, names)
+        seen, deleted = _named(session, leases, names)
     else:
-        seen = list(read_locks(session, settings, "recover"))
-    left = _left(recovery.world, leases, seen)
+        seen, deleted = list(read_locks(session, settings, "recover")), ()
+    left = replace(_left(recovery.world, leases, seen), deleted=deleted)
     if not (left.places or left.abandoned or left.errors):
         return NOTHING_LEFT
     refuse_protected(sorted(left.namespaces), settings.protected_namespace)
@@ -68,11 +68,19 @@ class _Left:
     """Where open records stand, and which locks gates hold that died and left none.
 
     `errors` are of locks of which neither is known: a record may stand where we may not read.
+    `deleted` are named locks of which no Lease is left: an attempt that had them may have its
+    record in another one.
     """
 
     places: Mapping[Lock, Held]
     abandoned: tuple[Lock, ...]
     errors: tuple[RefusedError, ...]
+    deleted: tuple[Lock, ...] = ()
+
+    def locks_at(self, place: Lock) -> list[Lock]:
+        """Return what to take for the record in a lock: with it those that were deleted."""
+        of_attempt = self.places[place].holder.locks
+        return [place, *(lock for lock in self.deleted if lock in of_attempt)]
 
     @property
     def namespaces(self) -> set[str]:
@@ -81,12 +89,23 @@ class _Left:
         return {lock.namespace for lock in (*self.places, *siblings, *self.abandoned)}
 
 
-def _named(session: Session, leases: Leases, names: Iterable[str]) -> list[Held]:
-    """Read the locks of some Deployments; one that was never locked has at least to exist."""
+def _named(
+    session: Session, leases: Leases, names: Iterable[str]
+) -> tuple[list[Held], tuple[Lock, ...]]:
+    """Read the locks of some Deployments; one that has no Lease has at least to exist.
+
+    Where that Lease was deleted, the record of an attempt that had it may stand in another one:
+    those come along. Returned with the locks that have no Lease. RefusedError where it cannot be
+    told.
+    """
     found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
+    gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
     for name in (name for name, held in found.items() if held is None):
         read_object(session, deployment_ref(session.namespace, name))
-    return [held for held in found.values() if held is not None]
+    others = leases.all(session.namespace) if gone else ()
+    naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
+    seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}
+    return list(seen.values()), gone
 
 
 def _left(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
@@ -150,7 +169,7 @@ def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt
             _give_back(recovery, lock, ends, delivered)
         for place in left.places:
             if place not in ends.records and not ends.is_cut_off:
-                _finish(recovery, place, ends, delivered)
+                _finish(recovery, left.locks_at(place), ends, delivered)
     except signals.Signalled as signalled:
         signalled.after_recovery = bool(ends.attempts)
         raise
@@ -163,11 +182,11 @@ def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt
     return counts or (NO_RECORD if left.abandoned else NOTHING_LEFT)
 
 
-def _finish(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends, delivered: Delivery) -> None:
     """Take the locks of an attempt, as soon as its gate is gone, and finish what is open there."""
     try:
         with ExitStack() as stack:
-            _finish_under(recovery, _taken(recovery, stack, [lock], delivered), ends, delivered)
+            _finish_under(recovery, _taken(recovery, stack, locks, delivered), ends, delivered)
     except RefusedError as error:
         _tell_error(recovery, ends, error)
 

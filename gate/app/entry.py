@@ -53,6 +53,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     from gate.app.commands import verify as verifying
     from gate.app.execution.run import run
     from gate.app.locks.lock_lane import locked
+    from gate.app.locks.unfinished_attempt import recovery_of
     from gate.app.preflight.check_subjects import require_answerable
     from gate.app.runtime.metrics import metered
     from gate.app.runtime.session import opened
@@ -70,6 +71,8 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
             return 0
         refs = verifying.arrived(session, settings, names, console)
         locks = locks_of(refs, session.namespace)
+        if all(recovery_of(session, ref, world.processes) for ref in refs):
+            console.record_stays()
         keeper = locked(session, settings, console, world, locks)
         lease = keeper.lane(session.inbox) if keeper is not None else None
         return partial(run, verifying.verify(session, settings, refs, console, lease), console)
@@ -112,7 +115,7 @@ def history(world: World, settings: Settings, name: str) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> int:
         session = opened(world, settings, stack, console)
-        return inspection.history(session, settings, name, console)
+        return inspection.history(session, settings, world, name, console)
 
     return concluded(world, "history", settings, prepare)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 
 from gate.app.locks.lock_lane import remembered
+from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live, selector_of, standing
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.model.fact import Absent, Known
 from gate.core.model.outcome import EXIT_CODES, Outcome
@@ -140,20 +143,30 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
     return f"{scaled} after {why}" if scaled else why
 
 
-def history(session: Session, settings: Settings, name: str, console: Console) -> int:
-    """Print the revisions, newest first, with what runs and where a failure would return to."""
+def history(session: Session, settings: Settings, world: World, name: str, console: Console) -> int:
+    """Print the revisions, newest first, with what runs and where a failure would return to.
+
+    Beside an open record that is not told: `recover` decides it first, and is advised.
+    """
     live = read_live(session, name)
     memory = remembered(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
+    recovery = recovery_of(session, live.object.ref, world.processes)
     rows = _revisions(live, memory, beside)
+    if recovery:
+        rows = tuple(map(_without_returns, rows))
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
         text = history_table(rows, session.clock.wall(), console.uncut(settings))
-        waiting = _waiting(live)
-        text += f"{console.uncut(settings).shown(waiting)}\n" if waiting else ""
+        notes = filter(None, (_waiting(live), recovery))
+        text += "".join(f"{console.uncut(settings).shown(note)}\n" for note in notes)
     console.write(text)
     return 0
+
+
+def _without_returns(row: Revision) -> Revision:
+    return replace(row, returned_to=False, undo_returns=False, undo_lacks=())
 
 
 def _waiting(live: Live) -> str:

@@ -10,6 +10,7 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.keeper import RENEWAL_SECONDS
 from gate.app.locks.lock_lane import lock_client
 from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_known_of
+from gate.app.locks.unfinished_attempt import recovery_command, recovery_line
 from gate.app.preflight import first_questions
 from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.console import Console, write_safely
@@ -52,19 +53,13 @@ def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
     for row in rows:
         if row.unfinished and row.state != "held":
             command = _recovery(session.connection.cluster, row.locks, row.namespace)
-            if row.state == LockState.RELEASED:
-                yield (
-                    f"{row.locks} was released from {row.holder}, which may still be at work;"
-                    f" once it has ended, to finish it: {command}"
-                )
-            else:
-                yield f"{row.locks} is unfinished; to finish it: {command}"
+            yield recovery_line(row.locks, LockState(row.state), row.holder, command)
 
 
 def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
     """Return the command that finishes what stands in a lock, by what the lock is of."""
-    names = [locks.removeprefix(_DEPLOYMENT)] if locks.startswith(_DEPLOYMENT) else []
-    return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
+    name = locks.removeprefix(_DEPLOYMENT) if locks.startswith(_DEPLOYMENT) else ""
+    return recovery_command(cluster, name, namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:

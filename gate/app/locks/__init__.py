@@ -8,5 +8,6 @@ __all__ = [
     "lock_state",
     "memory",
     "tasks",
+    "unfinished_attempt",
     "verified_bodies",
 ]

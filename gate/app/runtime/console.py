@@ -148,7 +148,7 @@ class Console:
         self.warn(message)
 
     def record_stays(self) -> None:
-        """Hear that the record of the attempt could not be struck out."""
+        """Hear that a record stands: the attempt's own, or one that a gate left before it."""
         self.has_open_record = True
 
     def about(self, facts: Mapping[str, str]) -> None:

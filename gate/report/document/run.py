@@ -18,8 +18,8 @@ class Run:
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
     `check_flags` are those with which `checks` asks the same, None where they are not known.
-    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether it stands
-    there because it could not be struck out.
+    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one
+    stands there at the end: it could not be struck out, or `verify` found it and left it.
     `going_namespaces` are those that were being deleted when the attempt had ended.
     `cautions` are the `warnings` about what a failure could not return.
     `places` are the file and line of the manifest's objects.

@@ -175,7 +175,10 @@ def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    if worst["baseline"] is None:
+    if result["recoverable"]:
+        text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
+        yield _step(result, worst, text, "recover")
+    elif worst["baseline"] is None:
         if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"
             yield _step(result, worst, text, "history")

@@ -6,7 +6,7 @@ No body of a Secret and no environment value is in it: whoever may read Leases m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -162,6 +162,7 @@ def _history(history: History) -> dict[str, Any]:
         "scaled_down": history.scaled_down,
         "unjudged": [_version(one) for one in history.unjudged],
         "left": [_left(one) for one in history.left],
+        "others": [[ref(one), digest] for one, digest in sorted(history.others)],
     }
 
 
@@ -178,6 +179,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
         scaled_down=value.get("scaled_down") is True,
         unjudged=tuple(map(_version_of, value.get("unjudged") or ())),
         left=tuple(map(_left_of, value.get("left") or ())),
+        others=frozenset(_pairs_of(value.get("others") or ())),
     )
 
 
@@ -235,8 +237,11 @@ def _members(members: Mapping[Ref, str]) -> list[list[Any]]:
 
 
 def _members_of(value: Mapping[str, Any]) -> FrozenMap[Ref, str]:
-    found = ((ref_of(one), clean_line(digest)) for one, digest in value["members"])
-    return FrozenMap(found)
+    return FrozenMap(_pairs_of(value["members"]))
+
+
+def _pairs_of(value: Iterable[Any]) -> Iterator[tuple[Ref, str]]:
+    return ((ref_of(one), clean_line(digest)) for one, digest in value)
 
 
 def _origin_of(value: Mapping[str, Any] | None) -> Origin | None:

@@ -108,9 +108,9 @@ def _left(attempt: Attempt, ref: Ref, ending: Ending) -> LeftVersion | None:
 def _unjudged(attempt: Attempt, ref: Ref, ending: Ending) -> Iterator[JudgedVersion]:
     """Yield what was written where the end says nothing of it, so that it is known as ours."""
     tried = attempt.ledger.written.get(ref)
-    if tried is None or not any(one.changed for one in attempt.ledger.written.values()):
+    if tried is None or not _has_changed_anything(attempt):
         return
-    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
+    written = _written(attempt)
     judged = _judged(attempt, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
@@ -132,13 +132,14 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
         return _failed_unchanged(attempt, tried.after, ending)
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, tried.after)
-    if ending.outcome in _UNDECIDED or ending.outcome is Outcome.VERIFIED:
+    is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
+    if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
     live = tried.after if tried is not None else _expected(attempt, ref)
     if live is None or live.deployment is None:
         return None
-    why = _failure(attempt, ref) or ending
-    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
+    why = _failure(attempt, ref) or _without_lock(attempt, ending)
+    written = _written(attempt)
     return _judged(attempt, live, {**written, ref: live}, why=cause_of_end(why))
 
 
@@ -152,16 +153,31 @@ def _failed_unchanged(attempt: Attempt, live: LiveObject, ending: Ending) -> Jud
     return judged if judged is not None and judged.failed else None
 
 
+def _is_cut_off(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a lock was lost before a verdict: what was written stands unverified."""
+    is_lost = attempt.interference.lock_lost is not None
+    return is_lost and ref not in attempt.interference.departures
+
+
+def _without_lock(attempt: Attempt, ending: Ending) -> Ending:
+    """Return why a version was not verified: the loss of a lock interrupts its attempt."""
+    if attempt.interference.lock_lost is None or ending.outcome is not Outcome.SUPERSEDED:
+        return ending
+    return replace(ending, reason=Reason.INTERRUPTED)
+
+
 def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:
     """Return what stands unverified beside a Deployment that did not change; None for nothing."""
     ending = attempt.result.ending
-    changed = any(object_.changed for object_ in attempt.ledger.written.values())
-    if ending is None or not changed or _outcomes(attempt) <= set(_DECIDED):
+    if ending is None or not _has_changed_anything(attempt):
+        return None
+    if _outcomes(attempt) <= set(_DECIDED) and not _is_cut_off(attempt, live.ref):
         return None
     if ending.outcome is Outcome.OBSERVED:
         ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
-    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
-    judged = _judged(attempt, live, written, why=cause_of_end(ending))
+    written = _written(attempt)
+    why = cause_of_end(_without_lock(attempt, ending))
+    judged = _judged(attempt, live, written, why=why)
     return replace(judged, template="") if judged is not None else None
 
 
@@ -251,9 +267,25 @@ def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet |
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
 
+def _written(attempt: Attempt) -> dict[Ref, LiveObject]:
+    """Return each object as this attempt wrote it, or the one whose record it goes on from."""
+    resumed = attempt.plan.resumed
+    written = {ref: one.after for ref, one in attempt.ledger.written.items()}
+    return {**resumed.unkept, **written} if resumed is not None else written
+
+
+def _has_changed_anything(attempt: Attempt) -> bool:
+    resumed = attempt.plan.resumed
+    unkept = resumed.unkept if resumed is not None else {}
+    kept = resumed.record.objects if resumed is not None else ()
+    return any(one.changed for one in attempt.ledger.written.values()) or any(
+        one.changes for one in kept if one.ref in unkept
+    )
+
+
 def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt leaves it, without what somebody else has taken over."""
-    left = {ref: written.after for ref, written in attempt.ledger.written.items()}
+    left = _written(attempt)
     left.update(attempt.ledger.restored)
     others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
     return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}

@@ -82,7 +82,8 @@ class Resumed:
 
     `written` is what is live of the objects that it wrote, `restored` of those that it had taken
     back already. `departed` and `left_alone` are what somebody else has changed or deleted since,
-    `lost` is what it changed and nobody can restore.
+    `lost` is what it changed and nobody can restore, why and (`unkept`) as it stands, whichever way
+    it goes.
     `back` is whether it goes back at once, `may_still_run` whether its lock was released, so that
     nobody knows of its gate that it has ended, `undone` whether it goes back since somebody undoes
     it.
@@ -97,3 +98,4 @@ class Resumed:
     back: bool = False
     may_still_run: bool = False
     undone: bool = False
+    unkept: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)

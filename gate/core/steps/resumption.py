@@ -75,6 +75,7 @@ def resume(
         record=record,
         written=FrozenMap(_written(sorted_)),
         restored=FrozenMap(_restored(sorted_)),
+        unkept=FrozenMap(_unkept(sorted_)),
         departed=FrozenMap(_departed(sorted_)),
         left_alone=tuple(
             kept.ref for kept in sorted_.of(Standing.OTHERS) if not _is_followed(record, kept.ref)
@@ -134,6 +135,16 @@ def _written(sorted_: _Sorted) -> dict[Ref, LiveObject]:
         kept.ref: live
         for kept, live in lives
         if live is not None and _can_return(sorted_.record, kept)
+    }
+
+
+def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
+    """Return what was written of which nobody knows what it returns to."""
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
+    return {
+        kept.ref: live
+        for kept, live in lives
+        if live is not None and not _can_return(sorted_.record, kept)
     }
 
 

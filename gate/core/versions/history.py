@@ -70,7 +70,8 @@ class History:
     are kept whole in a Secret beside the lock, each with the characters that it takes there.
     `scaled_down` is true while a scale-down of ours to 0 may stand. `unjudged` are what attempts
     wrote that ended without a verdict of it, `left` the versions that an undo went back from;
-    oldest first.
+    oldest first. `others` are objects beside the Deployment as its attempts met them, or gave
+    them back, and none of them had written them: what another run wrote, and an undo leaves alone.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
@@ -82,6 +83,7 @@ class History:
     scaled_down: bool = False
     unjudged: tuple[JudgedVersion, ...] = ()
     left: tuple[LeftVersion, ...] = ()
+    others: frozenset[tuple[Ref, str]] = frozenset()
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
@@ -133,7 +135,11 @@ class History:
     def has_written(self, ref: Ref, digest: str | None) -> bool:
         """Tell whether an attempt on this Deployment left an object as `digest` tells."""
         known = (one.members.get(ref) for one in (*self.versions, *self.unjudged))
-        return bool(digest) and digest in known
+        return bool(digest) and digest in known and (ref, digest) not in self.others
+
+    def written_of(self, version: JudgedVersion) -> Mapping[Ref, str]:
+        """Return the members of a version of this history that an attempt of it had written."""
+        return dict(pair for pair in version.members.items() if pair not in self.others)
 
     def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
         """Return the newest judgement of a ReplicaSet, None where there is none.
@@ -177,6 +183,7 @@ class History:
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
             unjudged=tuple(unjudged[-MOST_UNJUDGED:]),
             left=self._left_after(closing, at),
+            others=self._others_after(closing, kept),
             paused=closing.paused,
             scaled_down=(
                 self.has_scaled_down(closing.uid)
@@ -187,6 +194,24 @@ class History:
                 self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
             ),
             uid=closing.uid,
+        )
+
+    def _others_after(
+        self, closing: Closing, versions: Sequence[JudgedVersion]
+    ) -> frozenset[tuple[Ref, str]]:
+        """Return what of the versions no attempt wrote; Deployments have their own histories.
+
+        An attempt that went back says what it had written with the version that was not verified.
+        """
+        written = [one for one in closing.versions if not one.verified] or closing.versions
+        wrote = {pair for one in written for pair in one.members.items()}
+        new = [one for one in versions if one not in self.versions]
+        met = {pair for one in new for pair in one.members.items() if not self.has_written(*pair)}
+        named = {pair for one in versions for pair in one.members.items()}
+        return frozenset(
+            (ref, digest)
+            for ref, digest in ((self.others | met) & named) - wrote
+            if digest and ref.kind != "Deployment"
         )
 
     def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:

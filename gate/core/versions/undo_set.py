@@ -43,13 +43,14 @@ def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref,
     Deployment failed, the history of that other one alone knows.
     """
     others = [history for ref, history in histories.items() if ref != own]
-    beside = [one.members for history in others for one in _attempts(history) if own in one.members]
-    return [*beside, *(one.members for one in _attempts(histories[own]))]
+    beside = [written for history in others for written in _attempts(history) if own in written]
+    return [*beside, *_attempts(histories[own])]
 
 
-def _attempts(history: History) -> list[JudgedVersion]:
-    """Return what is remembered of attempts, with a verdict or without one, oldest first."""
-    return sorted((*history.versions, *history.unjudged), key=lambda one: one.judged_at)
+def _attempts(history: History) -> list[Mapping[Ref, str]]:
+    """Return what attempts had written, with a verdict or without one, oldest first."""
+    attempts = sorted((*history.versions, *history.unjudged), key=lambda one: one.judged_at)
+    return [history.written_of(one) for one in attempts]
 
 
 def is_applied_by(

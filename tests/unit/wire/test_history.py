@@ -54,6 +54,7 @@ def test_a_history_is_read_as_it_was_written() -> None:
     history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, uid="u-1", kept=kept)
     left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), "2026-01-01T00:00:00Z")
     history = replace(history, unjudged=(VERIFIED, FAILED), left=(left,))
+    history = replace(history, others=frozenset({(CONFIG, "c1")}))
     assert read_history(history_text(history)) == history
     assert read_history("") == History()
 

@@ -61,6 +61,35 @@ def of_template(template: str, why: Reason | None = None) -> JudgedVersion:
     return JudgedVersion(template, (), FrozenMap({WEB: template}), why=cause)
 
 
+def beside(content: str, template: str = "1", why: Reason | None = None) -> JudgedVersion:
+    """Return a judgement of a template with a content of its settings."""
+    one = of_template(template, why)
+    return replace(one, members=FrozenMap({WEB: template, SETTINGS: content}))
+
+
+@pytest.mark.contract("B851")
+def test_what_an_attempt_gave_back_is_its_own_only_where_one_had_written_it() -> None:
+    """Once an attempt writes that content itself it is the Deployment's, too."""
+    history = remembered(beside("ours"))
+    for given_back, is_ours in (("theirs", False), ("ours", True)):
+        failed = beside("bad", "9", Reason.CRASH_LOOP)
+        after = history.after(Closing(WEB, (failed, beside(given_back))), "attempt", "", "now")
+        assert after.has_written(SETTINGS, given_back) is is_ours
+        assert after.has_written(SETTINGS, "bad")
+        written = after.after(Closing(WEB, (beside(given_back),)), "attempt", "", "now")
+        assert written.has_written(SETTINGS, given_back)
+
+
+@pytest.mark.contract("B851")
+def test_what_a_restart_found_beside_it_is_another_runs() -> None:
+    """It is remembered as what stood beside what was verified, and is nothing to overwrite."""
+    closing = Closing(WEB, (of_template("1"),), beside=FrozenMap({SETTINGS: "theirs"}))
+    after = remembered(beside("ours")).after(closing, "attempt", "", "now")
+    assert after.versions[-1].members[SETTINGS] == "theirs"
+    assert not after.has_written(SETTINGS, "theirs")
+    assert after.written_of(after.versions[-1]) == {WEB: "1"}
+
+
 @pytest.mark.contract("B762")
 def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() -> None:
     """It leaves the history with its failure, and does not come back for want of that."""

@@ -1,0 +1,185 @@
+"""What is remembered of attempts that were killed, lost a lock, or gave back what others wrote."""
+
+from __future__ import annotations
+
+import random
+import signal
+import string
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.scene import Scene, settings, web
+from tests.cluster import manifests
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import LEASE, SLOW, UNDER_WAY, program
+from tests.scenarios.test_recovering import killed, recovered
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+
+__all__ = ["program"]
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+_TOO_LARGE = 400_000
+
+
+def large_settings(value: str) -> JSON:
+    """Return a ConfigMap whose body neither a record nor a history can hold."""
+    noise = random.Random(value).choices(string.ascii_letters, k=_TOO_LARGE)
+    return manifests.config_map("settings", {"mode": value, "noise": "".join(noise)})
+
+
+@pytest.mark.contract("B850", "B700", "B701")
+def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: PlayedGate) -> None:
+    """The next failure says so before its first write, and is no rollback to a whole set."""
+    for version in (1, 2):
+        assert_verified(scene.apply(large_settings(str(version)), web(version)))
+    killed(scene, program, large_settings("3"), web(3, behaviour=SLOW))
+    assert recovered(scene, "web").exit_code == 5
+    assert_runs(scene.objects, "shop/web:2")
+    assert mode(scene) == "3"
+    result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "configmap/settings could not be returned after a failure", "exit 5")
+
+
+@pytest.mark.contract("B850", "B700")
+def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: PlayedGate) -> None:
+    """A large ConfigMap that no record holds is a part of what a recovery verified."""
+    assert_verified(scene.apply(large_settings("1"), web()))
+    killed(scene, program, large_settings("2"), web(2, behaviour="ready=3"))
+    scene.objects.wait_complete("web")
+    assert recovered(scene, "web").exit_code == 0
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "SetIncomplete", "has changed since, and what it was then is not")
+    assert "somebody else" not in result.stderr
+
+
+@pytest.mark.contract("B766", "B701")
+def test_an_undo_after_a_recovery_blames_nobody(scene: Scene, program: PlayedGate) -> None:
+    """What it could not return was the gate's own: it is not remembered, that is why."""
+    for version in (1, 2):
+        assert_verified(scene.apply(large_settings(str(version)), web(version)))
+    killed(scene, program, large_settings("3"), web(3, behaviour=SLOW))
+    assert recovered(scene, "web").exit_code == 5
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(result, "SetIncomplete", "what it was then is not remembered")
+    assert "changed since by" not in result.stderr
+
+
+def share(scene: Scene) -> None:
+    """Verify web twice with a ConfigMap, then api with its own content of it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    assert_verified(scene.apply(settings("three"), web(2, name="api")))
+
+
+@pytest.mark.contract("B851", "B703", "B766")
+@pytest.mark.parametrize("how", ["apply", "restart"])
+def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how: str) -> None:
+    """What a rollback gave back, or a restart found beside it, stays another run's."""
+    share(scene)
+    before = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(before, "SetIncomplete", "configmap/settings")
+    if how == "apply":
+        failed = scene.apply(settings("nine"), web(9, behaviour=CRASH))
+        assert_rolled_back(failed, "CrashLoop")
+    else:
+        assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "SetIncomplete", "configmap/settings")
+    assert mode(scene) == "three"
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B851", "B703")
+def test_what_a_rollback_gave_back_of_its_own_is_undone(scene: Scene) -> None:
+    """The configuration that returned was written by this Deployment's own runs."""
+    for version in (1, 2):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    assert_rolled_back(scene.apply(settings("9"), web(9, behaviour=CRASH)), "CrashLoop")
+    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B852", "B700", "B789")
+def test_what_a_run_left_that_lost_another_lock_is_unverified(scene: Scene) -> None:
+    """The lock that it kept says so: a failure returns to what was verified, as far as it can."""
+
+    def version(number: int, **more: str) -> list[JSON]:
+        names = ("api", "web")
+        return [settings(str(number)), *(web(number, name=one, **more) for one in names)]
+
+    for number in (1, 2):
+        assert_verified(scene.apply(*version(number)))
+    with scene.applying(*version(3, behaviour="ready=8")) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        taken = {"spec": {"holderIdentity": "somebody else"}}
+        scene.objects.patch("leases", LEASE, taken)
+        assert_ended(running.wait(), 8, "superseded", "Locked")
+    scene.objects.wait_complete("api")
+    assert " interrupted " in scene.gate("history", "api").stdout
+    result = scene.apply(settings("4"), web(4, name="api", behaviour=CRASH))
+    assert "what runs was not verified (Interrupted)" in result.stderr
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(result, "deployment/web could not be returned", "it stands unverified")
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
+    assert mode(scene) == "2"
+
+
+@pytest.mark.contract("B853", "B548", "B726")
+def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGate) -> None:
+    """The record of its attempt stands in the lock of another Deployment, which names it."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
+    killed(scene, program, *bad, line="applied .*deployment/web changed")
+    scene.objects.delete("leases", LEASE)
+    result = recovered(scene, "web")
+    assert result.exit_code == 4, str(result)
+    for name in ("api", "web"):
+        assert images(scene.objects.get("deployments", name)) == [f"shop/{name}:1"]
+    assert "verified" in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B712")
+def test_a_first_version_that_fails_twice_is_told_of_no_rollback(scene: Scene) -> None:
+    """The same again: it has nowhere to return to, and ends with 6."""
+    bad = (settings("one"), web(behaviour=CRASH))
+    assert_ended(scene.apply(*bad), 6, "failed", "CrashLoop")
+    result = scene.apply(*bad)
+    assert_ended(result, 6, "failed", "ProgressDeadlineExceeded")
+    assert "so a failure has nowhere to return to" in result.stderr
+    assert "the rollback would" not in result.stdout + result.stderr
+
+
+@pytest.mark.contract("B854", "B766")
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, how: str) -> None:
+    """What was is kept in it: neither verify nor history says that an undo lacks anything."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bad = (settings("two"), web(2, behaviour="never-ready"))
+    if how == "killed":
+        killed(scene, program, *bad)
+    else:
+        with program.start("apply", "-f", scene.manifest(*bad)) as running:
+            running.wait_for_line(UNDER_WAY)
+            running.send(signal.SIGINT)
+            running.wait()
+    shown = scene.gate("verify", "web", "--timeout", "5s")
+    assert "rollout-gate recover web" in shown.stdout
+    rows = scene.gate("history", "web").stdout
+    assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in rows
+    assert "<-" not in rows
+    assert "undo" not in shown.stdout + rows
+    assert recovered(scene, "web").exit_code == 4
+    assert mode(scene) == "one"
+    assert "<- a failure would return here" in scene.gate("history", "web").stdout

@@ -15,7 +15,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.ssa import managed_fields
-from gate.core.ssa.field_set import Fields, changed, descend, subtract, union
+from gate.core.ssa.field_set import Fields, descend, select_changed, subtract, union
 
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _MAPS: Final = (("metadata", "labels"), ("metadata", "annotations"), ("data",), ("binaryData",))
@@ -57,7 +57,7 @@ def owners_to_put_back(
         if not _is_servers(entry) and _identity(entry) not in known
     ]
     now = live.body.thaw()
-    others = union(changed(now, None, foreign), _added(written.after.body.thaw(), now))
+    others = union(select_changed(now, None, foreign), _added(written.after.body.thaw(), now))
     for entry in entries:
         others = subtract(others, entry.get("fieldsV1"))
     if others is not None:
@@ -103,8 +103,8 @@ def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject
         return False
     owned = managed_fields.owned_fields(_managed(written.after), write.field_manager)
     set_before = descend(owned, "spec", "template")
-    only_before = subtract(set_before, changed(sent, None, set_before))
-    return changed(found, None, only_before) is None
+    only_before = subtract(set_before, select_changed(sent, None, set_before))
+    return select_changed(found, None, only_before) is None
 
 
 def _template(body: Body) -> Any:

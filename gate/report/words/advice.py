@@ -24,6 +24,7 @@ from gate.report.words.attempt_advice import (
 from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, grouped
+from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
 from gate.report.words.half_applied import is_innocent
 from gate.report.words.headline import is_made_again
 from gate.report.words.object_advice import object_advice
@@ -213,7 +214,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
         if any(cause["reason"] == Reason.PAUSED for cause in worst["causes"]):
-            yield _step(result, worst, _RESUME, "resume")
+            yield _step(result, worst, RESUME, "resume")
         else:
             yield from _for_hindered_return(result, worst)
         return
@@ -237,80 +238,13 @@ def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]
     """Iterate the advice for one reason."""
     if reason in _DERIVED:
         yield from _DERIVED[reason](result, worst)
-    elif reason in _STANDING:
-        text, command = _STANDING[reason]
+    elif reason in FIXED_STEPS:
+        text, command = FIXED_STEPS[reason]
         if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
             text = "see what it waits for:"
         name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
         cluster = shlex.join(cluster_of(result).flags())
         yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
-
-
-_RESUME = "when whoever paused it agrees, resume it:"
-_STATUS = "rollout-gate status {name} {place}"
-_HISTORY = "rollout-gate history {name} {place}"
-_STANDING: dict[str, tuple[str, str]] = {
-    Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
-    Reason.CONTAINER_CONFIG: (
-        "create the ConfigMap, Secret or key that the message names:",
-        "kubectl get configmaps,secrets {place}",
-    ),
-    Reason.AVAILABILITY_LOST: (
-        "its pods were ready and are not any more: see which, and whether what they need is there:",
-        _STATUS,
-    ),
-    Reason.READINESS_LOST: (
-        "readiness comes and goes: check the probe's time limits and the load",
-        "",
-    ),
-    Reason.NOT_READY: (
-        "the containers run and their readiness probe does not pass: check both",
-        "",
-    ),
-    Reason.UNSCHEDULABLE: (
-        "no node takes the pods: compare their requests, selectors and tolerations with:",
-        "kubectl describe nodes {cluster}",
-    ),
-    Reason.REPLICA_SET_CREATE_ERROR: (
-        "mend what the controller could not create, then apply again",
-        "",
-    ),
-    Reason.CONTROLLER_NOT_OBSERVING: (
-        "kube-controller-manager does not act on Deployments: ask who runs the cluster",
-        "",
-    ),
-    Reason.SET_INCOMPLETE: (
-        "restore by hand what could not be returned; it is named among the causes",
-        "",
-    ),
-    Reason.SIBLING_FAILED: (
-        "nothing was found against it: mend the Deployment that failed, then apply again",
-        "",
-    ),
-    Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
-    Reason.TIMEOUT: (
-        "if it is merely slow, raise --timeout; see what it waits for:",
-        _STATUS,
-    ),
-    Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
-    Reason.PAUSED: (
-        _RESUME,
-        "rollout-gate resume {name} {place}",
-    ),
-    Reason.REJECTED: ("mend what the server names, then apply again", ""),
-    Reason.IRREVERSIBLE: (
-        "give the object a new name in the manifest, so that the old one stays to return to",
-        "",
-    ),
-    Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
-    Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
-    Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
-    Reason.SIBLING_LOCKED: ("let the other attempt come to its end, then apply again", ""),
-    Reason.NOT_RESTORED: (
-        "find out what alters it on its way in:",
-        "kubectl get mutatingwebhookconfigurations {cluster}",
-    ),
-}
 
 
 def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -13,8 +13,8 @@ PROGRAM = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from gate.app.commands import apply
-from gate.app.played import Played
+from gate.app.entry import apply
+from gate.app.rehearsal.virtual_world import Played
 from gate.config import load
 from gate.sandbox.cluster import Cluster
 from tests.cluster import manifests

@@ -154,7 +154,7 @@ def test_a_run_without_requests_does_not_load_them(options: dict[str, Any]) -> N
     program = f"""
 import sys
 from pathlib import Path
-from gate.app.measuring import sources
+from gate.app.runtime.check_sources import sources
 from gate.clock import SystemClock
 from gate.config import load
 sources(load("apply", {options!r}, environ={{}}, folder=Path("/nowhere")), SystemClock())

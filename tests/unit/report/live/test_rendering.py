@@ -112,6 +112,6 @@ def test_names_are_short_where_there_is_little_room() -> None:
 @pytest.mark.contract("B634")
 def test_rich_is_loaded_where_a_tree_is_shown_alone() -> None:
     """Everything that a command needs comes without it."""
-    program = "import gate.app.attempting, gate.app.inspection, gate.app.running, sys; "
-    program += "sys.exit('rich' in sys.modules)"
+    program = "import gate.app.commands.apply, gate.app.commands.inspection; "
+    program += "import gate.app.execution.run, sys; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import string
@@ -22,7 +23,7 @@ from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_locks import LEASE, SLOW, UNDER_WAY, program
-from tests.scenarios.test_recovering import killed, recovered
+from tests.scenarios.test_recovering import is_observed, killed, recovered
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
 
 __all__ = ["program"]
@@ -159,6 +160,26 @@ def test_a_first_version_that_fails_twice_is_told_of_no_rollback(scene: Scene) -
     assert_ended(result, 6, "failed", "ProgressDeadlineExceeded")
     assert "so a failure has nowhere to return to" in result.stderr
     assert "the rollback would" not in result.stdout + result.stderr
+
+
+@pytest.mark.contract("B797", "B703", "B764")
+def test_a_restart_that_was_taken_back_is_not_called_verified(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What ran before the restart that runs is what an undo returns to."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    assert_verified(scene.gate("verify", "web", "--bake", "2s", *DOCUMENT))
+    with program.start("restart", "web") as running:
+        running.wait_for_line("applied +deployment/web changed", 60.0)
+        running.kill()
+    scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
+    assert recovered(scene, "web").exit_code == 4
+    rows = scene.gate("history", "web", *DOCUMENT)
+    verdicts = {row["revision"]: row["verdict"] for row in json.loads(rows.stdout)}
+    assert verdicts[3] == "interrupted"
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert "goes to revision 1 " in result.stderr
 
 
 @pytest.mark.contract("B854", "B766")

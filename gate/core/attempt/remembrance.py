@@ -128,7 +128,7 @@ def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | N
     Of one that somebody else replaced in time nobody can say anything.
     """
     tried = attempt.ledger.written.get(ref)
-    if tried is not None and not any(one.changed for one in attempt.ledger.written.values()):
+    if tried is not None and not _has_changed_anything(attempt):
         return _failed_unchanged(attempt, tried.after, ending)
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, tried.after)

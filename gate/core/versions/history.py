@@ -211,7 +211,7 @@ class History:
         return frozenset(
             (ref, digest)
             for ref, digest in ((self.others | met) & named) - wrote
-            if digest and ref.kind != "Deployment"
+            if digest and not ref.is_deployment
         )
 
     def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:

@@ -104,7 +104,7 @@ def rollback_to_what_failed(patch: pytest.MonkeyPatch) -> None:
 
 def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:
     """That somebody else holds the lock changes nothing."""
-    patch.setattr(fold, "_lease_lost", lambda attempt, _holder: attempt)
+    patch.setattr(fold, "_lease_lost", lambda attempt, *_: attempt)
 
 
 def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:

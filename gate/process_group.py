@@ -21,5 +21,5 @@ def await_exit(process: subprocess.Popen[bytes]) -> None:
 
 def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to the whole group, which the pid names until the program is reaped."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # ended, or another user's
         os.killpg(process.pid, number)

@@ -215,7 +215,7 @@ class Group:
                 if not self.ended:
                     work()
             except Abandoned:
-                pass
+                pass  # the world has ended: nobody waits for this thread any more
             except Exception as error:  # noqa: BLE001 - told before the next has its turn
                 _tell(error)
             finally:

@@ -141,7 +141,7 @@ def _tell_host(failure: Failure, call: Call) -> None:
         return
     from gate.ci.publishing import publish, sink_of
 
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):  # the error itself is told on stderr already
         result = _document(failure, call)
         sink = sink_of(call.environ, call.wall())
         publish(sink.additions(result, ()))

@@ -102,6 +102,6 @@ def _amount(rest: bytes) -> str:
 def _output(descriptor: int, stream: TextIO | None, outlet: Outlet) -> Output:
     """Return a stream like `stream`, which replaces what its encoding does not have."""
     if stream is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a closed stream: the new one says so when written to
             stream.flush()
     return Output(descriptor, outlet, stream.encoding if stream is not None else "utf-8")

@@ -128,7 +128,7 @@ class Command:
 
 def _drain(stream: IO[bytes], kept: bytearray) -> None:
     """Keep the end of what comes, and read on, so that the writer never blocks."""
-    with stream, contextlib.suppress(OSError, ValueError):
+    with stream, contextlib.suppress(OSError, ValueError):  # closed under it: all has been read
         while some := os.read(stream.fileno(), OUTPUT_BYTES):
             kept += some
             del kept[:-OUTPUT_BYTES]

@@ -108,5 +108,5 @@ class Adapter(HTTPAdapter):
 
 def _shut(connection: HTTPConnection | None) -> None:
     if connection is not None and connection.sock is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the other side has ended it already
             connection.sock.shutdown(socket.SHUT_RDWR)

@@ -131,7 +131,7 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
     going: list[str] = []
 
     def look() -> None:
-        with suppress(ApiError):
+        with suppress(ApiError):  # the report does without: it is a courtesy, not a verdict
             is_going = Cluster(client).terminating
             going.extend(
                 name for name in sorted(names) if is_going(name) in (Absent(), Known(value=True))

@@ -134,7 +134,7 @@ class LockTaking:
                     break
                 taken.append(made)
         except ResourceVersionConflict:
-            pass
+            pass  # somebody was faster: what was taken by then is given back below
         if len(taken) == len(found):
             self.from_the_dead = {k for k, held in found.items() if held and not held.is_free}
             self.holders_before = {k: held.holder for k, held in found.items() if held}

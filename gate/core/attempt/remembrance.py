@@ -148,8 +148,7 @@ def _failed_unchanged(attempt: Attempt, live: LiveObject, ending: Ending) -> Jud
 
     Doubt, or the failure of another Deployment, takes nothing from what was verified.
     """
-    written = {one: object_.after for one, object_ in attempt.ledger.written.items()}
-    judged = _judged(attempt, live, written, why=cause_of_end(ending))
+    judged = _judged(attempt, live, _written(attempt), why=cause_of_end(ending))
     return judged if judged is not None and judged.failed else None
 
 

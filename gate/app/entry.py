@@ -27,7 +27,7 @@ def apply(world: World, settings: Settings) -> int:
 def preflight(world: World, settings: Settings) -> int:
     """Do everything that precedes the first write; with `--rbac` print the Role instead."""
     from gate.app.commands import apply_plan as applying
-    from gate.app.locks.lock_lane import looked
+    from gate.app.locks.command_locks import looked
     from gate.app.locks.memory import Claim
     from gate.app.preflight.check_subjects import require_answerable
     from gate.app.runtime.session import opened
@@ -52,7 +52,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out; with `--rbac` print the Role instead."""
     from gate.app.commands import verify as verifying
     from gate.app.execution.run import run
-    from gate.app.locks.lock_lane import locked
+    from gate.app.locks.command_locks import locked
     from gate.app.locks.unfinished_attempt import recovery_of
     from gate.app.preflight.check_subjects import require_answerable
     from gate.app.runtime.metrics import metered
@@ -231,7 +231,7 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app.commands import single_write
     from gate.app.execution.concurrent_run import warn_of_run
     from gate.app.execution.recovery import Recovery, under_lock
-    from gate.app.locks.lock_lane import locked
+    from gate.app.locks.command_locks import locked
     from gate.app.runtime.metrics import metered
     from gate.app.runtime.session import opened
 

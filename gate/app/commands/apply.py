@@ -8,7 +8,7 @@ from functools import partial
 from gate.app.commands.apply_plan import arrived, prepare_attempt, read_manifest
 from gate.app.execution.recovery import Carry, Recovery, under_lock
 from gate.app.execution.run import Ready, run
-from gate.app.locks.lock_lane import locked, looked
+from gate.app.locks.command_locks import locked, looked
 from gate.app.locks.memory import Claim
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.replay.recording import Tape, taped

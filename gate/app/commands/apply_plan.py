@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from gate.app.execution.run import Ready
 from gate.app.locks import verified_bodies
-from gate.app.locks.lock_lane import wished_permissions
+from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Claim
 from gate.app.preflight import (
     first_questions,

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 
-from gate.app.locks.lock_lane import remembered
+from gate.app.locks.command_locks import remembered
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.console import Console

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from gate.app.locks.acquisition import record_places
+from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import RENEWAL_SECONDS
-from gate.app.locks.lock_lane import lock_client
 from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_known_of
 from gate.app.locks.unfinished_attempt import recovery_command, recovery_line
 from gate.app.preflight import first_questions

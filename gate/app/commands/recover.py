@@ -13,8 +13,8 @@ from gate import signals
 from gate.app.commands.locks import read_locks
 from gate.app.execution.recovery import ENDS_ALL, Recovery, Unfinished
 from gate.app.locks.acquisition import Locked, record_places
+from gate.app.locks.command_locks import lock_client, locked
 from gate.app.locks.keeper import Keeper
-from gate.app.locks.lock_lane import lock_client, locked
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected
 from gate.app.runtime.command_end import Passed, Run

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gate.app.commands.undo import locks_of_sets, undo
 from gate.app.execution.run import Ready
-from gate.app.locks.lock_lane import looked, wished_permissions
+from gate.app.locks.command_locks import looked, wished_permissions
 from gate.app.locks.memory import Claim
 from gate.app.preflight import first_questions, return_target
 from gate.app.preflight.guards import (

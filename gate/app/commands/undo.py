@@ -10,7 +10,7 @@ from gate.app.commands import undo_refusal
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_subject import UndoSubject, read_subject
 from gate.app.execution.run import Ready
-from gate.app.locks.lock_lane import wished_permissions
+from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Claim, Memory
 from gate.app.preflight import (
     first_questions,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from gate.app.locks.lock_lane import wished_permissions
+from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Memory
 from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.app.execution.run import Ready
-from gate.app.locks.lock_lane import remembered, wished_permissions
+from gate.app.locks.command_locks import remembered, wished_permissions
 from gate.app.locks.tasks import Lease
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_trial import try_checks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.app.locks.acquisition import record_places
-from gate.app.locks.lock_lane import lock_client
+from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
 from gate.app.preflight.plan import Warn
 from gate.app.runtime.session import Session

@@ -2,9 +2,9 @@
 
 __all__ = [
     "acquisition",
+    "command_locks",
     "held_locks",
     "keeper",
-    "lock_lane",
     "lock_state",
     "memory",
     "tasks",

@@ -4,9 +4,9 @@ __all__ = [
     "contact",
     "following",
     "health_checks",
+    "history_entries",
     "journal",
     "last_look",
-    "remembrance",
     "state",
     "transitions",
 ]

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.following import applied_found, start_following
+from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.journal import record_now
-from gate.core.attempt.remembrance import closed_of
 from gate.core.attempt.state import Attempt, Ending, Purpose, Rejection, Step, Undecided
 from gate.core.attempt.transitions import Place, State, Trigger
 from gate.core.checks.spec import During

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gate.core.attempt.remembrance import is_left_open
+from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.fact import Known

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
-from gate.core.attempt.remembrance import closed_of
 from gate.core.attempt.state import INSPECTION_SECONDS, OVERTIME_SECONDS, Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences

@@ -316,7 +316,7 @@ def test_a_bad_version_that_comes_back_is_left(scene: Scene) -> None:
     bad = web(2, strategy=strategy, behaviour="crash=0.1")
     with scene.applying(bad) as running:
         seen(scene.objects)
-        running.wait_for_line("deployment/web restored")
+        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:1"])
         patch = {"spec": {"template": bad["spec"]["template"]}}
         scene.change_as("argocd-controller", patch)
         result = running.wait()

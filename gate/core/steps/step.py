@@ -124,7 +124,9 @@ def _with_departures(
 def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
     """Read whose change it is, unless that was read just now: watches do not tell.
 
-    Nor do they tell at once that what was deleted has been made again.
+    Nor do they tell at once that what was deleted has been made again. While writes are left to
+    be sent nothing is read, for that would hold them up; a change that the watch told before the
+    answer to the last write is seen once that answer is here.
     """
     unknown = []
     for ref, ending in gone.items():
@@ -133,6 +135,7 @@ def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
-    if attempt.course.state not in _READS_ON:
+    has_written = attempt.course.state is State.WRITING and not attempt.writes.queue
+    if attempt.course.state not in _READS_ON and not has_written:
         return attempt, ()
     return read_all(attempt, unknown, whole_rollout=False)

@@ -14,7 +14,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Read, SaveRecord, Write
+from gate.core.protocol.effects import Asking, Read, SaveRecord, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     ContactLost,
@@ -611,6 +611,26 @@ def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
     assert "argocd-controller" in attempt.result.endings[player.web].message
+
+
+@pytest.mark.contract("B139")
+def test_who_brought_it_back_is_named_though_the_watch_was_faster_than_our_answer() -> None:
+    """Their change is seen before the answer to our write: it is read who made it all the same."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.control = False
+
+    def late(player: Player, effect: Asking) -> AttemptEvent:
+        answer = player.answer(effect)
+        player.server.edit(player.web, "argocd-controller", {IMAGE: "shop/web:v2"})
+        player.news()
+        return answer
+
+    player.bend(Write, late)
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
+    assert attempt.result.ending is not None
+    assert "argocd-controller" in attempt.result.ending.message
 
 
 @pytest.mark.contract("B27")

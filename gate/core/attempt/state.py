@@ -209,12 +209,16 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Interference:
-    """What comes from outside: Deployments that others took over, signals, lost locks, contact."""
+    """What comes from outside: Deployments that others took over, signals, lost locks, contact.
+
+    `lock_taker` is who has the lost locks now.
+    """
 
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     departed_at: float = -math.inf
     lock_lost: Ending | None = None
     locks_lost: tuple[Lock, ...] = ()
+    lock_taker: str = ""
     contact: Contact = field(default_factory=Contact)
     signal_number: int | None = None
     interrupted_at: float = math.inf

@@ -14,8 +14,7 @@ def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
     if not taken or lock_of(ref.namespace, ref.name) in taken:
         return lost
     names = ", ".join(map(str, taken))
-    _, _, holder = lost.message.partition("the lock was taken by ")
-    message = CleanText(f"the lock of {names} was taken by {holder}")
+    message = CleanText(f"the lock of {names} was taken by {attempt.interference.lock_taker}")
     return Ending(Outcome.SUPERSEDED, Reason.SIBLING_LOCKED, message)
 
 

@@ -189,5 +189,6 @@ def _lease_lost(attempt: Attempt, holder: str, locks: tuple[Lock, ...]) -> Attem
             attempt.interference,
             lock_lost=Ending(Outcome.SUPERSEDED, Reason.LOCKED, message),
             locks_lost=locks,
+            lock_taker=holder,
         ),
     )

@@ -124,7 +124,7 @@ def test_readiness_that_comes_and_goes_goes_back(scene: Scene) -> None:
 @pytest.mark.contract("B111", "B120")
 def test_pods_that_never_get_ready_end_by_the_deadline(scene: Scene) -> None:
     """The Deployment's own deadline decides, and the cause says what was missing."""
-    scene.serve(web(progress_deadline_seconds=3))
+    scene.serve(web())
     bad = web(2, behaviour="never-ready", progress_deadline_seconds=3)
     result = scene.apply(bad)
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")

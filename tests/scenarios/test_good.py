@@ -94,7 +94,7 @@ def test_nothing_to_roll_out_is_no_change(scene: Scene, annotations: dict[str, s
 @pytest.mark.contract("B45", "B100")
 def test_an_old_deadline_condition_is_no_failure(scene: Scene) -> None:
     """The condition of a version that failed long ago says nothing about the next one."""
-    scene.serve(web(progress_deadline_seconds=1))
+    scene.serve(web())
     scene.change(web(2, progress_deadline_seconds=1, behaviour="never-ready"))
     scene.objects.wait_for("deployments", "web", _is_past_its_deadline)
     good = web(3, progress_deadline_seconds=20, behaviour="ready=1.5")

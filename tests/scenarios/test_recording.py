@@ -17,20 +17,26 @@ RECORD = ("--record", "run.jsonl")
 
 @pytest.mark.contract("B270", "B276", "B277")
 @pytest.mark.parametrize(
-    ("behaviour", "flags", "verdict", "reason"),
+    ("behaviour", "deadline_seconds", "flags", "verdict", "reason"),
     [
-        longer("ready=0.5", (), "complete", "Complete"),
-        ("crash=0.1", (), "failed", "CrashLoop"),
-        longer("image-pull", ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
-        longer("never-ready", (), "failed", "ProgressDeadlineExceeded"),
+        longer("ready=0.5", 60, (), "complete", "Complete"),
+        ("crash=0.1", 60, (), "failed", "CrashLoop"),
+        longer("image-pull", 60, ("--fail-fast", "image-pull=1s"), "failed", "ImagePull"),
+        longer("never-ready", 2, (), "failed", "ProgressDeadlineExceeded"),
     ],
 )
 def test_a_recording_is_judged_as_the_run_was(
-    scene: Scene, behaviour: str, flags: tuple[str, ...], verdict: str, reason: str
+    scene: Scene,
+    behaviour: str,
+    deadline_seconds: int,
+    flags: tuple[str, ...],
+    verdict: str,
+    reason: str,
 ) -> None:
     """`replay` of a recorded run comes to its verdict, with the same causes and way back."""
-    scene.serve(web(progress_deadline_seconds=2), secret("before"))
-    bad = web(2, progress_deadline_seconds=2, behaviour=behaviour, env={"PASSWORD": f"{CANARY}-2"})
+    scene.serve(web(), secret("before"))
+    env = {"PASSWORD": f"{CANARY}-2"}
+    bad = web(2, progress_deadline_seconds=deadline_seconds, behaviour=behaviour, env=env)
     run = scene.apply(bad, secret(), flags=[*flags, *RECORD])
     result = scene.gate("replay", "run.jsonl", *flags, "--output", "json")
     assert result.exit_code == 0, str(result)
@@ -103,9 +109,8 @@ def test_what_a_pod_says_of_a_secret_is_masked(scene: Scene) -> None:
 
 def _ended_alike(scene: Scene, flags: tuple[str, ...] = ()) -> tuple[JSON, JSON]:
     """Return the results of a recorded run of a bad version, and of the report of its recording."""
-    scene.serve(web(progress_deadline_seconds=2))
-    bad = web(2, progress_deadline_seconds=2, behaviour="crash=0.1")
-    run = scene.apply(bad, flags=[*flags, *RECORD])
+    scene.serve(web())
+    run = scene.apply(web(2, behaviour="crash=0.1"), flags=[*flags, *RECORD])
     return run.document, _reported(scene)
 
 

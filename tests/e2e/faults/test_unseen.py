@@ -101,7 +101,7 @@ def test_clocks_that_differ_change_no_verdict(
 @pytest.mark.parametrize("seconds", [SKEW_SECONDS, -SKEW_SECONDS], ids=["ahead", "behind"])
 def test_a_deadline_does_not_depend_on_the_clocks(scene: Scene, play: Play, seconds: int) -> None:
     """The deadline condition counts by the gate's own time since its write."""
-    scene.serve(web(progress_deadline_seconds=4))
+    scene.serve(web())
     play(Rule(ANYTHING, answers.Skewed(seconds)))
     bad = web(2, behaviour="never-ready", progress_deadline_seconds=4)
     result = scene.apply(bad, flags=BUDGETS)

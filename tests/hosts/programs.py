@@ -1,4 +1,4 @@
-"""The runners and linters of CI hosts: found on PATH, else installed once and kept.
+"""The runners, linters and installers of CI hosts: found on PATH, else installed once and kept.
 
 Run it as `python -m tests.hosts.programs`: it installs what is missing and prints where each one
 is. Debian packages are installed into the machine (with sudo where that is needed); the rest goes
@@ -23,7 +23,7 @@ GO_MODULES = (
     "github.com/nektos/act@v0.2.89",
     "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7",
 )
-PYTHON_PACKAGES = ("check-jsonschema==0.39.0", "zizmor==1.32.0")
+PYTHON_PACKAGES = ("check-jsonschema==0.39.0", "pipx==1.18.4", "uv==0.13.9", "zizmor==1.32.0")
 NPM_PACKAGES = ("gitlab-ci-local@4.61.1",)
 """Later ones need a newer Node than Debian has."""
 _PINS = "\n".join((*GO_MODULES, *PYTHON_PACKAGES, *NPM_PACKAGES))
@@ -42,8 +42,11 @@ class Kind(enum.StrEnum):
     CHECK_JSONSCHEMA = "check-jsonschema"
     DEBOOTSTRAP = "debootstrap"
     GITLAB_CI_LOCAL = "gitlab-ci-local"
+    PIPX = "pipx"
     RSYNC = "rsync"
     SHELLCHECK = "shellcheck"
+    UV = "uv"
+    UVX = "uvx"
     ZIZMOR = "zizmor"
 
 
@@ -100,7 +103,7 @@ def install() -> None:
         if _missing(Kind.ACT, Kind.ACTIONLINT):
             for module in GO_MODULES:
                 _run("go", "install", module, GOBIN=str(cache_folder() / "go"))
-        if _missing(Kind.CHECK_JSONSCHEMA, Kind.ZIZMOR):
+        if _missing(Kind.CHECK_JSONSCHEMA, Kind.PIPX, Kind.UV, Kind.UVX, Kind.ZIZMOR):
             home = cache_folder() / "python"
             _run(sys.executable, "-m", "venv", str(home))
             _run(str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *PYTHON_PACKAGES)

@@ -50,6 +50,7 @@ def kept(one: Kept) -> dict[str, Any]:
         "changes": one.changes,
         "forced": one.forced,
         "autoscaled": one.autoscaled,
+        "unreached": one.is_unreached,
     }
 
 
@@ -67,6 +68,7 @@ def kept_of(value: Mapping[str, Any]) -> Kept:
         changes=value["changes"] is True,
         forced=value["forced"] is True,
         autoscaled=value["autoscaled"] is True,
+        is_unreached=value.get("unreached") is True,
     )
 
 

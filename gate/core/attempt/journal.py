@@ -56,7 +56,22 @@ def record_now(attempt: Attempt) -> Record:
     followed = tuple(
         replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
     )
-    return replace(record, leg=Leg.BACK, why=_why(attempt) or record.why, followed=followed)
+    objects = tuple(
+        replace(one, is_unreached=True) if _is_unreached(attempt, one.ref) else one
+        for one in record.objects
+    )
+    why = _why(attempt) or record.why
+    return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
+
+
+def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way out ended before the write of an object, as far as this run saw it."""
+    resumed, ledger = attempt.plan.resumed, attempt.ledger
+    if resumed is not None and resumed.record.leg is Leg.BACK:
+        return False
+    others = (*ledger.left_alone, *attempt.interference.departures)
+    lost = resumed.unkept if resumed is not None else ()
+    return ref not in ledger.written and ref not in others and ref not in lost
 
 
 def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:

@@ -12,6 +12,7 @@ from gate.core.endings.lock_ending import lock_ending
 from gate.core.endings.rollback_ending import (
     beside_failure,
     failure_behind,
+    has_taken_back_nothing,
     refusal_cause,
     rollback_ending,
 )
@@ -65,7 +66,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = replace(failure_behind(attempt, None), outcome=outcome)
     if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
-        found = replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
+        found = _of_way_back(attempt)
     return _with_refusals(attempt, found)
 
 
@@ -91,7 +92,15 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
         if against is not None:
             return Ending(Outcome.FAILED, against.reason, against.message)
         return _applied(attempt)
-    return replace(failure_behind(attempt, None), outcome=Outcome.ROLLED_BACK)
+    return _of_way_back(attempt)
+
+
+def _of_way_back(attempt: Attempt) -> Ending:
+    """End an attempt that was led back: nothing but created objects to take back is no return."""
+    failure = failure_behind(attempt, None)
+    if has_taken_back_nothing(attempt):
+        return replace(failure, outcome=Outcome.FAILED)
+    return replace(failure, outcome=Outcome.ROLLED_BACK)
 
 
 def _applied(attempt: Attempt) -> Ending:

@@ -92,8 +92,24 @@ def takes_back_part(attempt: Attempt) -> bool:
         return False
     went_out = resumed.record.leg is Leg.FORWARD
     return any(
-        kept.changes and kept.ref not in attempt.ledger.written and (went_out or not kept.uid)
+        kept.changes
+        and kept.ref not in attempt.ledger.written
+        and (went_out or kept.is_unreached or not kept.uid)
         for kept in resumed.record.objects
+    )
+
+
+def has_taken_back_nothing(attempt: Attempt) -> bool:
+    """Tell whether an attempt that was to go back had nothing to return or delete, though it wrote.
+
+    It had only created objects, which stay. What a server refused, or somebody else has changed
+    since, does not count: that was to go back.
+    """
+    ledger = attempt.ledger
+    if ledger.restored or ledger.deleted or attempt.writes.refusals:
+        return False
+    return any(
+        written.changed and ref not in ledger.left_alone for ref, written in ledger.written.items()
     )
 
 
@@ -131,6 +147,8 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
+        return failure
+    if has_taken_back_nothing(attempt):
         return failure
     snapshot = attempt.deployments.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None

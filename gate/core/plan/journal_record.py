@@ -28,6 +28,7 @@ class Kept:
     server's dry run made of our write (without a resourceVersion), or the body that is sent where
     that could not be tried, None where it is not kept. `uid` and `resource_version` are those of
     before, "" for what our write creates; `changes` is whether our write changes anything.
+    `is_unreached` is whether the record of a way back says that our write never came to it.
     """
 
     ref: Ref
@@ -39,6 +40,7 @@ class Kept:
     changes: bool = True
     forced: bool = False
     autoscaled: bool = False
+    is_unreached: bool = False
 
 
 @dataclass(frozen=True, slots=True)

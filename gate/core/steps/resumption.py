@@ -157,8 +157,13 @@ def _restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     return {
         kept.ref: live
         for kept, live in lives
-        if live is not None and (kept.changes or kept.ref in members)
+        if live is not None and (_is_known_changed(kept) or kept.ref in members)
     }
+
+
+def _is_known_changed(kept: Kept) -> bool:
+    """Tell whether an object that is as before was changed by then: its gate came to write it."""
+    return kept.changes and not kept.is_unreached
 
 
 def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:

@@ -151,13 +151,23 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
-        "changed": written is not None and written.changed,
+        "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo_lacks.get(ref, ()))),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
     }
+
+
+def _is_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the apply changed a Deployment; a gate that died may have taken that back."""
+    written, resumed = attempt.ledger.written.get(ref), attempt.plan.resumed
+    if written is not None or resumed is None:
+        return written is not None and written.changed
+    return any(one.ref == ref and one.changes for one in resumed.record.objects) and (
+        ref in resumed.restored
+    )
 
 
 def _causes(ending: Ending) -> list[CauseResult]:

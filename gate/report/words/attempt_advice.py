@@ -53,9 +53,10 @@ _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
-    """Lead on where what broke off went back, though nothing was found against it."""
-    went_back = result["outcome"] == Outcome.ROLLED_BACK and result["reason"] == Reason.INTERRUPTED
-    if went_back and result["message"] != UNDONE:
+    """Lead on where what broke off went back or stands, though nothing was found against it."""
+    has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
+    broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
+    if broke_off and result["message"] != UNDONE:
         yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 

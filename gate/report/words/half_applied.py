@@ -20,9 +20,11 @@ _HOW: Final[Mapping[str, str]] = {
 def how_it_ended(result: Result) -> str:
     """Say what cut an apply off half-way, "" where a version came to its own end."""
     how = _HOW.get(result["reason"], "")
-    if result["reason"] == Reason.APPLY_REJECTED or not result["deployments"]:
+    if result["reason"] == Reason.APPLY_REJECTED:
         return how
-    return how if all(map(is_unwritten, result["deployments"])) else ""
+    if not result["deployments"]:
+        return how if any(item["action"] == "unchanged" for item in result["objects"]) else ""
+    return how if any(map(is_unwritten, result["deployments"])) else ""
 
 
 def is_unwritten(deployment: DeploymentResult) -> bool:

@@ -136,6 +136,8 @@ def _taken_back(result: Result) -> str:
         return f"what was there before went back; {names}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
+    if not result["deployments"]:
+        return "what was written went back"
     first, *others = result["deployments"]
     name, baseline = deployment_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:

@@ -1,0 +1,136 @@
+"""`recover` of an apply that came to a part of its objects: what went back, and what stands."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.test_locks import SLOW, program
+from tests.scenarios.test_recovering import killed
+
+__all__ = ["program"]
+pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
+
+SECOND = "applied +configmap/c1 "
+
+
+def config_maps(count: int = 12) -> list[JSON]:
+    """Return ConfigMaps c0, c1 and so on: more than are written at once."""
+    return [{**settings(), "metadata": {"name": f"c{number}"}} for number in range(count)]
+
+
+@pytest.mark.contract("B39", "B855")
+@pytest.mark.parametrize("served", [True, False], ids=["changed", "new"])
+@pytest.mark.parametrize("beside", [True, False], ids=["deployment", "bare"])
+def test_what_was_only_created_stands(
+    scene: Scene, program: PlayedGate, beside: bool, served: bool
+) -> None:
+    """Nothing was there that could go back: 6, as where the apply is rejected at that point."""
+    if served:
+        scene.serve(web())
+    killed(scene, program, *config_maps(), *([web(2)] if beside else []), line=SECOND)
+    result = program("recover")
+    assert result.exit_code == 6, str(result)
+    assert "the apply broke off half-way; what was written stands" in result.stdout
+    assert ("without deployment/web" in result.stdout) is beside
+    assert "apply it again if it is to run" in result.stdout
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c11")
+    assert bool(scene.objects.find("deployments", "web")) is served
+
+
+@pytest.mark.contract("B855")
+def test_what_was_only_created_is_pruned_where_that_was_asked(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Deleted, all is as it was before: 4, and the report says so without a Deployment to name."""
+    path = scene.manifest(*config_maps())
+    with program.start("apply", "-f", path, "--prune-created") as running:
+        running.wait_for_line(SECOND)
+        running.kill()
+    result = program("recover")
+    assert result.exit_code == 4, str(result)
+    assert "what was written went back\n" in result.stdout
+    assert not scene.objects.find("configmaps", "c0")
+
+
+@pytest.mark.contract("B856")
+def test_of_two_new_deployments_the_one_that_was_never_written_is_named(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The other one stands as it was created."""
+    with program.start("apply", "-f", scene.manifest(web(), web(name="zone"))) as running:
+        running.wait_for_line("applied +deployment/web ")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 6, str(result)
+    assert "broke off half-way; what was written stands, without deployment/zone" in result.stdout
+
+
+@pytest.mark.contract("B856")
+def test_a_version_that_was_written_whole_is_not_called_half(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A signal led it back before its ReplicaSet was made: whoever finishes that names it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    path = scene.manifest(settings("two"), web(2, behaviour=SLOW))
+    with program.start("apply", "-f", path, "--on-interrupt", "rollback") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        running.send(signal.SIGTERM)
+        assert running.wait().exit_code == 143
+    result = program("recover")
+    assert result.exit_code == 4, str(result)
+    assert "deployment/web did not complete; revision 1, shop/web:1 serves again" in result.stdout
+    assert "undone    shop/web:2" in result.stdout
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B856")
+def test_configuration_that_was_written_whole_is_not_called_half(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A check was under way when the signal came: all of it had been applied."""
+    assert scene.apply(settings("one")).exit_code == 0
+    words = ("--on-interrupt", "rollback", "--smoke-test", "true", "--bake", "60")
+    with program.start("apply", "-f", scene.manifest(settings("two")), *words) as running:
+        running.wait_for_line("applied +configmap/settings changed")
+        running.send(signal.SIGTERM)
+        running.wait_for_line("restored +configmap/settings")
+        running.kill()
+    result = program("recover")
+    assert result.exit_code == 4, str(result)
+    assert "(exit 4): what was applied is as it was before" in result.stdout
+
+
+@pytest.mark.contract("B856")
+def test_the_record_of_a_way_back_says_what_was_never_written(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A signal led it back after the configuration, and the gate died then."""
+    assert_verified(scene.apply(settings("one"), *config_maps(), web()))
+    changed = [{**one, "data": {"mode": "two"}} for one in config_maps()]
+    path = scene.manifest(settings("two"), *changed, web(2, behaviour=SLOW))
+    with program.start("apply", "-f", path, "--on-interrupt", "rollback") as running:
+        running.wait_for_line(SECOND)
+        running.send(signal.SIGTERM)
+        running.wait_for_line("restored +configmap/c0")
+        running.kill()
+    result = program("recover")
+    assert result.exit_code == 4, str(result)
+    assert "the apply broke off half-way; what was written went back" in result.stdout
+    assert "undone" not in result.stdout
+    assert "deployment/web" not in row_of(result.stdout, "restored")
+    assert "configmap/c11" not in row_of(result.stdout, "restored")
+    assert "configmap/c0" in row_of(result.stdout, "restored")
+
+
+def row_of(screen: str, label: str) -> str:
+    """Return what stands beside a label of the verdict, its continued lines included."""
+    _, _, rest = screen.partition(f"\n  {label} ")
+    return re.split(r"\n {2}\S", rest, maxsplit=1)[0]

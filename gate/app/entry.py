@@ -239,12 +239,13 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = opened(world, settings, stack, console)
-        single_write.arrive(session, settings, name, console, command)
+        named = single_write.arrive(session, settings, name, console, command)
         if command == "pause":
             warn_of_run(session, name, world.processes, console.warn)
         locks = single_write.locks(session, settings, console, command, name)
         keeper = locked(session, settings, console, world, locks)
-        attempt = partial(single_write.COMMANDS[command], session, settings, name, console)
+        begin = single_write.command_of(command, named)
+        attempt = partial(begin, session, settings, name, console)
         is_done = single_write.is_done(session, settings, console, command, name)
         undone = single_write.undone_commands(settings, command)
         recovery = Recovery(world, settings, console, undone=undone)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_runs,
+    assert_verified,
+    images,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.test_locks import SLOW, program
@@ -42,6 +48,38 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
     killed(scene, program, web(9, behaviour=SLOW))
     assert_verified(scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B764", "B857")
+@pytest.mark.parametrize(
+    ("line", "is_renumbered"),
+    [("applied .*deployment/web changed", True), ("applied .*settings", False)],
+    ids=["whole", "half"],
+)
+def test_a_revision_is_what_it_was_when_the_command_began(
+    scene: Scene, program: PlayedGate, line: str, *, is_renumbered: bool
+) -> None:
+    """The recovery renumbers what it returns to; the number that a person saw still means it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    killed(scene, program, settings("two"), web(2, behaviour=SLOW), line=line)
+    result = program("undo", "web", "--to-revision", "1")
+    assert result.exit_code == 0, str(result)
+    said = "revision 1 (shop/web:1) is revision 3 by now"
+    assert (said in result.stderr) is is_renumbered
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B857")
+def test_a_revision_that_is_not_there_is_refused_before_the_recovery(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What a recovery makes of the numbers is none of those that a person could name."""
+    assert_verified(scene.apply(web()))
+    killed(scene, program, web(2, behaviour=SLOW))
+    result = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
+    assert_refused(result, "NotFound", "deployment/web has no revision 3")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.contract("B764", "B703")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
-from gate.app.commands.undo import locks_of_sets, undo
+from gate.app.commands.undo import locks_of_sets, named_revision, undo
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import looked, wished_permissions
 from gate.app.locks.memory import Claim
@@ -31,7 +32,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
 from gate.core.model.outcome import Outcome
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.protocol.effects import Write
@@ -115,14 +116,25 @@ def pause(
     return Ready(session, plan)
 
 
-def arrive(session: Session, settings: Settings, name: str, console: Console, command: str) -> None:
-    """Say where we are, refuse the wrong place and what is not there."""
+def arrive(
+    session: Session, settings: Settings, name: str, console: Console, command: str
+) -> ReplicaSet | None:
+    """Say where we are, refuse the wrong place and what is not there.
+
+    Returns what an `undo --to-revision` names: a number is what it was as the command began.
+    """
     first_questions.announce(session, console)
     first_questions.check_cluster(session, settings, console, [session.namespace])
     if command == "pause":
         _alone(session, settings, name)
-    else:
-        _found(session, settings, name)
+        return None
+    live = _found(session, settings, name)
+    return named_revision(settings, live) if command == "undo" else None
+
+
+def command_of(name: str, named: ReplicaSet | None) -> Command:
+    """Return what prepares a command; `named` is what an `undo --to-revision` is to return to."""
+    return COMMANDS[name] if named is None else partial(undo, named=named)
 
 
 def _found(session: Session, settings: Settings, name: str) -> Live:

@@ -25,7 +25,7 @@ from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import read_live, selector_of
+from gate.app.runtime.live_state import Live, read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
@@ -75,9 +75,40 @@ def _deployments(history: History) -> set[Ref]:
     return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
 
 
-def undo(session: Session, settings: Settings, name: str, console: Console, claim: Claim) -> Ready:
-    """Prepare to return to a version of before, verified and safe as any apply."""
+def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
+    """Return the ReplicaSet that `--to-revision` names, None without it.
+
+    RefusedError where there is none.
+    """
+    number = settings.to_revision
+    if number is None:
+        return None
+    replica_set = live.revision(number)
+    if replica_set is None:
+        known = sorted(rs.revision for rs in live.snapshot.owned() if rs.revision)
+        raise RefusedError(
+            f"{live.object.ref} has no revision {number}",
+            reason=Reason.NOT_FOUND,
+            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+        )
+    return replica_set
+
+
+def undo(
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    claim: Claim,
+    *,
+    named: ReplicaSet | None = None,
+) -> Ready:
+    """Prepare to return to a version of before, verified and safe as any apply.
+
+    `named` is what `--to-revision` named as the command began.
+    """
     found = read_subject(session, settings, name, console, claim.memory)
+    found = _with_number_of_now(found, named)
     choice = _choice(found)
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
@@ -143,9 +174,8 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
 
 
 def _choice(found: UndoSubject) -> Choice:
-    number = found.settings.to_revision
-    if number is not None:
-        replica_set = _revision(found, number)
+    replica_set = named_revision(found.settings, found.live)
+    if replica_set is not None:
         choice = Choice(version_of(replica_set, found.history), replica_set)
     else:
         gone = [ref for ref, fact in found.lives.items() if isinstance(fact, Absent)]
@@ -155,16 +185,22 @@ def _choice(found: UndoSubject) -> Choice:
     return choice
 
 
-def _revision(found: UndoSubject, number: int) -> ReplicaSet:
-    replica_set = found.live.revision(number)
-    if replica_set is None:
-        known = sorted(rs.revision for rs in found.live.snapshot.owned() if rs.revision)
+def _with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
+    """Name a ReplicaSet by the number that it has by now: a return to it renumbers it."""
+    if named is None:
+        return found
+    owned = found.live.snapshot.owned()
+    number = next((rs.revision for rs in owned if rs.uid == named.uid), None)
+    if number is None:
         raise RefusedError(
-            f"{found.ref} has no revision {number}",
+            f"the ReplicaSet of {revision_name(named)} of {found.ref} is gone since this run began",
             reason=Reason.NOT_FOUND,
-            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+            hint=f"see what there is: {found.command('history')}",
         )
-    return replica_set
+    if number != named.revision:
+        found.console.note("undo", f"{revision_name(named)} is revision {number} by now")
+    settings = found.settings.model_copy(update={"to_revision": number})
+    return replace(found, settings=settings)
 
 
 # -- what is written -------------------------------------------------------------------------------

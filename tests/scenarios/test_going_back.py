@@ -123,6 +123,67 @@ def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'", "--bake", "2s")
+BAD = ("--smoke-test", "false", "--bake", "2s")
+
+
+@pytest.mark.contract("B34")
+@pytest.mark.parametrize("stood", [True, False], ids=["changed", "new"])
+@pytest.mark.parametrize(
+    ("flags", "changed", "new"),
+    [
+        (("--smoke-test", "true", "--bake", "2s"), "been verified: ", "been verified: "),
+        ((), "been applied: ", "been applied: "),
+        (IN_DOUBT, "been kept as inconclusive because", "been kept as inconclusive because"),
+        (BAD, "rolled back configmap/settings because", "failed (there was nothing to return to)"),
+        (
+            (*BAD, "--prune-created"),
+            "rolled back configmap/settings because",
+            "deleted configmap/settings because",
+        ),
+        (
+            (*BAD, "--on-failure", "keep"),
+            "failed (--on-failure keep)",
+            "failed (--on-failure keep)",
+        ),
+        (
+            (*IN_DOUBT, "--on-inconclusive", "rollback"),
+            "rolled back configmap/settings because",
+            "failed (there was nothing to return to)",
+        ),
+    ],
+    ids=["good", "unchecked", "in-doubt", "bad", "pruned", "kept", "doubt-is-failure"],
+)
+def test_an_observer_of_configuration_tells_what_the_same_run_does(
+    scene: Scene, flags: tuple[str, ...], changed: str, new: str, *, stood: bool
+) -> None:
+    """There is no Deployment to name; what would have gone back is what goes back without it."""
+    if stood:
+        assert scene.apply(settings("one")).exit_code == 0
+    result = scene.apply(settings("two"), flags=[*flags, "--observe"])
+    assert (result.exit_code, result.document["outcome"]) == (0, "observed"), str(result)
+    expected = f"would have {changed if stood else new}"
+    assert result.document["message"].startswith(expected), result.document["message"]
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
+
+
+@pytest.mark.contract("B34")
+@pytest.mark.parametrize(
+    ("flags", "would"),
+    [
+        ((), "failed (deployment/web, nothing served before)"),
+        (("--on-first-failure", "delete"), "deleted deployment/web"),
+        (("--on-first-failure", "scale-to-zero"), "scaled deployment/web to 0"),
+    ],
+)
+def test_an_observer_of_a_first_version_tells_what_would_have_become_of_it(
+    scene: Scene, flags: tuple[str, ...], would: str
+) -> None:
+    """Nothing served before: what happens then is an option of its own."""
+    result = scene.apply(web(behaviour=CRASH), flags=[*flags, "--observe"])
+    assert result.document["message"].startswith(f"would have {would} because CrashLoop")
+
+
 @pytest.mark.contract("B133")
 def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
     """A ConfigMap and a Service go back with the Deployment, configuration first."""

@@ -226,7 +226,10 @@ class Interference:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What it came to: `failures` are the verdicts that led back, `why_back` what else did."""
+    """What it came to: `failures` are the verdicts that led back, `why_back` what else did.
+
+    `judged` is what `ending` is but for `--observe`, which makes nearly every end `observed`.
+    """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     why_back: Ending | None = None
@@ -234,6 +237,7 @@ class AttemptResult:
     evidence: tuple[Evidence, ...] = ()
     endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     ending: Ending | None = None
+    judged: Ending | None = None
 
 
 @dataclass(frozen=True, slots=True)

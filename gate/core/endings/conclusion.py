@@ -41,10 +41,11 @@ def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
     endings = FrozenMap(
         (target.ref, _ending(attempt, trigger, target.ref)) for target in attempt.plan.targets
     )
-    whole = _whole(attempt, trigger, endings)
+    whole = judged = _whole(attempt, trigger, endings)
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
-    return replace(attempt, result=replace(attempt.result, endings=endings, ending=whole))
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    return replace(attempt, result=result)
 
 
 # -- the whole -------------------------------------------------------------------------------------

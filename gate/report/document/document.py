@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
-from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.effects import Announce
-from gate.core.rollout.policy import OnFailure
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
@@ -21,6 +19,7 @@ from gate.report.document.replica_sets import trees
 from gate.report.document.run import Run, seconds
 from gate.report.document.samples import history
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
+from gate.report.document.without_observe import would_have
 from gate.report.schema.result import CauseResult, DeploymentResult, Result, TimelineEntry
 from gate.wire.untrusted import clean_line
 
@@ -104,7 +103,7 @@ def _message(attempt: Attempt) -> str:
     ref = next((ref for ref, own in attempt.result.endings.items() if _is_part(own, ending)), None)
     text: str = ending.message
     if ending.outcome is Outcome.OBSERVED:
-        return _would_have(attempt, ref, ending)
+        return would_have(attempt, ref)
     if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
     return f"{ref}: {text}"
@@ -113,26 +112,6 @@ def _message(attempt: Attempt) -> str:
 def _is_part(own: Ending, whole: Ending) -> bool:
     """Tell whether the attempt ended as this Deployment did, `--observe` aside."""
     return (own.reason, own.message, own.causes) == (whole.reason, whole.message, whole.causes)
-
-
-def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
-    """Say what `--observe` kept the gate from doing."""
-    outcome = attempt.result.endings[ref].outcome if ref is not None else Outcome.VERIFIED
-    because = f"because {ending.reason}: {ending.message}"
-    if ref is None and ending.reason not in (Reason.COMPLETE, Reason.NO_CHANGE):
-        return f"would have failed {because}"
-    if ref is None:
-        return f"would have been applied: {ending.reason}: {ending.message}"
-    if outcome is Outcome.VERIFIED:
-        return f"would have been verified: {ending.reason}: {ending.message}"
-    if outcome is not Outcome.FAILED:
-        return f"would have ended as {outcome} {because}"
-    policy, baseline = attempt.plan.policy, attempt.plan.target(ref).baseline
-    if policy.on_failure is not OnFailure.ROLLBACK:
-        return f"would have failed ({ref}, --on-failure {policy.on_failure}) {because}"
-    if not isinstance(baseline, Known):
-        return f"would have failed ({ref}, nothing served before) {because}"
-    return f"would have rolled back {ref} to revision {baseline.value.revision} {because}"
 
 
 def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:

@@ -52,6 +52,8 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "unknown": "what runs is unknown",
 }
 _KEPT = "the new version was kept"
+_AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE)
+"""Why a manifest without a Deployment is well."""
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -93,6 +95,8 @@ def _sentence(result: Result) -> str:
         case Outcome.OBSERVED:
             would = result["message"].partition(" because ")[0]
             failed = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+            if not result["deployments"] and result["reason"] not in _AS_WANTED:
+                return f"{would}; what was applied stands"
             return f"{would}; what failed stays in place" if failed else would
         case Outcome.INTERRUPTED:
             number = (result["exit_code"] or 0) - SIGNAL_BASE

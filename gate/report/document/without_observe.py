@@ -1,0 +1,76 @@
+"""What `--observe` kept an attempt from doing, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome
+from gate.core.plan.rollback_plan import writes_back
+from gate.core.rollout.policy import OnFailure
+
+_MOST_NAMES: Final = 3
+_BY_VERB: Final = {
+    Verb.APPLY: ("rolled back", ""),
+    Verb.DELETE: ("deleted", ""),
+    Verb.MERGE: ("scaled", " to 0"),
+}
+"""What each write of a way back does; a merge is what scales a first version to zero."""
+
+
+def would_have(attempt: Attempt, ref: Ref | None) -> str:
+    """Say what the attempt would have come to, and done, without `--observe`.
+
+    `ref` is the Deployment whose end is that of the whole, None where there is none. What led to
+    it follows " because ".
+    """
+    judged = attempt.result.judged or attempt.result.ending
+    if judged is None:
+        return "would have ended without a verdict"
+    outcome = attempt.result.endings[ref].outcome if ref is not None else judged.outcome
+    why = f"{judged.reason}: {judged.message}"
+    match outcome:
+        case Outcome.VERIFIED:
+            return f"would have been verified: {why}"
+        case Outcome.APPLIED:
+            return f"would have been applied: {why}"
+        case Outcome.INCONCLUSIVE:
+            return f"would have been kept as inconclusive because {why}"
+        case Outcome.FAILED:
+            return f"{_answer(attempt, ref, attempt.plan.policy.on_failure)} because {why}"
+        case _:
+            return f"would have ended as {outcome} because {why}"
+
+
+def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
+    """Say how a failure would have been answered; a recording of a run may hold no write of it."""
+    about = f"{ref}, " if ref is not None else ""
+    if on_failure is not OnFailure.ROLLBACK:
+        return f"would have failed ({about}--on-failure {on_failure})"
+    baseline = attempt.plan.target(ref).baseline if ref is not None else None
+    back = _writes_back(attempt, ref)
+    if isinstance(baseline, Known) and (ref in back[Verb.APPLY] or not attempt.ledger.written):
+        return f"would have rolled back {ref} to revision {baseline.value.revision}"
+    for verb, (did, end) in _BY_VERB.items():
+        if back[verb]:
+            return f"would have {did} {_names(back[verb])}{end}"
+    nothing = "nothing served before" if ref is not None else "there was nothing to return to"
+    return f"would have failed ({about}{nothing})"
+
+
+def _writes_back(attempt: Attempt, ref: Ref | None) -> dict[Verb, list[Ref]]:
+    """Return which objects a failure would have written by the verb, in the order of writes."""
+    plan = replace(attempt.plan, policy=replace(attempt.plan.policy, observe=False))
+    departed = frozenset(attempt.interference.departures)
+    failed = frozenset() if ref is None else frozenset({ref})
+    back = writes_back(plan, attempt.ledger.written, departed, failed)
+    return {verb: [write.ref for write in back if write.verb is verb] for verb in Verb}
+
+
+def _names(refs: list[Ref]) -> str:
+    more = f" and {len(refs) - _MOST_NAMES} more" if len(refs) > _MOST_NAMES else ""
+    return f"{', '.join(map(str, refs[:_MOST_NAMES]))}{more}"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from gate.app.commands.undo import locks_of_sets, named_revision, undo
+from gate.app.commands.undo import locks_of_sets, undo
+from gate.app.commands.undo_revision import named_revision
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import looked, wished_permissions
 from gate.app.locks.memory import Claim

@@ -8,6 +8,7 @@ from typing import Any
 
 from gate.app.commands import undo_refusal
 from gate.app.commands.undo_return import check_return
+from gate.app.commands.undo_revision import named_revision, with_number_of_now
 from gate.app.commands.undo_subject import UndoSubject, read_subject
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import wished_permissions
@@ -25,7 +26,7 @@ from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import Live, read_live, selector_of
+from gate.app.runtime.live_state import read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
@@ -75,25 +76,6 @@ def _deployments(history: History) -> set[Ref]:
     return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
 
 
-def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
-    """Return the ReplicaSet that `--to-revision` names, None without it.
-
-    RefusedError where there is none.
-    """
-    number = settings.to_revision
-    if number is None:
-        return None
-    replica_set = live.revision(number)
-    if replica_set is None:
-        known = sorted(rs.revision for rs in live.snapshot.owned() if rs.revision)
-        raise RefusedError(
-            f"{live.object.ref} has no revision {number}",
-            reason=Reason.NOT_FOUND,
-            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
-        )
-    return replica_set
-
-
 def undo(
     session: Session,
     settings: Settings,
@@ -103,12 +85,8 @@ def undo(
     *,
     named: ReplicaSet | None = None,
 ) -> Ready:
-    """Prepare to return to a version of before, verified and safe as any apply.
-
-    `named` is what `--to-revision` named as the command began.
-    """
-    found = read_subject(session, settings, name, console, claim.memory)
-    found = _with_number_of_now(found, named)
+    """Prepare to return to a version of before, or to what `--to-revision` `named` at first."""
+    found = with_number_of_now(read_subject(session, settings, name, console, claim.memory), named)
     choice = _choice(found)
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
@@ -142,8 +120,7 @@ def undo(
     plan = return_target.with_target_set(session, plan, claim.memory)
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
-    allowed = settings.allow_irreversible
-    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn)
+    plan = with_way_back(session, plan, allowed=settings.allow_irreversible, warn=console.warn)
     return_target.describe(plan, console.note, console.caution)
     if claim.lease is not None:
         memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
@@ -183,24 +160,6 @@ def _choice(found: UndoSubject) -> Choice:
     if choice.version is None and choice.replica_set is None:
         raise undo_refusal.nothing_left(found, choice)
     return choice
-
-
-def _with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
-    """Name a ReplicaSet by the number that it has by now: a return to it renumbers it."""
-    if named is None:
-        return found
-    owned = found.live.snapshot.owned()
-    number = next((rs.revision for rs in owned if rs.uid == named.uid), None)
-    if number is None:
-        raise RefusedError(
-            f"the ReplicaSet of {revision_name(named)} of {found.ref} is gone since this run began",
-            reason=Reason.NOT_FOUND,
-            hint=f"see what there is: {found.command('history')}",
-        )
-    if number != named.revision:
-        found.console.note("undo", f"{revision_name(named)} is revision {number} by now")
-    settings = found.settings.model_copy(update={"to_revision": number})
-    return replace(found, settings=settings)
 
 
 # -- what is written -------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+"""The revision that `undo --to-revision` names: its number may be another one by now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.app.commands.undo_subject import UndoSubject
+from gate.app.runtime.live_state import Live
+from gate.config import Settings
+from gate.core.model.objects import ReplicaSet
+from gate.core.model.outcome import Reason
+from gate.core.versions.undo_choice import revision_name
+from gate.errors import RefusedError
+
+
+def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
+    """Return the ReplicaSet that `--to-revision` names, None without it.
+
+    RefusedError where there is none.
+    """
+    number = settings.to_revision
+    if number is None:
+        return None
+    replica_set = live.revision(number)
+    if replica_set is None:
+        known = sorted(rs.revision for rs in live.snapshot.owned() if rs.revision)
+        raise RefusedError(
+            f"{live.object.ref} has no revision {number}",
+            reason=Reason.NOT_FOUND,
+            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+        )
+    return replica_set
+
+
+def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
+    """Name a ReplicaSet by the number that it has by now: a return to it renumbers it."""
+    if named is None:
+        return found
+    owned = found.live.snapshot.owned()
+    number = next((rs.revision for rs in owned if rs.uid == named.uid), None)
+    if number is None:
+        raise RefusedError(
+            f"the ReplicaSet of {revision_name(named)} of {found.ref} is gone since this run began",
+            reason=Reason.NOT_FOUND,
+            hint=f"see what there is: {found.command('history')}",
+        )
+    if number != named.revision:
+        found.console.note("undo", f"{revision_name(named)} is revision {number} by now")
+    settings = found.settings.model_copy(update={"to_revision": number})
+    return replace(found, settings=settings)

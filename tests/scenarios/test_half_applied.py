@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, program
+from tests.scenarios.test_locks import LEASE_RULES, SLOW, program
 from tests.scenarios.test_recovering import killed
+from tests.scenarios.test_rights import READING, rules
 
 __all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
@@ -128,6 +131,60 @@ def test_the_record_of_a_way_back_says_what_was_never_written(
     assert "deployment/web" not in row_of(result.stdout, "restored")
     assert "configmap/c11" not in row_of(result.stdout, "restored")
     assert "configmap/c0" in row_of(result.stdout, "restored")
+
+
+def killed_while_pruning(scene: Scene, program: PlayedGate) -> None:
+    """Let a gate die that had created c0 and c1 for a new version of web, and was to prune them."""
+    scene.serve(web(), web(name="api"))
+    path = scene.manifest(*config_maps(), web(2))
+    with program.start("apply", "-f", path, "--prune-created") as running:
+        running.wait_for_line(SECOND)
+        running.kill()
+
+
+@pytest.mark.contract("B858")
+@pytest.mark.parametrize("is_over", [True, False], ids=["verified", "under-way"])
+def test_what_another_run_uses_since_is_not_pruned(
+    scene: Scene, program: PlayedGate, *, is_over: bool
+) -> None:
+    """Its apply of the same object changed nothing in it: its lock alone says that it needs it."""
+    killed_while_pruning(scene, program)
+    path = scene.manifest(config_maps()[0], web(2, name="api", behaviour=SLOW))
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("applied +deployment/api changed")
+        if is_over:
+            assert running.wait().exit_code == 0
+        result = program("recover", "web")
+        assert result.exit_code == 4, str(result)
+        why = "deployment/api was verified with it"
+        if not is_over:
+            why = "the attempt of deployment/api that is not finished needs it"
+        assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+        assert running.wait().exit_code == 0
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c1")
+
+
+@pytest.mark.contract("B858")
+def test_what_nobody_may_tell_the_users_of_is_not_pruned(
+    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """Without the right to list Leases it stays, and the right is named."""
+    killed_while_pruning(scene, program)
+    one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
+    verbs = ["get", "create", "patch", "delete"]
+    maps = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
+    gate = gate_with_rules([*rules(*READING, "create", "patch"), maps, one])
+    result = gate("recover", "web")
+    assert result.exit_code == 6, str(result)
+    said = "configmap/c0 was not deleted: it takes the right to list Leases in shop"
+    assert said in spaced(result.stdout)
+    assert scene.objects.find("configmaps", "c0")
+
+
+def spaced(screen: str) -> str:
+    """Return a screen as one line, as it reads."""
+    return " ".join(screen.split())
 
 
 def row_of(screen: str, label: str) -> str:

@@ -6,9 +6,11 @@ import json
 import random
 import signal
 import string
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -22,8 +24,9 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import LEASE, SLOW, UNDER_WAY, program
+from tests.scenarios.test_locks import LEASE, LEASE_RULES, SLOW, UNDER_WAY, program
 from tests.scenarios.test_recovering import is_observed, killed, recovered
+from tests.scenarios.test_rights import READING, rules
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
 
 __all__ = ["program"]
@@ -149,6 +152,30 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
     for name in ("api", "web"):
         assert images(scene.objects.get("deployments", name)) == [f"shop/{name}:1"]
     assert "verified" in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B853", "B527")
+def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
+    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """Whoever may not list the Leases is told what cannot be told, and how to go on."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
+    killed(scene, program, *bad, line="applied .*deployment/web changed")
+    scene.objects.delete("leases", LEASE)
+    one_by_one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "create", "patch"), one_by_one])
+    result = gate("recover", "web")
+    said = "whether an attempt left anything stands in another one, and this user may not list"
+    assert_refused(result, "Forbidden", "deployment/web has no Lease", said, "in namespace shop")
+    assert "hint: name the Deployments that were applied with it" in result.stderr
+    result = gate("recover")
+    assert_refused(result, "Forbidden", 'cannot list resource "leases"')
+    assert "hint: it takes the right to list leases.coordination.k8s.io in shop" in result.stderr
+    assert "of one Deployment: rollout-gate recover NAME -n shop" in result.stderr
+    assert "--rbac" not in result.stderr
+    result = gate("recover", "api", "--output", "json")
+    assert result.exit_code == 4, str(result)
 
 
 @pytest.mark.contract("B712")

@@ -70,7 +70,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:
-        found = leases.all(session.namespace)
+        found = _listed(session, leases, command)
         if not found:
             require_namespace(session, session.namespace)
         return found
@@ -84,6 +84,18 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
             hint="to see all namespaces takes a ClusterRole that may list"
             f" leases.coordination.k8s.io; of one: {one}",
         ) from error
+
+
+def _listed(session: Session, leases: Leases, command: str) -> tuple[Held, ...]:
+    """List the locks of the namespace; RefusedError that says which right it takes."""
+    try:
+        return leases.all(session.namespace)
+    except Forbidden as error:
+        right = f"it takes the right to list leases.coordination.k8s.io in {session.namespace}"
+        words = ("rollout-gate", command, "NAME")
+        one = leases.cluster.command(*words, namespace=session.namespace)
+        hint = f"{right}; of one Deployment: {one}" if command == "recover" else right
+        raise RefusedError(error.message, reason=error.reason, hint=hint) from error
 
 
 def _row(held: Held, now: datetime, processes: Processes) -> LockRow:

@@ -102,10 +102,25 @@ def _named(
     gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
     for name in (name for name, held in found.items() if held is None):
         read_object(session, deployment_ref(session.namespace, name))
-    others = leases.all(session.namespace) if gone else ()
+    others = _listed(session, leases, gone) if gone else ()
     naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
     seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}
     return list(seen.values()), gone
+
+
+def _listed(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[Held, ...]:
+    """List the Leases of the namespace; RefusedError that says what that is for."""
+    try:
+        return leases.all(session.namespace)
+    except Forbidden as error:
+        named = ", ".join(map(str, gone))
+        namespace = session.namespace
+        raise RefusedError(
+            f"{named} has no Lease: whether an attempt left anything stands in another one, and"
+            f" this user may not list leases.coordination.k8s.io in namespace {namespace}",
+            reason=error.reason,
+            hint="name the Deployments that were applied with it, or ask for that right",
+        ) from error
 
 
 def _left(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
@@ -68,7 +68,8 @@ class Plan:
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
     where another attempt is finished, whose writes are done. `target_set` is what a failure
-    returns to. `origin` is the run's own.
+    returns to. `origin` is the run's own. `held` says of objects that a dead gate created why they
+    are not to be deleted: another run of the gate uses them.
     """
 
     command: str
@@ -80,6 +81,7 @@ class Plan:
     resumed: Resumed | None = None
     target_set: TargetSet = field(default_factory=TargetSet)
     origin: Origin = NO_ORIGIN
+    held: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
 
     def before(self, ref: Ref) -> LiveObject | None:
         """Return what was there before, None where there was nothing or nobody could tell."""

@@ -121,7 +121,7 @@ def _uncertain(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
-    """Tell of what would have been deleted, had the server said that this run made it."""
+    """Tell of what would have been deleted, were it known that no other run made or uses it."""
     policy = attempt.plan.policy
     failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
     if attempt.outcome not in failed or policy.on_failure is not OnFailure.ROLLBACK:
@@ -130,6 +130,9 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     followed = {target.ref for target in attempt.plan.targets}
     deletes_first = policy.on_first_failure is OnFirstFailure.DELETE
     for ref, written in attempt.ledger.written.items():
+        if ref in attempt.plan.held and policy.prune_created:
+            yield f"{ref} was not deleted: {attempt.plan.held[ref]}"
+            continue
         asked = prunes or (deletes_first and ref in followed)
         if asked and written.creator_unknown:
             why = "the answer to its creation was lost, and another run may have made it"

@@ -238,3 +238,26 @@ def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
     result = scene.gate("history", "web")
     assert "running" not in result.stdout
     assert " current" in result.stdout
+
+
+@pytest.mark.sandbox_only("minutes of waiting")
+@pytest.mark.contract("B859")
+def test_a_way_back_that_is_paused_says_what_ends_the_pause(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The run has the lock, so the gate's own `resume` would wait for it; kubectl's does not."""
+    scene.serve(web(behaviour="ready=20"))
+    path = scene.manifest(web(2))
+    with program.start("apply", "-f", path, "--smoke-test", "false", "--bake", "5s") as running:
+        running.wait_for_line("restored +deployment/web", 60.0)
+        beside = program("pause", "web")
+        assert "until then `kubectl rollout resume` ends the pause" in beside.stderr
+        command = "kubectl rollout resume deployment/web -n shop"
+        running.wait_for_line(
+            f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0
+        )
+        resumed = program("resume", "web", "--lock-wait", "5s")
+        assert_refused(resumed, "Locked", "deployment/web is locked by")
+        scene.kubectl("rollout", "resume", "deployment/web", check=True)
+        assert running.wait().exit_code == 4
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]

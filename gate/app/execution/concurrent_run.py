@@ -30,7 +30,8 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
     if state is LockState.HELD:
         warn(
             f"{held.lock} is locked by {held.holder}: that run may have to wait for the pause to"
-            " end, and fails (Paused) where its time is over first"
+            " end, and fails (Paused) where its time is over first; until then `kubectl rollout"
+            " resume` ends the pause, as `resume` waits for that run"
         )
     elif is_open:
         warn(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
@@ -68,8 +70,15 @@ def _line(rollout: Rollout, now: float) -> str:
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
+    if verdict.reason is Reason.PAUSED:
+        return f"{rollout.ref}: {verdict.message}: {_end_of_pause(rollout.ref)}"
     causes = verdict.causes or rollout.causes(now)
     return f"{rollout.ref}: {verdict.message}{_because(causes)}"
+
+
+def _end_of_pause(ref: Ref) -> str:
+    """Say what ends a pause while a run has the lock: our own `resume` would wait for that."""
+    return f"it goes on after kubectl rollout resume {ref} -n {ref.namespace}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

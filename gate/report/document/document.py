@@ -19,7 +19,7 @@ from gate.report.document.replica_sets import trees
 from gate.report.document.run import Run, seconds
 from gate.report.document.samples import history
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
-from gate.report.document.without_observe import would_have
+from gate.report.document.without_observe import because, would_have
 from gate.report.schema.result import CauseResult, DeploymentResult, Result, TimelineEntry
 from gate.wire.untrusted import clean_line
 
@@ -103,7 +103,7 @@ def _message(attempt: Attempt) -> str:
     ref = next((ref for ref, own in attempt.result.endings.items() if _is_part(own, ending)), None)
     text: str = ending.message
     if ending.outcome is Outcome.OBSERVED:
-        return would_have(attempt, ref)
+        return f"{would_have(attempt, ref)}{because(attempt, ref)}"
     if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
     return f"{ref}: {text}"

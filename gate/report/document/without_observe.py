@@ -23,27 +23,36 @@ _BY_VERB: Final = {
 
 
 def would_have(attempt: Attempt, ref: Ref | None) -> str:
-    """Say what the attempt would have come to, and done, without `--observe`.
+    """Say what the attempt would have come to, and done, without `--observe`; of what is good why.
 
-    `ref` is the Deployment whose end is that of the whole, None where there is none. What led to
-    it follows " because ".
+    `ref` is the Deployment whose end is that of the whole, None where there is none.
     """
-    judged = attempt.result.judged or attempt.result.ending
-    if judged is None:
-        return "would have ended without a verdict"
-    outcome = attempt.result.endings[ref].outcome if ref is not None else judged.outcome
-    why = f"{judged.reason}: {judged.message}"
-    match outcome:
-        case Outcome.VERIFIED:
-            return f"would have been verified: {why}"
-        case Outcome.APPLIED:
-            return f"would have been applied: {why}"
+    match _outcome(attempt, ref):
+        case Outcome.VERIFIED | Outcome.APPLIED as outcome:
+            return f"would have been {outcome}: {_why(attempt)}"
         case Outcome.INCONCLUSIVE:
-            return f"would have been kept as inconclusive because {why}"
+            return "would have been kept as inconclusive"
         case Outcome.FAILED:
-            return f"{_answer(attempt, ref, attempt.plan.policy.on_failure)} because {why}"
-        case _:
-            return f"would have ended as {outcome} because {why}"
+            return _answer(attempt, ref, attempt.plan.policy.on_failure)
+        case outcome:
+            return f"would have ended as {outcome}"
+
+
+def because(attempt: Attempt, ref: Ref | None) -> str:
+    """Say what led to that, "" of what is good."""
+    is_good = _outcome(attempt, ref) in (Outcome.VERIFIED, Outcome.APPLIED)
+    return "" if is_good else f" because {_why(attempt)}"
+
+
+def _outcome(attempt: Attempt, ref: Ref | None) -> Outcome:
+    judged = attempt.result.judged
+    whole = judged.outcome if judged is not None else Outcome.INTERNAL_ERROR
+    return attempt.result.endings[ref].outcome if ref is not None else whole
+
+
+def _why(attempt: Attempt) -> str:
+    judged = attempt.result.judged
+    return f"{judged.reason}: {judged.message}" if judged is not None else "it has no verdict"
 
 
 def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:

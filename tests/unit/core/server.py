@@ -204,7 +204,9 @@ class Server:
         stored = self.stored.get(ref)
         if stored is None:
             return None
+        content = nested(stored.leaves)
         metadata = {
+            **content.get("metadata", {}),
             "name": ref.name,
             "namespace": ref.namespace,
             "uid": stored.uid,
@@ -228,7 +230,7 @@ class Server:
             ref=ref,
             uid=stored.uid,
             resource_version=str(stored.version),
-            body=Body.of({**nested(stored.leaves), **identity}),
+            body=Body.of({**content, **identity}),
             managed=Body.of({"managedFields": managed}),
             deployment=self.deployment(stored) if ref.kind == "Deployment" else None,
         )

@@ -178,6 +178,28 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
         assert "was not deleted: somebody else" in said[0]
 
 
+@pytest.mark.contract("B134")
+@pytest.mark.parametrize(("manager", "is_deleted"), [("rollout-gate", False), ("labeller", True)])
+def test_what_another_run_of_the_gate_added_keeps_it_whatever_it_is(
+    manager: str, is_deleted: bool
+) -> None:
+    """A label of another run shows that it uses the object; controllers label what they serve."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+    player.run_to(State.RECORDING, Leg.BACK)
+    if manager == "rollout-gate":
+        metadata = {**config("x")["metadata"], "labels": {"team": "theirs"}}
+        server.put({**config("x"), "metadata": metadata})
+    else:
+        server.edit(world.config_ref(), manager, {"metadata.labels.team": "theirs"})
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert (world.config_ref() not in server.stored) is is_deleted
+    left = player.attempt.ledger.left_alone
+    assert left == (() if is_deleted else (world.config_ref(),))
+
+
 @pytest.mark.contract("B134", "B136")
 @pytest.mark.parametrize("prune", [False, True])
 def test_what_a_deleted_first_version_used_goes_with_it(prune: bool) -> None:

@@ -544,6 +544,20 @@ def test_what_is_not_as_written_is_not_remembered_as_if_it_stood(
 
 
 @pytest.mark.contract("B710")
+def test_what_the_attempt_deleted_itself_is_no_part_of_what_serves_again() -> None:
+    """Nobody has to bring it back: the version never had it."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert player.attempt.ledger.deleted == (SETTINGS,)
+    failed, serves_again = remembered(player).versions
+    assert set(failed.members) == {player.web, SETTINGS}
+    assert set(serves_again.members) == {player.web}
+
+
+@pytest.mark.contract("B710")
 @pytest.mark.parametrize(
     ("found", "is_remembered"),
     [

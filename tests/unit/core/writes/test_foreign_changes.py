@@ -172,8 +172,12 @@ def test_a_field_outside_the_template_stands_and_the_deployment_returns() -> Non
     player = failed()
     player.server.edit(player.web, "scaler", {"spec.replicas": 6})
     assert ends(player.run()) == BACK
-    assert player.server.stored[player.web].leaves["spec.replicas"] == 6
-    assert player.server.stored[player.web].image == "shop/web:v1"
+    stored = player.server.stored[player.web]
+    assert stored.leaves["spec.replicas"] == 6
+    assert stored.parts["scaler", "Update"] == {"spec.replicas": 6}
+    assert "spec.replicas" not in stored.parts["rollout-gate", "Apply"]
+    assert dict(player.attempt.ledger.dropped_paths) == {player.web: (".spec.replicas",)}
+    assert stored.image == "shop/web:v1"
     assert data_of(player.server) == BEFORE
 
 

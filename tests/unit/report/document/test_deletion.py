@@ -58,6 +58,22 @@ def test_the_pods_of_both_versions_are_counted(orphaned: bool) -> None:
 
 
 @pytest.mark.contract("B770")
+def test_pods_of_a_replica_set_that_never_was_its_own_are_not_counted() -> None:
+    """Somebody's own ReplicaSet, without an owner from the first: only the template tells."""
+    stage, web = rolling()
+    web.replica_set("shop/debug:1", 3, 1, 0)
+    theirs = web.sets["shop/debug:1"]["metadata"]
+    theirs.update(name="debug", uid="uid-debug")
+    web.pod("shop/debug:1", "p0", NOT_READY)
+    show_sets(stage, web, orphaned=True)
+    for body in web.pods.values():
+        stage.hear(Observed(stage.attempt.now, decode.pod(body)))
+    snapshot = stage.attempt.deployments.rollouts[web.ref].snapshot
+    assert len(snapshot.pods_of(snapshot.replica_sets["uid-debug"])) == 1
+    assert deleted(stage, web)["pods"] == 5
+
+
+@pytest.mark.contract("B770")
 def test_pods_that_are_being_deleted_are_not_counted() -> None:
     """They end by themselves: nobody has to look for them."""
     stage, web = rolling()

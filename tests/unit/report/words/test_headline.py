@@ -61,6 +61,33 @@ def test_of_several_that_went_back_each_is_said_what_it_did() -> None:
     assert "deployment/web failed and deployment/api did not complete; 2 of 2" in first
 
 
+@pytest.mark.contract("B772")
+def test_of_several_that_went_back_the_one_that_failed_is_named() -> None:
+    """Nothing was found against the other, which went back with it: also without a log."""
+    crashed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    other = {**beside(), "outcome": Outcome.ROLLED_BACK, "running": "baseline"}
+    first = headline(result_of(crashed, other), ONE_LINE)[0]  # type: ignore[arg-type]
+    assert "deployment/web failed; 2 of 2 Deployments went back, verified" in first
+    assert "deployment/api" not in first
+
+
+@pytest.mark.contract("B742")
+@pytest.mark.parametrize(
+    ("causes", "verb"),
+    [
+        ([Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED], "failed"),
+        ([Reason.POD_CREATE_DENIED, Reason.CRASH_LOOP], "did not complete"),
+        ([Reason.SIBLING_FAILED, Reason.CRASH_LOOP, Reason.UNSCHEDULABLE], "failed"),
+        ([], "did not complete"),
+    ],
+)
+def test_the_first_cause_of_its_own_says_whether_it_failed(causes: list[Reason], verb: str) -> None:
+    """A clock ended it; what came second, as a quota beside a crash, takes nothing from it."""
+    web = deployment(Outcome.ROLLED_BACK, Reason.PROGRESS_DEADLINE_EXCEEDED, "baseline")
+    web["causes"] = [{"reason": one, "message": "why", "pods": 1} for one in causes]
+    assert f"deployment/web {verb}; " in headline(result_of(web), ONE_LINE)[0]
+
+
 @pytest.mark.contract("B742")
 @pytest.mark.parametrize(
     ("reason", "verb"),

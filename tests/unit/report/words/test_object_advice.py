@@ -1,0 +1,41 @@
+"""What to do about objects that do not stand as the run left them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.schema.result import AtEnd, ObjectResult
+from gate.report.words.object_advice import object_advice
+from tests.unit.report.words.test_advice import deployment, result_of
+from tests.unit.report.words.test_headline import SETTINGS
+
+LEFT = (
+    "configmap/settings: still what this run wrote; apply again if yours is to win, or apply the"
+    " configuration that theirs goes with"
+)
+CHANGED = "configmap/flags: find out who did that; apply again if this run's is to stand"
+
+
+def at_end(name: str, state: str) -> ObjectResult:
+    """Return a ConfigMap that the run changed, as it stood at the end."""
+    found: AtEnd = {"state": state, "managers": [], "fields": [], "finalizers": []}  # type: ignore[typeddict-item]
+    return {**SETTINGS, "name": name, "at_end": found}
+
+
+@pytest.mark.contract("B145", "B175")
+@pytest.mark.parametrize(
+    ("states", "advice"),
+    [
+        ({"settings": "as-written"}, [LEFT]),
+        ({"flags": "changed"}, [CHANGED]),
+        ({"settings": "as-written", "flags": "changed"}, [LEFT]),
+    ],
+)
+def test_beside_somebody_elses_deployment_one_advice_says_whose_is_to_win(
+    states: dict[str, str], advice: list[str]
+) -> None:
+    """To apply again decides of all the objects: it is not said twice, with different reasons."""
+    result = result_of(deployment(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other"))
+    result["objects"] = [at_end(name, state) for name, state in states.items()]
+    assert list(object_advice(result)) == [(text, "") for text in advice]

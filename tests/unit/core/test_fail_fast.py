@@ -388,7 +388,10 @@ def test_readiness_lost_three_times_dooms(times: int, kind: VerdictKind) -> None
 def test_readiness_that_goes_with_a_crash_is_a_crash(status: ContainerStatus) -> None:
     """A container that is down, or was, is not ready for another reason than its probe."""
     rollout = flapping(scene().seen(), 4, status)
-    assert rollout.verdict(300.0).reason is not Reason.READINESS_LOST
+    assert rollout.verdict(300.0).kind is PROGRESSING
+    down = [later(pod(number, crashing(3)), 300) for number in range(2)]
+    verdict = after(rollout, 301.0, *down).verdict(301.0)
+    assert (verdict.kind, verdict.reason) == (FAILED, Reason.CRASH_LOOP)
 
 
 def test_never_ready_is_no_lost_readiness() -> None:

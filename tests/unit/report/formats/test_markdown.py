@@ -49,10 +49,13 @@ def test_one_screen_says_what_happened() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/ b", "https://a>b"])
 def test_only_a_web_address_is_a_link(url: str) -> None:
-    """What the environment says of the run is not trusted either."""
+    """What the environment says of the run is not trusted either: the page is as without it."""
     result = told("verified")
-    result["run_url"] = url
-    assert "this run" not in markdown(result)
+    result["run_url"] = "https://a.example/runs/1"
+    assert "[this run](<https://a.example/runs/1>)" in markdown(result)
+    without = markdown({**result, "run_url": ""})
+    assert markdown({**result, "run_url": url}) == without
+    assert "this run" not in without
 
 
 def test_what_was_not_rolled_back_is_told() -> None:

@@ -87,8 +87,8 @@ def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
     stage = two_deployments()
     attempt = replace(stage.attempt, course=replace(stage.attempt.course, state=State.FOLLOWING))
     view = attempt_view(attempt, attempt.now, STARTED_AT)
-    by_name = {each.name: {one.role for one in each.replica_sets} for each in view.deployments}
-    assert "failed" not in by_name["deployment/api"]
+    roles = {each.name: [one.role for one in each.replica_sets] for each in view.deployments}
+    assert roles == {"deployment/web": ["back", "failed"], "deployment/api": ["back", "new"]}
 
 
 @pytest.mark.contract("B630")

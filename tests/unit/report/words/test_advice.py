@@ -166,9 +166,11 @@ def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
 
 def test_where_no_kubeconfig_was_named_none_is_repeated() -> None:
     """In a Pod there is not even a context."""
-    told = words(result_of(deployment(Outcome.FAILED, Reason.TIMEOUT)))
-    assert "--kubeconfig" not in told
-    assert "--context" not in told
+    steps = next_steps(result_of(deployment(Outcome.FAILED, Reason.TIMEOUT)))
+    assert [step.command for step in steps] == [
+        "rollout-gate undo web -n shop --to-revision 3",
+        "rollout-gate status web -n shop",
+    ]
 
 
 def test_after_a_written_rollback_no_old_revision_is_named() -> None:
@@ -216,7 +218,9 @@ def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
 def test_a_conflict_without_a_manager_is_a_change_meanwhile() -> None:
     """Somebody changed it between the read and the write: there is nobody to take over from."""
     told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
-    assert "--take-over" not in words(result_of(told))
+    [step] = next_steps(result_of(told))
+    assert "somebody else changed it meanwhile: look at what they did, then run" in step.text
+    assert step.command == "rollout-gate history web -n shop"
 
 
 def test_only_a_changed_image_is_asked_for() -> None:

@@ -577,6 +577,19 @@ def test_a_part_goes_back_too_where_the_gate_itself_will_not_write(on_failure: O
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
+@pytest.mark.contract("B32", "B127")
+def test_a_deployment_that_was_made_again_as_it_was_is_somebody_elses() -> None:
+    """By its uid: what served before went with the first one, and ours is not sent over it."""
+    server = serving(config("a"))
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.run(lambda attempt: world.config_ref() in attempt.ledger.written)
+    server.remove(world.WEB)
+    server.put(manifest("v1"))
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    assert server.stored[world.WEB].image == "shop/web:v1"
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
+
+
 @pytest.mark.contract("B32")
 @pytest.mark.parametrize("on_failure", OnFailure)
 def test_a_deployment_goes_back_too_where_a_later_object_is_rejected(on_failure: OnFailure) -> None:
@@ -588,6 +601,51 @@ def test_a_deployment_goes_back_too_where_a_later_object_is_rejected(on_failure:
     player.bend(Write, rejected)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
     assert server.stored[player.attempt.plan.targets[0].ref].image == "shop/web:v1"
+
+
+@pytest.mark.contract("B32", "B39")
+@pytest.mark.parametrize(
+    ("theirs", "end", "outcome"),
+    [
+        (False, (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED), Outcome.INCONCLUSIVE),
+        (True, (6, Outcome.FAILED, Reason.APPLY_REJECTED), Outcome.FAILED),
+    ],
+)
+def test_a_new_deployment_of_an_apply_of_which_nothing_went_back_stands_with_it(
+    theirs: bool, end: tuple[int, Outcome, Reason], outcome: Outcome
+) -> None:
+    """Another run has the configuration by then: all that was written stands, nothing is back."""
+    server = Server()
+    server.put(config("a"))
+    server.put(manifest("v1", "api"))
+    bodies = (config("b"), manifest("v1", "api"), manifest("v1"), config("x", "last"))
+    player = Player(server, planned(server, *bodies))
+    for _ in bodies[:-1]:
+        player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    player.run_to(State.RECORDING, Leg.BACK)
+    if theirs:
+        server.put(config("theirs"))
+    assert ends(player.run()) == end
+    assert player.attempt.result.endings[world.WEB].outcome is outcome
+    assert server.stored[world.config_ref()].leaves["data.mode"] == ("theirs" if theirs else "a")
+
+
+@pytest.mark.contract("B32", "B39")
+def test_a_deployment_that_did_not_serve_and_was_never_written_is_not_called_deleted() -> None:
+    """The ConfigMap goes back; what did not serve before is as it was, and is not waited for."""
+    server = Server(v1="crash")
+    server.put(manifest("v1"))
+    server.put(manifest("v3", "api"))
+    server.put(config("a"))
+    bodies = (config("b"), manifest("v2"), manifest("v4", "api"))
+    player = Player(server, planned(server, *bodies))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    web = player.attempt.result.endings[world.WEB]
+    assert (web.outcome, web.reason) == (Outcome.REFUSED, Reason.APPLY_REJECTED)
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
 @pytest.mark.contract("B32", "B138")

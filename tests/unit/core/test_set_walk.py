@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
@@ -19,7 +20,7 @@ from gate.core.protocol.effects import Release
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
-from gate.core.versions.selection import select, unnamed_members
+from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player
@@ -212,6 +213,27 @@ def test_a_member_that_could_not_be_read_makes_no_set_whole() -> None:
     target_set = select(candidates, {CONFIG: Unknown("configmaps is forbidden")}).target_set
     assert set(target_set.missing) == {CONFIG}
     assert "could not be read" in target_set.missing[CONFIG]
+
+
+@pytest.mark.contract("B700", "B709")
+@pytest.mark.parametrize(("hotfix", "is_read"), [("good", False), ("crash", True)])
+def test_bodies_in_secrets_are_read_only_for_a_return_to_what_was_verified(
+    hotfix: str, is_read: bool
+) -> None:
+    """A hotfix that nobody remembers and that serves is what a failure returns to."""
+    pipeline = Pipeline()
+    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
+    histories = {
+        ref: replace(one, bodies=FrozenMap(), kept=FrozenMap(dict.fromkeys(one.bodies, 1)))
+        for ref, one in pipeline.histories.items()
+    }
+    pipeline.server.behaviour["shop/web:hotfix"] = hotfix
+    pipeline.server.put(manifest("hotfix"))
+    plan = plan_of(pipeline.server, *pipeline.bodies(2))
+    candidates = Candidates(plan.targets, plan.objects, histories)
+    [version] = histories[WEB].verified
+    needed = {WEB: frozenset({version.members[WEB]})} if is_read else {}
+    assert kept_bodies_needed(candidates) == needed
 
 
 @pytest.mark.contract("B700")

@@ -668,6 +668,20 @@ def test_what_is_kept_of_a_version_is_written_before_the_lock_is_given_back() ->
     assert set(read_history(scene.store.held.history).kept) == {one.digest}
 
 
+@pytest.mark.contract("B534", "B540")
+def test_what_a_recovery_ends_is_written_down_though_its_lock_is_held_on(scene: Scene) -> None:
+    """The command that it was a part of goes on under the same lock, with that history."""
+    lane = scene.keeper.lane(scene.inbox, stays=True)
+    lane(SaveRecord(1, OUT))
+    assert isinstance(scene.heard(), Recorded)
+    lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED,))))
+    assert isinstance(scene.heard(), Released)
+    held = scene.store.held
+    assert (held.record, held.is_free) == ("", False)
+    assert len(read_history(held.history).versions) == len(REMEMBERED.versions) == 1
+    assert scene.store.writes == ["save", "remember"]
+
+
 @pytest.mark.contract("B542")
 def test_what_secrets_were_stays_with_an_open_record() -> None:
     """Whoever recovers needs it."""

@@ -14,6 +14,7 @@ from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond
 from gate.core.versions.judged_version import (
     RESTARTED_AT,
     JudgedVersion,
+    LeftVersion,
     is_later_restart,
     template_digest,
 )
@@ -144,6 +145,15 @@ def test_a_scale_down_is_of_one_deployment() -> None:
     history = History(scaled_down=True, uid="u1")
     assert history.has_scaled_down("u1")
     assert not history.has_scaled_down("u2")
+
+
+@pytest.mark.contract("B703")
+def test_what_an_undo_left_is_one_template_with_what_it_changed() -> None:
+    """Neither other pods nor another configuration are given up with it."""
+    left = LeftVersion("1", FrozenMap({SETTINGS: "bad"}))
+    assert left.is_of(beside("bad"))
+    assert not left.is_of(beside("bad", "2"))
+    assert not left.is_of(beside("good"))
 
 
 @pytest.mark.contract("B721")

@@ -156,6 +156,17 @@ def test_what_an_undo_left_is_one_template_with_what_it_changed() -> None:
     assert not left.is_of(beside("good"))
 
 
+@pytest.mark.contract("B703")
+def test_an_undo_that_comes_to_what_it_left_gives_nothing_up() -> None:
+    """What runs was verified just now: as of a restart that went back before it."""
+    left = LeftVersion("2", FrozenMap({WEB: "2"}))
+    for template, expected in (("1", ("2",)), ("2", ())):
+        closing = Closing(WEB, (of_template(template),), left=left)
+        after = remembered(of_template("2")).after(closing, "attempt", "", "later")
+        assert tuple(one.template for one in after.left) == expected
+        assert after.left_at(of_template("2")) == ("later" if expected else None)
+
+
 @pytest.mark.contract("B721")
 @pytest.mark.parametrize(
     ("made_at", "verdict"), [("2026-01-01T00:00:00Z", True), ("2026-01-01T00:00:02Z", None)]

@@ -11,7 +11,7 @@ import pytest
 
 from gate.core.attempt.journal import contains
 from gate.core.checks.spec import OnInconclusive
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
@@ -21,6 +21,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
+from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.rollout.causes import Cause
@@ -35,7 +36,7 @@ from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
 from tests.unit.core.player import Player, ends, planned, target
 from tests.unit.core.server import Server
-from tests.unit.core.world import config_ref
+from tests.unit.core.world import WEB, config_ref
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 LATER = 500.0
@@ -402,12 +403,16 @@ def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
     assert images(server) == {"shop/web:v1"}
 
 
-@pytest.mark.contract("B535")
-def test_what_is_not_kept_ends_with_5() -> None:
-    """A Secret that was changed and is not in the record cannot be restored, and that is said."""
+@pytest.mark.contract("B535", "B700")
+@pytest.mark.parametrize("is_member", [False, True])
+def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> None:
+    """What was changed and stands in neither cannot be restored, and that is said."""
     server = serving()
     server.behaviour["shop/web:v2"] = "stuck"
     record = died(server)
+    if is_member:
+        bodies = {config_ref(): Body.of(config("a")), WEB: Body.of(manifest("v1"))}
+        record = replace(record, target_set=TargetSet(FrozenMap(bodies)))
     kept = tuple(
         replace(one, before=Unknown("its data is in no record"), expected=None)
         if one.ref == config_ref()
@@ -415,11 +420,13 @@ def test_what_is_not_kept_ends_with_5() -> None:
         for one in record.objects
     )
     player = finished(server, replace(record, objects=kept))
-    assert ends(player.attempt)[:2] == (5, Outcome.ROLLBACK_FAILED)
+    end = (4, Outcome.ROLLED_BACK) if is_member else (5, Outcome.ROLLBACK_FAILED)
+    assert ends(player.attempt)[:2] == end
     assert images(server) == {"shop/web:v1"}
-    assert server.stored[config_ref()].leaves["data.mode"] == "b"
+    assert server.stored[config_ref()].leaves["data.mode"] == ("a" if is_member else "b")
     assert player.attempt.result.ending is not None
-    assert any("in no record" in cause.message for cause in player.attempt.result.ending.causes)
+    causes = player.attempt.result.ending.causes
+    assert any("in no record" in cause.message for cause in causes) is not is_member
 
 
 # -- whose an object is ----------------------------------------------------------------------------

@@ -23,9 +23,12 @@ SLOW = "ready=1"
 
 
 def undo_returns(scene: Scene) -> list[int]:
-    """Return the revisions that `history` marks as those that undo would return to."""
+    """Return the revisions that `history` marks as those that undo would return to.
+
+    A failure of the next apply returns to the same ones.
+    """
     rows = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
-    assert not any(row["returned_to"] for row in rows)
+    assert all(row["returned_to"] == row["undo_returns"] for row in rows)
     return [row["revision"] for row in rows if row["undo_returns"]]
 
 

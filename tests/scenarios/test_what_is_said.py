@@ -105,7 +105,10 @@ def test_beside_a_bad_version_the_way_back_is_known(
     else:
         scene.serve(web())
     assert applied(scene, web(2, behaviour=CRASH), flags=flags).exit_code == 6
-    assert marked(scene) == {"shop/web:1": "<- undo would return here", "shop/web:2": "running"}
+    assert marked(scene) == {
+        "shop/web:1": "<- a failure or undo would return here",
+        "shop/web:2": "running",
+    }
     if flags != KEEP:
         scene.objects.patch("deployments", "web", {"spec": {"paused": False}})
     result = run(scene, "verify", "web")

@@ -16,18 +16,21 @@ from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.model.fact import Absent, Known
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
+from gate.core.versions.next_return import next_return
 from gate.core.versions.obstacles import obstacle
 from gate.core.versions.undo_choice import choose_version
+from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
 from gate.report.document.status_document import status_document
 from gate.report.live.attempts import status_view
-from gate.report.views.history import Revision, age, history_table
+from gate.report.views.history import Returns, Revision, age, history_table
 from gate.report.views.tree import status_tree
 from gate.signals import SIGNAL_BASE, Signalled
 
@@ -152,44 +155,72 @@ def history(session: Session, settings: Settings, world: World, name: str, conso
     memory = remembered(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
     recovery = recovery_of(session, live.object.ref, world.processes)
-    rows = _revisions(live, memory, beside)
-    if recovery:
-        rows = tuple(map(_without_returns, rows))
+    returns = Returns() if recovery else _returns(live, memory, beside)
+    rows = _revisions(live, memory, returns)
+    style = console.uncut(settings)
     if settings.output == "json":
-        text = json.dumps([row.document() for row in rows], indent=2) + "\n"
+        waiting = [_waiting_revision(live)] if _is_waiting(live) else []
+        text = json.dumps([row.document() for row in (*waiting, *rows)], indent=2) + "\n"
     else:
-        text = history_table(rows, session.clock.wall(), console.uncut(settings))
-        notes = filter(None, (_waiting(live), recovery))
-        text += "".join(f"{console.uncut(settings).shown(note)}\n" for note in notes)
+        text = history_table(rows, session.clock.wall(), style)
+        text += f"{style.shown(_waiting(live))}\n" if _is_waiting(live) else ""
     console.write(text)
+    if recovery and settings.output == "json":
+        console.warn(recovery)
+    elif recovery:
+        console.write(f"{style.shown(recovery)}\n")
     return 0
 
 
-def _without_returns(row: Revision) -> Revision:
-    return replace(row, returned_to=False, undo_returns=False, undo_lacks=())
+def _is_waiting(live: Live) -> bool:
+    """Tell whether the live template has no revision because of a pause."""
+    return live.snapshot.current() is None and live.deployment.paused
 
 
 def _waiting(live: Live) -> str:
-    """Say that the live template has no revision because of a pause, "" where it has one."""
-    if live.snapshot.current() is not None or not live.deployment.paused:
-        return ""
     images = ", ".join(live.deployment.template.images())
     return f"{live.object.ref} is paused: {images} has no revision until it is resumed"
 
 
-def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ...]:
-    baseline = baseline_of(live.snapshot)
-    target = Target(live.object.ref, live.snapshot, baseline)
+def _waiting_revision(live: Live) -> Revision:
+    return Revision(
+        number=None,
+        replica_set="",
+        images=live.deployment.template.images(),
+        change_cause="",
+        created_at="",
+        pods=0,
+        running=False,
+    )
+
+
+def _returns(live: Live, memory: History, beside: Facts) -> Returns:
+    """Return what a failure of the next apply, and an undo, would return to.
+
+    An undo is of interest where what runs is not what such a failure returns to.
+    """
+    target = Target(live.object.ref, live.snapshot, baseline_of(live.snapshot))
+    after_failure = next_return(target, live.object, memory, beside)
     digests = {**digests_of(beside), live.object.ref: applied_digest(live.object)}
-    stays = isinstance(baseline, Known) and obstacle(target, memory, digests) is None
-    returns_to = baseline.value.replica_set if stays and isinstance(baseline, Known) else ""
+    found = Returns(after_failure.replica_set, tuple(map(str, after_failure.lacks)))
+    if isinstance(target.baseline, Known) and obstacle(target, memory, digests) is None:
+        return found
     gone = [ref for ref, fact in beside.items() if isinstance(fact, Absent)]
-    choice = None if stays else choose_version(live.snapshot, memory, digests, gone)
-    chosen = choice.replica_set if choice is not None else None
-    lacks: tuple[str, ...] = ()
-    if choice is not None and choice.version is not None:
-        refs = lacking_now(target, memory, choice.version, digests, beside).refs
-        lacks = tuple(map(str, refs))
+    choice = choose_version(live.snapshot, memory, digests, gone)
+    if choice.replica_set is None:
+        return found
+    lacks: tuple[Ref, ...] = ()
+    if choice.version is not None:
+        lacks = lacking_now(target, memory, choice.version, digests, beside).refs
+    return replace(
+        found,
+        undo=choice.replica_set.name,
+        undo_lacks=tuple(map(str, lacks)),
+        undo_conflicts=conflicting_managers(live.object, choice, memory),
+    )
+
+
+def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
     current = live.snapshot.current()
     owned = sorted(live.snapshot.owned(), key=lambda rs: rs.revision or 0, reverse=True)
     return tuple(
@@ -200,11 +231,9 @@ def _revisions(live: Live, memory: History, beside: Facts) -> tuple[Revision, ..
             change_cause=rs.change_cause,
             created_at=rs.created_at,
             pods=rs.status_replicas,
-            running=current is not None and rs.uid == current.uid,
-            returned_to=rs.name == returns_to,
-            undo_returns=chosen is not None and rs.uid == chosen.uid,
-            undo_lacks=lacks if chosen is not None and rs.uid == chosen.uid else (),
+            running=rs.status_replicas > 0 if current is None else rs.uid == current.uid,
             judged=memory.of_replica_set(rs),
+            returns=returns,
         )
         for rs in owned
     )

@@ -38,12 +38,10 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref, ReplicaSet, Template, deployment_ref
 from gate.core.model.outcome import Reason
-from gate.core.ssa import field_set
 from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_body import body_with_template, without_pause
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import (
-    RESTARTED_AT,
     JudgedVersion,
     is_restarted,
     template_digest,
@@ -57,12 +55,11 @@ from gate.core.versions.undo_choice import (
     rolled_back_from,
     version_of,
 )
+from gate.core.versions.undo_conflicts import restarters
 from gate.core.versions.undo_set import attempts_on, changed_members, is_applied_by, lacking
 from gate.errors import RefusedError
 from gate.kube.access import needed
 from gate.manifests.kinds import find
-
-_RESTARTED = f"spec.template.metadata.annotations.{RESTARTED_AT}"
 
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
@@ -236,7 +233,8 @@ def _unchanged(found: UndoSubject) -> Iterator[Prepared]:
     body = applied_body(found.live.object)
     if body is not None:
         unpaused = without_pause(body.thaw())
-        yield prepare(found.ref, unpaused, Known(found.live.object), autoscaled=True)
+        item = prepare(found.ref, unpaused, Known(found.live.object), autoscaled=True)
+        yield replace(item, is_return=True)
 
 
 def _is_restarted(replica_set: ReplicaSet | None) -> bool:
@@ -311,31 +309,20 @@ def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | 
 def _prepared(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:
     """Return what is sent for an object; the live number of replicas is kept."""
     fact = found.lives.get(ref, Absent())
-    restarters = _restarters(fact.value) if isinstance(fact, Known) else ()
-    return prepare(
+    left_out = restarters(fact.value) if isinstance(fact, Known) else ()
+    item = prepare(
         ref,
         body,
         fact,
-        take_over=(*found.settings.take_over, *restarters),
+        take_over=(*found.settings.take_over, *left_out),
         autoscaled=_is_scaled(fact),
         force=found.settings.force_conflicts,
     )
+    return replace(item, is_return=True)
 
 
 def _is_scaled(fact: Fact[LiveObject]) -> bool:
     return isinstance(fact, Known) and "replicas" in (fact.value.body.thaw().get("spec") or {})
-
-
-def _restarters(live: LiveObject) -> tuple[str, ...]:
-    """Return the managers that own nothing but the time of a restart, ours and kubectl's.
-
-    It is part of the template that an undo leaves, and no change that anybody would miss.
-    """
-    return tuple(
-        str(entry.get("manager"))
-        for entry in live.managed.thaw()["managedFields"]
-        if field_set.paths(entry.get("fieldsV1")) == (_RESTARTED,)
-    )
 
 
 def _body_of_template(
@@ -361,4 +348,4 @@ def _with_template(found: UndoSubject, template: Template) -> dict[str, Any]:
 
 
 def _take_over(found: UndoSubject, live: LiveObject) -> Collection[str]:
-    return (*found.settings.take_over, *_restarters(live))
+    return (*found.settings.take_over, *restarters(live))

@@ -152,14 +152,17 @@ def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
 def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> RefusedError:
     """Return the refusal of fields that other managers own, with the flags that settle it."""
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
+    of_what = "that this would return" if item.is_return else "of the manifest"
+    settling = _settling(item, conflicts)
+    ways = [*settling, f"{'or ' if settling else ''}write over them this once: --force-conflicts"]
     return RefusedError(
-        f"{item.ref}: others own fields of the manifest: {fields}",
+        f"{item.ref}: others own fields {of_what}: {fields}",
         reason=Reason.CONFLICT,
-        hint=f"{_settling(item, conflicts)}; or write over them this once: --force-conflicts",
+        hint="; ".join(ways),
     )
 
 
-def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> str:
+def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> list[str]:
     """Return how to settle conflicts for good; what no flag takes over is not for the manifest."""
     taken = [one for one in conflicts if not one.subresource and item.can_take_over(one.manager)]
     left = [one for one in conflicts if one not in taken]
@@ -168,7 +171,7 @@ def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> str:
     if managers:
         flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
         ways.append(f"make them ours: {flags}")
-    if left:
+    if left and not item.is_return:
         them = ", ".join(one.path for one in left) if managers else "them"
         ways.append(f"leave {them} out of the manifest")
-    return "; ".join(ways)
+    return ways

@@ -29,7 +29,8 @@ class Prepared:
 
     `taken` are the managed fields after the take-over, None where nothing is taken over.
     `claims` are the fields of nobody that are taken over with it, so that the apply removes them.
-    `replicas` are the numbers of a Deployment that exists.
+    `replicas` are the numbers of a Deployment that exists. `is_return` is whether the body is that
+    of a version of before, and not of a manifest.
     """
 
     ref: Ref
@@ -40,6 +41,7 @@ class Prepared:
     force: bool
     claims: Fields | None = None
     replicas: Replicas | None = None
+    is_return: bool = False
 
     @property
     def live(self) -> LiveObject | None:

@@ -4,9 +4,11 @@ __all__ = [
     "candidates",
     "history",
     "judged_version",
+    "next_return",
     "obstacles",
     "selection",
     "shared_members",
     "undo_choice",
+    "undo_conflicts",
     "undo_set",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,8 @@ _RETURNS = "<- a failure would return here"
 _RETURNS_SHORT = "<- returned to"
 _UNDO = "<- undo would return here"
 _UNDO_SHORT = "<- undo"
+_BOTH = "<- a failure or undo would return here"
+_BOTH_SHORT = "<- returned to"
 
 
 class Verdict(enum.StrEnum):
@@ -35,14 +38,29 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
-    """One ReplicaSet of a Deployment.
+class Returns:
+    """Where a failure of the next apply, and an `undo`, would return to.
 
-    `number` is None before the controller wrote one; `created_at` is RFC 3339. `running` is true
-    of the live template's, with or without pods, `returned_to` of the one that a failure of the
-    next apply would go back to since it serves now. Where there is none, `undo_returns` is true
-    of the one that `undo` chooses, and `undo_lacks` are the objects that keep it from returning
-    there whole. `judged` is the newest judgement of it, None where none is remembered.
+    `failure` and `undo` are names of ReplicaSets, "" where there is none to return to, or where it
+    is not told. `failure_lacks` and `undo_lacks` are the objects that could not be returned with
+    them; `undo_conflicts` are the managers of fields for which an undo is refused.
+    """
+
+    failure: str = ""
+    failure_lacks: tuple[str, ...] = ()
+    undo: str = ""
+    undo_lacks: tuple[str, ...] = ()
+    undo_conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One ReplicaSet of a Deployment, or a live template that has none while a pause holds it back.
+
+    `number` is None before the controller wrote one, and `replica_set` is "" of what waits;
+    `created_at` is RFC 3339. `running` is true of the live template's, with or without pods; where
+    that one has none, of each that has pods. `judged` is the newest judgement of it, None where
+    none is remembered. `returns` is about the Deployment.
     """
 
     number: int | None
@@ -52,10 +70,18 @@ class Revision:
     created_at: str
     pods: int
     running: bool
-    returned_to: bool
-    undo_returns: bool = False
-    undo_lacks: tuple[str, ...] = ()
     judged: JudgedVersion | None = None
+    returns: Returns = Returns()
+
+    @property
+    def returned_to(self) -> bool:
+        """Whether a failure of the next apply would return here."""
+        return bool(self.replica_set) and self.replica_set == self.returns.failure
+
+    @property
+    def undo_returns(self) -> bool:
+        """Whether an undo would choose it."""
+        return bool(self.replica_set) and self.replica_set == self.returns.undo
 
     @property
     def verdict(self) -> Verdict | None:
@@ -85,9 +111,12 @@ class Revision:
             "created_at": self.created_at,
             "pods": self.pods,
             "running": self.running,
+            "waiting": not self.replica_set,
             "returned_to": self.returned_to,
+            "return_lacks": list(self.returns.failure_lacks) if self.returned_to else [],
             "undo_returns": self.undo_returns,
-            "undo_lacks": list(self.undo_lacks),
+            "undo_lacks": list(self.returns.undo_lacks) if self.undo_returns else [],
+            "undo_conflicts": list(self.returns.undo_conflicts) if self.undo_returns else [],
             "verdict": self.verdict,
             "reason": why.reason if why is not None else "",
             "message": why.message if why is not None else "",
@@ -154,8 +183,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    is_wide, is_held = style.width >= _WIDE, not any(one.running for one in ordered)
-    marks = ["", *(_mark(one, wide=is_wide, held=is_held) for one in ordered)]
+    is_wide = style.width >= _WIDE
+    marks = ["", *(_mark(one, wide=is_wide) for one in ordered)]
     room = style.width - max(map(columns, marks))
     shown = _shown(ordered, now, style, room)
     if sum(width + len(_GAP) for _, _, width in shown) > room:
@@ -220,27 +249,51 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, *, wide: bool, held: bool) -> str:
-    """Return what is said beside a revision; `held` is whether the live template has none yet."""
-    is_running = revision.running or (held and revision.pods > 0)
-    parts = [_current(revision)] if is_running else []
+def _mark(revision: Revision, *, wide: bool) -> str:
+    """Return what is said beside a revision."""
+    parts = [_current(revision)] if revision.running else []
+    if revision.returned_to and revision.undo_returns and not _is_impaired(revision.returns):
+        parts.append(_BOTH if wide else _BOTH_SHORT)
+        return " ".join(parts)
     if revision.returned_to:
-        parts.append(_RETURNS if wide else _RETURNS_SHORT)
-    elif revision.undo_returns:
+        parts.append(_return_mark(revision.returns, wide=wide))
+    if revision.undo_returns:
         parts.append(_undo_mark(revision, wide=wide))
     return " ".join(parts)
 
 
+def _is_impaired(returns: Returns) -> bool:
+    return bool(returns.failure_lacks or returns.undo_lacks or returns.undo_conflicts)
+
+
+def _names(refs: Sequence[str]) -> str:
+    return f"{refs[0]} and {len(refs) - 1} more" if len(refs) > 1 else refs[0]
+
+
+def _return_mark(returns: Returns, *, wide: bool) -> str:
+    """Say of the revision that a failure returns to what would not come back with it."""
+    if not wide:
+        return _RETURNS_SHORT
+    return (
+        f"{_RETURNS}, without {_names(returns.failure_lacks)}"
+        if returns.failure_lacks
+        else _RETURNS
+    )
+
+
 def _undo_mark(revision: Revision, *, wide: bool) -> str:
     """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
-    if not revision.undo_lacks:
+    returns = revision.returns
+    if returns.undo_lacks and revision.running:
+        refused = f"<- undo is refused: {_names(returns.undo_lacks)} cannot be restored"
+        return refused if wide else "<- undo refused"
+    flags = ["--deployment-only"] if returns.undo_lacks else []
+    flags += [f"--take-over {shlex.quote(manager)}" for manager in returns.undo_conflicts]
+    if not flags:
         return _UNDO if wide else _UNDO_SHORT
-    first, more = revision.undo_lacks[0], len(revision.undo_lacks) - 1
-    names = f"{first} and {more} more" if more else first
-    if revision.running:
-        return f"<- undo is refused: {names} cannot be restored" if wide else "<- undo refused"
-    alone = "<- undo --deployment-only"
-    return f"{alone} would return here, without {names}" if wide else alone
+    command = " ".join(["<- undo", *flags])
+    without = f", without {_names(returns.undo_lacks)}" if returns.undo_lacks else ""
+    return f"{command} would return here{without}" if wide else command
 
 
 def _current(revision: Revision) -> str:

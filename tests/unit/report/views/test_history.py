@@ -13,12 +13,12 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.style.style import Style, columns
-from gate.report.views.history import Revision, Verdict, history_table
+from gate.report.views.history import Returns, Revision, Verdict, history_table
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def revision(number: int | None, **more: object) -> Revision:
+def revision(number: int | None, *, returned_to: bool = False, **more: object) -> Revision:
     """Return a revision of an ordinary Deployment."""
     values: dict[str, object] = {
         "number": number,
@@ -28,7 +28,7 @@ def revision(number: int | None, **more: object) -> Revision:
         "created_at": "2026-11-21T11:55:00Z",
         "pods": 0,
         "running": False,
-        "returned_to": False,
+        "returns": Returns(f"web-{number}") if returned_to else Returns(),
         **more,
     }
     return Revision(**values)  # type: ignore[arg-type]
@@ -54,6 +54,53 @@ def test_one_revision_may_be_both() -> None:
     """What runs and serves is what the next failure returns to."""
     text = history_table([revision(1, pods=2, running=True, returned_to=True)], NOW, Style())
     assert text.endswith("  running <- a failure would return here\n")
+
+
+@pytest.mark.contract("B865", "B866")
+@pytest.mark.parametrize(
+    ("returns", "mark", "short"),
+    [
+        (Returns("web-1"), "<- a failure would return here", "<- returned to"),
+        (Returns("web-1", ("configmap/a",)), "would return here, without configmap/a", "to"),
+        (
+            Returns("web-1", undo="web-1"),
+            "<- a failure or undo would return here",
+            "<- returned to",
+        ),
+        (Returns(undo="web-1"), "<- undo would return here", "<- undo"),
+        (
+            Returns(undo="web-1", undo_conflicts=("kubectl-set",)),
+            "<- undo --take-over kubectl-set would return here",
+            "<- undo --take-over kubectl-set",
+        ),
+        (
+            Returns("web-1", undo="web-1", undo_lacks=("secret/a", "secret/b")),
+            (
+                "<- a failure would return here <- undo --deployment-only would return here,"
+                " without secret/a and 1 more"
+            ),
+            "<- returned to <- undo --deployment-only",
+        ),
+        (Returns("web-2", undo="web-2"), "shop/web:1  -", "shop/web:1  -"),
+    ],
+)
+def test_the_marks(returns: Returns, mark: str, short: str) -> None:
+    """Where a failure and an undo return to, and what they would leave out or be refused for."""
+    row = revision(1, returns=returns)
+    wide, narrow = (history_table([row], NOW, Style(width=w)).rstrip() for w in (240, 99))
+    assert wide.endswith(mark)
+    assert narrow.endswith(short)
+
+
+@pytest.mark.contract("B867")
+def test_what_a_pause_holds_back_is_waiting() -> None:
+    """It is no revision yet, so that nothing returns to it."""
+    document = revision(None, replica_set="").document()
+    assert (document["waiting"], document["returned_to"], document["undo_returns"]) == (
+        True,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -192,9 +239,12 @@ def test_a_revision_as_json() -> None:
         "created_at": "2026-11-21T11:55:00Z",
         "pods": 0,
         "running": True,
+        "waiting": False,
         "returned_to": False,
+        "return_lacks": [],
         "undo_returns": False,
         "undo_lacks": [],
+        "undo_conflicts": [],
         "verdict": None,
         "reason": "",
         "message": "",

@@ -1,0 +1,57 @@
+"""What a failure of the next apply would return to, before anybody knows that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gate.core.model.body import Body
+from gate.core.model.fact import Fact, Known
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref, Template
+from gate.core.plan.plan import PlannedObject, Target
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import History
+from gate.core.versions.selection import select
+
+
+@dataclass(frozen=True, slots=True)
+class NextReturn:
+    """Where a failure would return to.
+
+    `replica_set` is its name, "" where a failure has nowhere to return to; it may be gone. `lacks`
+    are the objects that could not be returned with it.
+    """
+
+    replica_set: str = ""
+    lacks: tuple[Ref, ...] = ()
+
+
+def next_return(
+    target: Target, live: LiveObject, history: History, beside: Mapping[Ref, Fact[LiveObject]]
+) -> NextReturn:
+    """Return what `select` chooses for an apply of a version that nobody knows yet.
+
+    That apply is taken to name the objects `beside` the Deployment, those that attempts before
+    wrote. What is kept beside the lock counts as known, and is not read.
+    """
+    objects = (
+        PlannedObject(target.ref, Known(live), _another_version(live)),
+        *(PlannedObject(ref, fact) for ref, fact in beside.items()),
+    )
+    kept = {digest: Body.of({}) for digest in history.kept}
+    selection = select(Candidates((target,), objects, {target.ref: history}, kept), {})
+    (chosen,) = selection.targets
+    if not isinstance(chosen.baseline, Known):
+        return NextReturn()
+    return NextReturn(chosen.baseline.value.replica_set, tuple(selection.target_set.missing))
+
+
+def _another_version(live: LiveObject) -> LiveObject:
+    """Return a Deployment that is like none that is remembered."""
+    nothing = Body.of({})
+    deployment = live.deployment
+    if deployment is not None:
+        deployment = replace(deployment, template=Template(nothing, ()))
+    managed = Body.of({"managedFields": []})
+    return replace(live, body=nothing, managed=managed, deployment=deployment)

@@ -1,0 +1,66 @@
+"""Whose fields keep an undo from returning a Deployment, as the server's dry run would say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.ssa import field_set
+from gate.core.ssa.applied_fields import applied_digest
+from gate.core.ssa.managed_fields import KUBECTL_APPLIERS
+from gate.core.ssa.template_owners import fields_that_stay
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import RESTARTED_AT
+from gate.core.versions.undo_choice import Choice
+
+_RESTARTED = f"spec.template.metadata.annotations.{RESTARTED_AT}"
+
+
+def conflicting_managers(live: LiveObject, choice: Choice, history: History) -> tuple[str, ...]:
+    """Return the managers of a Deployment for whose fields an undo to a choice is refused.
+
+    They own what the undo has to change (a conflict of server-side apply), or, where it changes
+    nothing of what our manager applies, what keeps the pod template as it is.
+    """
+    return tuple(sorted(set(_conflicting(live, choice, history))))
+
+
+def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator[str]:
+    wanted, has = _wanted(live, choice, history), live.body.thaw()
+    taken_over = {FIELD_MANAGER, *restarters(live), *(name for name, _ in KUBECTL_APPLIERS)}
+    for entry in live.managed.thaw()["managedFields"]:
+        below = field_set.descend(entry.get("fieldsV1"), "spec", "template")
+        if entry.get("manager") in taken_over or below is None:
+            continue
+        if field_set.differing(wanted, {"f:spec": {"f:template": below}}, has):
+            yield str(entry.get("manager"))
+    version, replica_set = choice.version, choice.replica_set
+    is_as_applied = version is not None and version.members.get(live.ref) == applied_digest(live)
+    if is_as_applied and replica_set is not None:
+        yield from fields_that_stay(live, replica_set.template, taken_over)
+
+
+def _wanted(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:
+    """Return what an undo would apply of the pod template, {} where nobody knows that."""
+    version, replica_set = choice.version, choice.replica_set
+    digest = version.members.get(live.ref) if version is not None else None
+    applied = history.bodies.get(digest) if digest is not None else None
+    if applied is not None:
+        return dict(applied.thaw())
+    if replica_set is None:
+        return {}
+    return {"spec": {"template": replica_set.template.body.thaw()}}
+
+
+def restarters(live: LiveObject) -> tuple[str, ...]:
+    """Return the managers that own nothing but the time of a restart, ours and kubectl's.
+
+    It is part of the template that an undo leaves, and no change that anybody would miss.
+    """
+    return tuple(
+        str(entry.get("manager"))
+        for entry in live.managed.thaw()["managedFields"]
+        if field_set.paths(entry.get("fieldsV1")) == (_RESTARTED,)
+    )

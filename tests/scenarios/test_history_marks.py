@@ -1,0 +1,85 @@
+"""What `history` marks is what the next run does: one rule for both."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+)
+from tests.bed.scene import Scene, settings, web
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
+
+EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
+
+
+def rows_of(scene: Scene) -> list[dict[str, Any]]:
+    """Return the revisions as a program reads them."""
+    rows: list[dict[str, Any]] = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    return rows
+
+
+@pytest.mark.contract("B865", "B190")
+def test_history_marks_where_the_next_failure_returns_to(scene: Scene) -> None:
+    """Something of a failed attempt stands beside the verified version, which runs again."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_rolled_back(scene.apply(settings("two"), EXTRA, web(2, behaviour=CRASH)), "CrashLoop")
+    shown = scene.gate("history", "web").stdout
+    (marked,) = [line for line in shown.splitlines() if "<-" in line]
+    assert marked.endswith("running <- a failure would return here")
+    failed = scene.apply(settings("three"), web(3, behaviour=CRASH))
+    assert "revision 3 (shop/web:1)" in failed.stderr
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B865")
+def test_history_marks_the_verified_version_beside_one_that_was_kept(scene: Scene) -> None:
+    """A failure of the next apply and an undo return to the same revision, and both are told."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP).exit_code == 6
+    shown = scene.gate("history", "web").stdout
+    assert "<- a failure or undo would return here" in shown
+    assert [row["revision"] for row in rows_of(scene) if row["returned_to"]] == [1]
+    assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B866", "B721")
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_history_marks_no_undo_that_a_conflict_refuses(scene: Scene, *, is_paused: bool) -> None:
+    """Another manager owns the image: the mark names the flag with which the undo works."""
+    assert_verified(scene.apply(settings("one"), web()))
+    if is_paused:
+        scene.gate("pause", "web", check=True)
+    scene.change(web(7, behaviour=CRASH))
+    (marked,) = [row for row in rows_of(scene) if row["undo_returns"]]
+    (manager,) = marked["undo_conflicts"]
+    shown = scene.gate("history", "web").stdout
+    assert f"<- undo --take-over {manager} would return here" in shown
+    assert "<- undo would return here" not in shown
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "Conflict", f"({manager})")
+    assert f"--take-over {manager}" in refused.stderr
+    assert "manifest" not in refused.stderr
+    assert_verified(scene.gate("undo", "web", "--take-over", manager, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B867", "B721")
+def test_history_of_a_pause_as_a_program_reads_it(scene: Scene) -> None:
+    """What has pods runs; what waits is there, and is no revision yet."""
+    assert_verified(scene.apply(web()))
+    scene.gate("pause", "web", check=True)
+    scene.change(web(7))
+    waiting, running = rows_of(scene)
+    assert (waiting["revision"], waiting["waiting"], waiting["running"]) == (None, True, False)
+    assert waiting["images"] == ["shop/web:7"]
+    assert (running["revision"], running["waiting"], running["running"]) == (1, False, True)
+    assert "shop/web:7 has no revision until it is resumed" in scene.gate("history", "web").stdout

@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from tests.bed.expectations import assert_refused, assert_runs, assert_verified
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified, warned
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
+from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
 
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 KEPT = "--keep-verified-secrets"
@@ -43,7 +43,7 @@ def test_an_undo_that_would_be_refused_is_not_advised(
     result = scene.apply(secret("dGhyZWU="), web(3, behaviour=behaviour), flags=flags)
     assert result.exit_code == code, str(result)
     shown, words = advised(scene, result)
-    assert "apply its manifest: what secret/keys was then is not kept" in " ".join(shown.split())
+    assert "apply its manifest: undo cannot restore secret/keys" in " ".join(shown.split())
     assert KEPT in shown
     assert "--deployment-only" in words
     plain = [word for word in words if word != "--deployment-only"]
@@ -91,3 +91,75 @@ def test_a_refusal_blames_somebody_else_for_their_change_alone(scene: Scene) -> 
     (line,) = [one for one in result.stderr.splitlines() if one.startswith("error: ")]
     assert "secret/keys has changed since, and what it was then is not kept" in line
     assert "configmap/settings was changed since by somebody else" in line
+
+
+@pytest.mark.contract("B869")
+@pytest.mark.parametrize("is_remembered", [True, False])
+def test_without_a_lock_no_undo_of_the_configuration_is_advised(
+    scene: Scene, *, is_remembered: bool
+) -> None:
+    """Nobody wrote down what it was: the pod template alone is advised, and that works."""
+    flags = () if is_remembered else ("--no-lock",)
+    assert_verified(scene.apply(settings("one"), web(), flags=flags))
+    kept = ("--no-lock", *KEEP)
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=kept)
+    shown, words = advised(scene, result)
+    said = " ".join(shown.split())
+    assert "apply its manifest: undo cannot restore configmap/settings" in said
+    assert "beside configmap/settings as it is now" in said
+    assert words[:2] == ["undo", "web"]
+    assert "--deployment-only" in words
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B869")
+def test_without_a_lock_an_undo_of_the_deployment_is_advised_and_works(scene: Scene) -> None:
+    """Nothing beside it was changed, or what is new beside it is left."""
+    assert_verified(scene.apply(web(), flags=["--no-lock"]))
+    kept = ("--no-lock", *KEEP)
+    _, words = advised(scene, scene.apply(settings(), web(2, behaviour=CRASH), flags=kept))
+    assert "--deployment-only" not in words
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B869", "B766")
+def test_of_what_no_gate_verified_no_undo_of_the_configuration_is_advised(scene: Scene) -> None:
+    """An undo returns its pod template alone: the advice says what that leaves."""
+    scene.serve(settings("one"), web())
+    shown, words = advised(scene, scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP))
+    assert "undo cannot restore configmap/settings" in " ".join(shown.split())
+    assert "--deployment-only" in words
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B870")
+def test_a_refused_undo_advises_no_template_that_is_gone(scene: Scene) -> None:
+    """Somebody deleted the Deployment, and its ReplicaSets went with it."""
+    assert_verified(scene.apply(web()))
+    scene.objects.delete("deployments", "web")
+    assert_verified(scene.apply(web(2)))
+    refused = scene.gate("undo", "web", *DOCUMENT)
+    assert_refused(refused, "SetIncomplete", "deployment/web")
+    assert "--deployment-only" not in refused.stderr
+    assert "apply the manifest of that version" in refused.stderr
+
+
+@pytest.mark.contract("B871", "B798")
+def test_verify_advises_no_undo_over_what_became_immutable(scene: Scene) -> None:
+    """Somebody froze the ConfigMap of a version that crashes now: no undo writes to it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kept = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    scene.objects.patch("configmaps", "settings", {"immutable": True})
+    verified = scene.gate("verify", "web", *DOCUMENT)
+    assert warned(verified, "configmap/settings is immutable by now", "deleted first")
+    shown, words = advised(scene, verified)
+    assert "undo cannot restore configmap/settings" in " ".join(shown.split())
+    assert "--deployment-only" in words
+    plain = [word for word in words if word != "--deployment-only"]
+    assert_refused(scene.gate(*plain, *DOCUMENT), "SetIncomplete", "immutable by now")
+    assert_verified(scene.gate(*words, *DOCUMENT))

@@ -39,7 +39,8 @@ def not_whole(
     found: UndoSubject, choice: Choice, version: JudgedVersion, missing: Lacking
 ) -> RefusedError:
     """Refuse a mixture; say of each object why it cannot be restored, and what works."""
-    hint = _hint(found, version)
+    has_template = choice.replica_set is not None or found.ref not in missing.not_kept
+    hint = _hint(found, version, has_template=has_template)
     if missing.refs == missing.immutable:
         hint = _hint_of_immutable(found, missing.immutable)
     if any(ref.kind == "Secret" for ref in missing.not_kept):
@@ -55,11 +56,14 @@ def not_whole(
     )
 
 
-def _hint(found: UndoSubject, version: JudgedVersion) -> str:
-    """Return what works: not the pod template of what runs, which would change nothing."""
+def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> str:
+    """Return what works: not the pod template of what runs, which would change nothing.
+
+    `has_template` is whether that of the version is still to be had.
+    """
     apply = "apply the manifest of that version"
     number = found.settings.to_revision
-    if version.template != template_digest(found.live.deployment.template):
+    if has_template and version.template != template_digest(found.live.deployment.template):
         alone = () if number is None else ("--to-revision", str(number))
         undo = found.command("undo", "--deployment-only", *alone)
         return f"the pod template alone: {undo}; or {apply}"

@@ -17,16 +17,18 @@ from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.model.fact import Known
 from gate.core.model.objects import Deployment, Ref, deployment_ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.plan import Plan, Target
+from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.observations import Kind
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import standing
+from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.undo_choice import version_before
-from gate.core.versions.undo_set import lacking_after
+from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
 from gate.kube.lists import list_all
@@ -73,15 +75,20 @@ def verify(
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
     histories = {live.ref: remembered(session, live.ref) for live in lives}
-    digests = digests_of(read_beside(session, histories.values(), refs))
-    digests.update((live.ref, applied_digest(live)) for live in lives)
+    beside = read_beside(session, histories.values(), refs)
+    digests = {**digests_of(beside), **{live.ref: applied_digest(live) for live in lives}}
     targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)
-    beside = "" if lease is None else " but the lock"
-    console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
+    nothing = "nothing" if lease is None else "nothing but the lock"
+    console.note("following", f"{', '.join(map(str, refs))}: {nothing} is written")
     for target in targets:
         for event, line in standing(target.ref, target.snapshot):
             console.note(event, line)
-    lacks = lacking_after(targets, histories, digests, {})
+    objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
+    lacks = lacking_after(Candidates(targets, objects, histories, beside=beside), digests, {})
+    for ref in {ref for refs in lacks.values() for ref in refs}:
+        fact = beside.get(ref)
+        if isinstance(fact, Known) and is_locked(fact.value):
+            console.warn(f"{ref} is immutable by now: to write it anew it has to be deleted first")
     plan = Plan(
         "verify",
         targets,

@@ -51,7 +51,8 @@ def with_target_set(
     unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **_read(session, unnamed)})
-    lacks = lacking_after(selection.targets, histories, candidates.standing(), _proposed(plan))
+    chosen = replace(candidates, targets=selection.targets)
+    lacks = lacking_after(chosen, candidates.standing(), _proposed(plan))
     target_set = replace(selection.target_set, undo_lacks=lacks)
     return replace(plan, targets=selection.targets, target_set=target_set)
 

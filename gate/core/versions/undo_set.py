@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,9 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import Target
+from gate.core.plan.rollback_plan import content
 from gate.core.rollout.baseline import Baseline
+from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.undo_choice import version_of
@@ -151,22 +153,22 @@ def lacking_now(
 
 
 def lacking_after(
-    targets: Collection[Target],
-    histories: Mapping[Ref, History],
-    before: Mapping[Ref, str],
-    proposed: Mapping[Ref, str],
+    candidates: Candidates, before: Mapping[Ref, str], proposed: Mapping[Ref, str]
 ) -> FrozenMap[Ref, tuple[Ref, ...]]:
     """Return what an undo of an attempt would lack, by Deployment, should the attempt stand.
 
-    It is one that returns to what served before the attempt: `before` are the digests of what our
-    manager had applied then, `proposed` those of what the attempt applies.
+    It is one that returns to what served before the attempt; of a version that nobody remembers
+    that is its pod template alone. `before` are the digests of what our manager had applied then,
+    `proposed` those of what the attempt applies.
     """
+    targets, histories = candidates.targets, candidates.histories
     digests = {**before, **proposed}
     found: dict[Ref, tuple[Ref, ...]] = {}
     for target in targets:
-        history = histories.get(target.ref, History())
+        history = candidates.history(target.ref)
         version = _version_before(target, history)
         if version is None:
+            found[target.ref] = tuple(_overwritten(candidates, proposed))
             continue
 
         attempts = attempts_on(target.ref, histories)
@@ -180,8 +182,18 @@ def lacking_after(
             ref: _has_body(targets, histories, target.ref, version, ref)
             for ref in changed_members(attempts, version, target.ref, digests)
         }
-        found[target.ref] = lacking(target.ref, bodies, is_ours).refs
+        found[target.ref] = lacking(target.ref, bodies, is_ours, candidates.beside).refs
     return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
+
+
+def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:
+    """Yield the objects beside the Deployments that were there and that the attempt changes."""
+    for planned in candidates.objects:
+        before, trial = live_before(planned), planned.trial
+        if planned.ref.is_deployment or planned.ref not in proposed or before is None:
+            continue
+        if trial is None or content(before.body) != content(trial.body):
+            yield planned.ref
 
 
 def _version_before(target: Target, history: History) -> JudgedVersion | None:

@@ -34,8 +34,8 @@ def undo_advice(
         yield text, ("undo", *number)
         return
     names = ", ".join(lacks)
-    kept = "; an apply with --keep-verified-secrets keeps them" if "secret/" in names else ""
-    apply = f"apply its manifest: what {names} was then is not kept, and undo is refused{kept}"
+    kept = "; bodies of Secrets are kept with --keep-verified-secrets" if "secret/" in names else ""
+    apply = f"apply its manifest: undo cannot restore {names}{kept}"
     yield f"to return to what served before, {apply}", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"
     yield alone, ("undo", "--deployment-only", *number)

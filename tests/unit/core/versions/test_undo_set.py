@@ -13,6 +13,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.undo_set import attempts_on, changed_members, lacking_after
@@ -78,7 +79,7 @@ def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(
     target = Target(WEB, Snapshot(WEB), Known(Baseline("web-1", 1, TEMPLATE, "hash")))
     proposed = {WEB: "w2", **({WORKER: worker} if worker else {})}
     before = {WEB: "w1", WORKER: "k1" if worker else "k9"}
-    lacking = lacking_after([target], {WEB: found}, before, proposed)
+    lacking = lacking_after(Candidates((target,), (), {WEB: found}), before, proposed)
     assert lacking.get(WEB, ()) == lacks
 
 

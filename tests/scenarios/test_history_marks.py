@@ -83,3 +83,35 @@ def test_history_of_a_pause_as_a_program_reads_it(scene: Scene) -> None:
     assert waiting["images"] == ["shop/web:7"]
     assert (running["revision"], running["waiting"], running["running"]) == (1, False, True)
     assert "shop/web:7 has no revision until it is resumed" in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B868", "B763")
+@pytest.mark.parametrize("flag", ["--observe", "--on-failure=keep"])
+def test_what_was_complete_beside_a_failure_is_called_so(scene: Scene, flag: str) -> None:
+    """The verdict of the run and what is remembered of it are one: complete, and no set."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    path = scene.manifest(web(2, behaviour=CRASH), web(2, name="api"))
+    shown = scene.gate("apply", "-f", path, flag).stdout
+    assert ["complete", "deployment/api", "Complete"] in [
+        line.split()[:3] for line in shown.splitlines()
+    ]
+    assert "complete 0s ago  " in scene.gate("history", "api").stdout
+    (row, _) = json.loads(scene.gate("history", "api", *DOCUMENT).stdout)
+    assert (row["verdict"], row["reason"]) == ("complete", "Complete")
+
+
+@pytest.mark.contract("B868", "B723")
+def test_what_is_complete_by_now_is_not_held_against_for_another_ones_failure(
+    scene: Scene,
+) -> None:
+    """Taken back for its sibling at first, then kept, complete: it is what a failure returns to."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    both = (web(2), web(2, name="api", behaviour=CRASH))
+    assert scene.apply(*both).exit_code == 4
+    assert scene.apply(*both, flags=KEEP).exit_code == 6
+    (row, _) = rows_of(scene)
+    assert (row["revision"], row["verdict"], row["returned_to"]) == (4, "complete", True)
+    failed = scene.apply(web(3, behaviour=CRASH))
+    assert "SiblingFailed" not in failed.stderr
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:2")

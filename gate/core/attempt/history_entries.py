@@ -17,7 +17,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa.applied_fields import applied_body, applied_digest
@@ -31,8 +31,6 @@ _UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a Deployment that say nothing of the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
 """The ends of an attempt after which nothing unverified stands that this attempt wrote."""
-_WHOLE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
-"""The ends of an attempt whose verified Deployments stand beside nothing that failed."""
 
 
 def closed_of(attempt: Attempt) -> Closed:
@@ -186,7 +184,8 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
     What stands beside a failure, or of a set that could not be restored whole, is no set to
     return to. With 0 replicas nothing was shown to work.
     """
-    if attempt.writes.refusals or not _outcomes(attempt) <= _WHOLE or _is_empty(attempt, ref):
+    is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
+    if not is_whole or _is_empty(attempt, ref):
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:

@@ -41,6 +41,9 @@ EXIT_CODES: dict[Outcome, int] = {
 }
 """Interrupted is missing: its code is 128 plus the number of the signal."""
 
+WITHOUT_A_FAILURE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
+"""The ends of an attempt whose verified Deployments stand beside nothing that failed."""
+
 _WORST_FIRST = (
     Outcome.INTERNAL_ERROR,
     Outcome.ROLLBACK_FAILED,

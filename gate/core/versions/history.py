@@ -13,6 +13,7 @@ from typing import Final
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.objects import Ref, ReplicaSet, Template
+from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 
 MOST_VERIFIED: Final = 3
@@ -168,6 +169,7 @@ class History:
             if new.is_unjudged:
                 unjudged = [one for one in unjudged if not one.is_same_as(new)]
                 unjudged.append(_with_origin(new, versions))
+                versions = [one for one in versions if not _is_answered(one, new)]
                 continue
             new = _with_what_stayed(new, versions, closing.beside)
             new = _with_origin(new, versions)
@@ -272,6 +274,13 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
     if new.verified and old.template == new.template:
         return not is_of_another
     return old.is_same_as(new) and not is_of_another
+
+
+def _is_answered(old: JudgedVersion, new: JudgedVersion) -> bool:
+    """Tell whether a version that was complete by now had been left for another one's failure."""
+    was_left = old.why is not None and old.why.reason is Reason.SIBLING_FAILED
+    is_complete = new.why is not None and new.why.reason is Reason.COMPLETE
+    return was_left and is_complete and old.is_same_as(new)
 
 
 def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:

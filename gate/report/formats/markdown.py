@@ -24,7 +24,7 @@ from gate.report.words.facts import (
     stands,
     surroundings,
 )
-from gate.report.words.grade import Grade, grade, result_grade
+from gate.report.words.grade import Grade, ending_word, grade, result_grade
 from gate.report.words.headline import exit_words
 from gate.report.words.object_names import object_name
 
@@ -63,7 +63,7 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _steps("What to do now", next_steps(result))
     yield from _warnings(result)
     for deployment in result["deployments"]:
-        yield from _deployment(deployment)
+        yield from _deployment(result, deployment)
     yield from _checks(result["checks"])
     yield from _changes(result)
     yield from _not_taken_back(result)
@@ -100,10 +100,10 @@ def _warnings(result: Result) -> Iterator[str]:
         yield _listed("Warnings", [f"- {_code(warning)}" for warning in result["warnings"]])
 
 
-def _deployment(deployment: DeploymentResult) -> Iterator[str]:
+def _deployment(result: Result, deployment: DeploymentResult) -> Iterator[str]:
     sign = _SIGNS[grade(deployment["outcome"])]
     lines = [
-        f"- ended {_plain(deployment['outcome'])}: {_code(deployment['reason'])}",
+        f"- ended {_plain(ending_word(result, deployment))}: {_code(deployment['reason'])}",
         f"- runs now: {_plain(runs_now(deployment))}",
     ]
     for label, version in (("new", deployment["new"]), ("before", deployment["baseline"])):

@@ -25,6 +25,7 @@ from gate.report.schema.result import (
 from gate.report.style.style import Style, Symbol, Tone, columns, padded
 from gate.report.words.advice import next_steps, worst_deployment
 from gate.report.words.fault import verb_of
+from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline, is_changed_by_others, version_words
 from gate.report.words.moment import moment
@@ -155,8 +156,8 @@ def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple
         words = deletion_words(deployment)
     elif deployment["running"] == "other":
         words = _other(result, deployment)
-    name = style.shown(deployment_name(result, deployment))
-    return (deployment["outcome"], name, deployment["reason"], f"runs {style.shown(words)}")
+    ended, name = ending_word(result, deployment), deployment_name(result, deployment)
+    return (ended, style.shown(name), deployment["reason"], f"runs {style.shown(words)}")
 
 
 _RUNNING: Final[Mapping[Running, str]] = {

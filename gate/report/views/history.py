@@ -33,8 +33,17 @@ class Verdict(enum.StrEnum):
     VERIFIED = "verified"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
+    COMPLETE = "complete"
+    """It held the whole predicate, in a run that did not verify all that it wrote."""
     NOT_JUDGED = "not judged"
     """Its attempt ended for a reason that says nothing of it."""
+
+
+_WITHOUT_A_FAULT: Final = {
+    Reason.INTERRUPTED: Verdict.INTERRUPTED,
+    Reason.COMPLETE: Verdict.COMPLETE,
+    Reason.NO_CHANGE: Verdict.COMPLETE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +101,7 @@ class Revision:
             return Verdict.VERIFIED
         if self.judged.failed:
             return Verdict.FAILED
-        is_interrupted = self.judged.why.reason is Reason.INTERRUPTED
-        return Verdict.INTERRUPTED if is_interrupted else Verdict.NOT_JUDGED
+        return _WITHOUT_A_FAULT.get(self.judged.why.reason, Verdict.NOT_JUDGED)
 
     @property
     def origin(self) -> Origin:
@@ -138,7 +146,7 @@ def _verdict(revision: Revision, now: datetime) -> str:
         return ""
     since = age(judged.judged_at, now)
     said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
-    if judged.why is None or verdict is Verdict.INTERRUPTED:
+    if judged.why is None or verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
         return said
     return f"{said}: {judged.why.reason}"
 

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Final
 
-from gate.core.model.outcome import Outcome
-from gate.report.schema.result import CheckResult, Result
+from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome
+from gate.report.schema.result import CheckResult, DeploymentResult, Result
 
 
 class Grade(enum.StrEnum):
@@ -42,6 +42,18 @@ GRADES: Final[Mapping[Outcome, Grade]] = {
 def grade(outcome: str) -> Grade:
     """Return the grade of an outcome, as it stands in a document."""
     return GRADES[Outcome(outcome)]
+
+
+def ending_word(result: Result, deployment: DeploymentResult) -> str:
+    """Return how a Deployment ended, as the history of its lock says it.
+
+    One that was complete beside a failure is remembered as that, and not as verified.
+    """
+    ends = {result["outcome"]}
+    if result["outcome"] == Outcome.OBSERVED:
+        ends = {one["outcome"] for one in result["deployments"]}
+    is_beside_failure = deployment["outcome"] == Outcome.VERIFIED and not ends <= WITHOUT_A_FAILURE
+    return "complete" if is_beside_failure else deployment["outcome"]
 
 
 def result_grade(result: Result) -> Grade:

@@ -74,8 +74,8 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
         if all(recovery_of(session, ref, world.processes) for ref in refs):
             console.record_stays()
         keeper = locked(session, settings, console, world, locks)
-        lease = keeper.lane(session.inbox) if keeper is not None else None
-        return partial(run, verifying.verify(session, settings, refs, console, lease), console)
+        lock_lane = keeper.lane(session.inbox) if keeper is not None else None
+        return partial(run, verifying.verify(session, settings, refs, console, lock_lane), console)
 
     return concluded(world, "verify", settings, prepare)
 

@@ -123,7 +123,7 @@ def prepare_attempt(
             note = "an earlier run paused it (--on-failure pause); this apply resumes it"
             console.note("resume", f"{item.ref}: {note}")
     memory_warnings.warn_of_failures(items, trials, memory, console.warn)
-    if claim.lease is not None:
+    if claim.lock_lane is not None:
         memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
     if settings.keep_verified_secrets:
         memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
@@ -134,7 +134,7 @@ def prepare_attempt(
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(str(finding))
     try_checks(session, settings, plan.targets, console)
-    return Ready(session, plan, watching, claim.lease)
+    return Ready(session, plan, watching, claim.lock_lane)
 
 
 def _is_paused(live: LiveObject) -> bool:

@@ -214,7 +214,7 @@ def _followed(
     allowed = settings.allow_irreversible
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
     return_target.describe(plan, console.note, console.caution)
-    return Ready(session, plan, watching, claim.lease)
+    return Ready(session, plan, watching, claim.lock_lane)
 
 
 def _members(

@@ -119,11 +119,11 @@ def undo(
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     plan = with_way_back(session, plan, allowed=settings.allow_irreversible, warn=console.warn)
     return_target.describe(plan, console.note, console.caution)
-    if claim.lease is not None:
+    if claim.lock_lane is not None:
         memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
         if settings.keep_verified_secrets:
             memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
-    return Ready(session, plan, watching, claim.lease)
+    return Ready(session, plan, watching, claim.lock_lane)
 
 
 def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import remembered, wished_permissions
-from gate.app.locks.tasks import Lease
+from gate.app.locks.tasks import LockLane
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_trial import try_checks
 from gate.app.preflight.return_target import read_beside
@@ -66,7 +66,7 @@ def verify(
     settings: Settings,
     refs: tuple[Ref, ...],
     console: Console,
-    lease: Lease | None = None,
+    lock_lane: LockLane | None = None,
 ) -> Ready:
     """Prepare to follow Deployments as they are to their verdict."""
     lives = [read_object(session, ref) for ref in refs]
@@ -78,7 +78,7 @@ def verify(
     beside = read_beside(session, histories.values(), refs)
     digests = {**digests_of(beside), **{live.ref: applied_digest(live) for live in lives}}
     targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)
-    nothing = "nothing" if lease is None else "nothing but the lock"
+    nothing = "nothing" if lock_lane is None else "nothing but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: {nothing} is written")
     for target in targets:
         for event, line in standing(target.ref, target.snapshot):
@@ -99,7 +99,7 @@ def verify(
         target_set=TargetSet(undo_lacks=lacks),
     )
     try_checks(session, settings, targets, console, is_under_way=True)
-    return Ready(session, plan, watching, lease)
+    return Ready(session, plan, watching, lock_lane)
 
 
 def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gate.app.execution.unfinished import unfinished
 from gate.app.locks.held_locks import LookAtLocks
-from gate.app.locks.tasks import Lease
+from gate.app.locks.tasks import LockLane
 from gate.app.runtime.check_sources import Measured, performer
 from gate.app.runtime.console import Console
 from gate.app.runtime.controller_manager import ControllerManagerWatch
@@ -47,14 +47,14 @@ LAST_LOOK_SECONDS = 2.0
 class Ready:
     """An attempt that nothing has refused.
 
-    `watching`, which has begun, is on the Deployments that it follows, `lease` has its locks; each
-    is None where there are none.
+    `watching`, which has begun, is on the Deployments that it follows, `lock_lane` has its locks;
+    each is None where there are none.
     """
 
     session: Session
     plan: Plan
     watching: Watching | None = None
-    lease: Lease | None = None
+    lock_lane: LockLane | None = None
 
     @property
     def selectors(self) -> Mapping[Ref, Mapping[str, Any]]:
@@ -88,8 +88,8 @@ def run(
     )
 
     def dispatch(effect: Asking) -> None:
-        if ready.lease is not None and isinstance(effect, SaveRecord | Release):
-            ready.lease(effect)
+        if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
+            ready.lock_lane(effect)
         else:
             lanes.dispatch(effect)
         if isinstance(effect, Release) and ready.watching is not None:
@@ -98,9 +98,9 @@ def run(
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
     heard = (watch.moved,) if moved is None else (watch.moved, moved)
-    console.is_locked = ready.lease is not None
-    listener = _Steps(console, heard)
-    engine = Engine(clock, inbox, dispatch, listener, partial(_look_at_locks, clock, ready.lease))
+    console.is_locked = ready.lock_lane is not None
+    listener, look = _Steps(console, heard), partial(_look_at_locks, clock, ready.lock_lane)
+    engine = Engine(clock, inbox, dispatch, listener, look)
     with suppress(RuntimeError):  # no thread can be made: they only save time
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
@@ -144,15 +144,15 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
 
 
 def _unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
-    is_locked = ready.lease is not None
+    is_locked = ready.lock_lane is not None
     return unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
 
 
-def _look_at_locks(clock: Clock, lease: Lease | None) -> None:
+def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
     """Have the locks looked at, if there are any, and wait for that."""
-    if lease is not None:
+    if lock_lane is not None:
         done = threading.Event()
-        lease(LookAtLocks(done))
+        lock_lane(LookAtLocks(done))
         clock.wait(LOOK_SECONDS, done)
 
 

@@ -26,8 +26,8 @@ Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
 """Keeps bodies for a history that was and one that is to be, and returns what the latter knows."""
 
 
-class Histories:
-    """Histories after an attempt; each fault is a warning, since the verdict stands."""
+class ClosingTexts:
+    """The histories after an attempt, as texts; each fault is a warning: the verdict stands."""
 
     def __init__(self, clock: Clock, holder: Holder, closed: Closed, mask: Mask) -> None:
         """Take how the attempt ended; `mask` takes secrets out of what is written for people."""

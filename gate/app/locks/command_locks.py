@@ -9,7 +9,7 @@ from typing import Final
 from gate.app.locks.acquisition import LockTaking, take_within
 from gate.app.locks.held_locks import history_of
 from gate.app.locks.keeper import Keeper
-from gate.app.locks.memory import Histories, secret_permissions
+from gate.app.locks.memory import MemorySnapshot, secret_permissions
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.app.runtime.console import Console
@@ -194,7 +194,7 @@ def _unsaid(_: str) -> None:
 
 def looked(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
-) -> Histories:
+) -> MemorySnapshot:
     """Look at the locks of Deployments without taking them; say who holds one."""
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
@@ -208,4 +208,4 @@ def looked(
         if held is not None and not held.is_free:
             console.note("lock", f"{lock} is locked by {held.holder}")
         histories[ref] = history_of(held, console.warn)
-    return Histories(histories, _verified_bodies(session, client, settings, console))
+    return MemorySnapshot(histories, _verified_bodies(session, client, settings, console))

@@ -14,10 +14,10 @@ from queue import SimpleQueue
 from typing import Final
 
 from gate.app.locks.acquisition import LEAVE_SECONDS
-from gate.app.locks.closing_texts import Histories, masked
+from gate.app.locks.closing_texts import ClosingTexts, masked
 from gate.app.locks.held_locks import HeldLocks, LookAtLocks, Lost
 from gate.app.locks.secret_backup import SecretsBeside
-from gate.app.locks.tasks import Asked, Effect, Leave, Task, TaskQueue
+from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.clock import Clock
 from gate.core.model.body import Body
@@ -124,9 +124,7 @@ class Keeper:
 
     # -- what the attempt asks ---------------------------------------------------------------------
 
-    def lane(
-        self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False
-    ) -> Callable[[Effect | LookAtLocks], None]:
+    def lane(self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False) -> LockLane:
         """Return what takes the effects of an attempt, and answers them into its inbox.
 
         Its record stands in the first lock unless told; with `stays` the locks are held on after
@@ -307,9 +305,9 @@ class Keeper:
         The record goes last, with its own lock: a gate that is killed in between is finished by
         who finds it, and no Deployment is without its history.
         """
-        histories = Histories(self._clock, self._holder, closed, self.mask)
+        texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
         others = [lock for lock in self._held.locks if lock != task.record_in]
-        end = functools.partial(self._end_of, task, closed, histories)
+        end = functools.partial(self._end_of, task, closed, texts)
         each(self._clock, end, others)
         if task.record_in in self._held.locks:
             end(task.record_in)
@@ -317,14 +315,14 @@ class Keeper:
             self._warn(f"the lock of {lock} was taken by {holder} while this run held it")
         self._left = not task.stays
 
-    def _end_of(self, task: Task, closed: Closed, histories: Histories, lock: Lock) -> None:
+    def _end_of(self, task: Task, closed: Closed, texts: ClosingTexts, lock: Lock) -> None:
         """Write down what one lock is to remember, and give it back; one that is lost is theirs."""
         if lock in self._held.lost:
             return
         annotations: dict[str, str | None] = {}
         before = functools.partial(self._held.history, lock, self._warn)
         keep = functools.partial(self._verified.keep, self._held.get(lock))
-        if (text := histories.text(lock, before, keep, self._warn)) is not None:
+        if (text := texts.text(lock, before, keep, self._warn)) is not None:
             annotations[HISTORY] = text
         if lock == task.record_in and lock in self._recorded and not closed.left_open:
             annotations[RECORD] = None

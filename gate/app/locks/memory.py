@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gate.app.locks.tasks import Lease
+from gate.app.locks.tasks import LockLane
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.core.model.body import Body
 from gate.core.model.lock import lock_of
@@ -27,7 +27,7 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Histories:
+class MemorySnapshot:
     """A memory that was read; of a run without locks it is empty."""
 
     found: Mapping[Ref, History] = field(default_factory=dict)
@@ -47,8 +47,8 @@ class Histories:
 class Claim:
     """What a run has of its locks: what they remember, and their lane (None: there are none)."""
 
-    memory: Memory = field(default_factory=Histories)
-    lease: Lease | None = None
+    memory: Memory = field(default_factory=MemorySnapshot)
+    lock_lane: LockLane | None = None
 
 
 def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:

@@ -13,7 +13,7 @@ from gate.core.model.lock import Lock
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.engine import Inbox
 
-Lease = Callable[[SaveRecord | Release | LookAtLocks], None]
+LockLane = Callable[[SaveRecord | Release | LookAtLocks], None]
 """Takes what is asked of the locks; the answer comes through the inbox."""
 
 Effect = SaveRecord | Release

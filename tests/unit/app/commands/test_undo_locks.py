@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate.app.commands.undo import locks_of_sets
-from gate.app.locks.memory import Histories
+from gate.app.locks.memory import MemorySnapshot
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import locks_of
 from gate.core.model.objects import Ref, deployment_ref
@@ -20,5 +20,5 @@ CUSTOM = Ref("example.com/v1", "Deployment", "shop", "post")
 def test_an_undo_locks_the_deployments_that_an_apply_of_the_set_locks() -> None:
     """A custom kind that is called Deployment too has no lock."""
     members = FrozenMap({WEB: "w", API: "a", CUSTOM: "c"})
-    memory = Histories({WEB: History((JudgedVersion("t", (), members),))})
+    memory = MemorySnapshot({WEB: History((JudgedVersion("t", (), members),))})
     assert set(locks_of_sets("web", memory, "shop")) == set(locks_of(members, "shop"))

@@ -141,6 +141,10 @@ def _record(record: Record) -> dict[str, Any]:
                 [ref(one), [ref(each) for each in refs]]
                 for one, refs in record.target_set.undo_lacks.items()
             ],
+            "undo_conflicts": [
+                [ref(one), list(managers)]
+                for one, managers in record.target_set.undo_conflicts.items()
+            ],
             "applied_again": [ref(one) for one in record.target_set.applied_again],
         },
     }
@@ -175,6 +179,10 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
     )
     beside = ((ref_of(one), str(digest)) for one, digest in value.get("beside", ()))
     lacks = ((ref_of(one), tuple(map(ref_of, refs))) for one, refs in value.get("undo_lacks", ()))
+    conflicts = (
+        (ref_of(one), tuple(map(clean_line, managers)))
+        for one, managers in value.get("undo_conflicts", ())
+    )
     return TargetSet(
         FrozenMap(bodies),
         missing,
@@ -182,6 +190,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         beside=FrozenMap(beside),
         undo_lacks=FrozenMap(lacks),
+        undo_conflicts=FrozenMap(conflicts),
         applied_again=tuple(map(ref_of, value.get("applied_again", ()))),
     )
 

@@ -15,6 +15,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
+from tests.scenarios.test_undo_advice import advised
 
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
 
@@ -69,6 +70,18 @@ def test_history_marks_no_undo_that_a_conflict_refuses(scene: Scene, *, is_pause
     assert f"--take-over {manager}" in refused.stderr
     assert "manifest" not in refused.stderr
     assert_verified(scene.gate("undo", "web", "--take-over", manager, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B866", "B766")
+def test_verify_advises_the_undo_that_takes_over(scene: Scene) -> None:
+    """Somebody set an image that crashes: the advised command is not refused for it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    scene.change(web(7, behaviour=CRASH))
+    _, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
+    assert words == ["undo", "web", *words[2:]]
+    assert "--take-over" in words
+    assert_verified(scene.gate(*words, *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")
 
 

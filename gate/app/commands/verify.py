@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,13 +11,15 @@ from gate.app.locks.command_locks import remembered, wished_permissions
 from gate.app.locks.tasks import LockLane
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_trial import try_checks
-from gate.app.preflight.return_target import read_beside
+from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Deployment, Ref, deployment_ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
@@ -27,7 +29,8 @@ from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import standing
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
-from gate.core.versions.undo_choice import version_before
+from gate.core.versions.undo_choice import choose_version, version_before
+from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
@@ -83,12 +86,6 @@ def verify(
     for target in targets:
         for event, line in standing(target.ref, target.snapshot):
             console.note(event, line)
-    objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
-    lacks = lacking_after(Candidates(targets, objects, histories, beside=beside), digests, {})
-    for ref in {ref for refs in lacks.values() for ref in refs}:
-        fact = beside.get(ref)
-        if isinstance(fact, Known) and is_locked(fact.value):
-            console.warn(f"{ref} is immutable by now: to write it anew it has to be deleted first")
     plan = Plan(
         "verify",
         targets,
@@ -96,7 +93,7 @@ def verify(
         (),
         policy(settings),
         may_retreat=False,
-        target_set=TargetSet(undo_lacks=lacks),
+        target_set=_target_set(lives, targets, histories, beside, console),
     )
     try_checks(session, settings, targets, console, is_under_way=True)
     return Ready(session, plan, watching, lock_lane)
@@ -105,6 +102,33 @@ def verify(
 def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
     """Return what is followed, with what a person would return to: `verify` itself never does."""
     return replace(target, baseline=version_before(target, history, digests))
+
+
+def _target_set(
+    lives: Sequence[LiveObject],
+    targets: tuple[Target, ...],
+    histories: Mapping[Ref, History],
+    beside: Facts,
+    console: Console,
+) -> TargetSet:
+    """Return what an undo of each Deployment would lack or conflict with; warn of what is locked.
+
+    The objects that are live are in the order of the targets.
+    """
+    objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
+    candidates = Candidates(targets, objects, histories, beside=beside)
+    digests = candidates.standing()
+    lacks = lacking_after(candidates, digests, {})
+    for ref in sorted({ref for refs in lacks.values() for ref in refs}):
+        fact = beside.get(ref)
+        if isinstance(fact, Known) and is_locked(fact.value):
+            console.warn(f"{ref} is immutable by now: to write it anew it has to be deleted first")
+    conflicts: dict[Ref, tuple[str, ...]] = {}
+    for live, target in zip(lives, targets, strict=True):
+        choice = choose_version(target.snapshot, histories[live.ref], digests)
+        if managers := conflicting_managers(live, choice, histories[live.ref]):
+            conflicts[live.ref] = managers
+    return TargetSet(undo_lacks=lacks, undo_conflicts=FrozenMap(conflicts))
 
 
 def require_selector(selector: str | None) -> None:

@@ -24,8 +24,10 @@ class TargetSet:
     `beside` identifies, as `applied_digest` does, what stood beside the attempt of the objects that
     earlier ones had written and it did not: a version that it verifies was verified beside them.
     `undo_lacks` are the objects that an `undo` of each Deployment, to what served before the
-    attempt, could not restore (`gate.core.versions.undo_set`). `applied_again` are the Deployments
-    whose last verified version is what is about to be applied: they return to the one before that.
+    attempt, could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the managers of
+    fields for which one is refused, as far as `verify` knows them. `applied_again` are the
+    Deployments whose last verified version is what is about to be applied: they return to the one
+    before that.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -36,3 +38,4 @@ class TargetSet:
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
     undo_lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
     applied_again: tuple[Ref, ...] = ()
+    undo_conflicts: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)

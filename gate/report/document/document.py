@@ -134,6 +134,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo_lacks.get(ref, ()))),
+        "undo_conflicts": list(attempt.plan.target_set.undo_conflicts.get(ref, ())),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
     }

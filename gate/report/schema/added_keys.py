@@ -19,7 +19,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "check_flags": None,
         "history": {"pods": [], "checks": []},
     },
-    ("deployments",): {"deletion": None, "undo_lacks": [], "trees": []},
+    ("deployments",): {"deletion": None, "undo_lacks": [], "undo_conflicts": [], "trees": []},
     ("deployments", "baseline"): {"was_revision": None},
     ("deployments", "new"): {"was_revision": None},
     ("deployments", "evidence"): {"previous": False},

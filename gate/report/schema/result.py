@@ -166,6 +166,10 @@ class DeploymentResult(TypedDict):
             " stands."
         ),
     ]
+    undo_conflicts: Annotated[
+        list[str],
+        Meta(description="Managers whose fields `undo` has to `--take-over`; of `verify`."),
+    ]
     evidence: list[EvidenceResult]
     trees: list[TreeResult]
 

@@ -29,13 +29,14 @@ def undo_advice(
     is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
     is_numbered = baseline["revision"] is not None and not is_itself
     number = ("--to-revision", str(baseline["revision"])) if is_numbered else ()
-    lacks = worst["undo_lacks"]
+    lacks, managers = worst["undo_lacks"], worst["undo_conflicts"]
+    flags = (*number, *(word for one in managers for word in ("--take-over", one)))
     if not lacks:
-        yield text, ("undo", *number)
+        yield text, ("undo", *flags)
         return
     names = ", ".join(lacks)
     kept = "; bodies of Secrets are kept with --keep-verified-secrets" if "secret/" in names else ""
     apply = f"apply its manifest: undo cannot restore {names}{kept}"
     yield f"to return to what served before, {apply}", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"
-    yield alone, ("undo", "--deployment-only", *number)
+    yield alone, ("undo", "--deployment-only", *flags)

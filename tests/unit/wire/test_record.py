@@ -199,6 +199,7 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         unverified=(one,),
         beside=FrozenMap({other: "digest"}),
         undo_lacks=FrozenMap({one: (other,)}),
+        undo_conflicts=FrozenMap({one: (CleanText("kubectl-set"),)}),
         applied_again=(one,),
     )
     empty = [field.name for field in fields(TargetSet) if not getattr(whole, field.name)]

@@ -46,7 +46,7 @@ KEYS = [
 ]  # fmt: skip
 DEPLOYMENT_KEYS = [
     "namespace", "name", "uid", "outcome", "reason", "causes", "baseline", "new", "changed",
-    "running", "deletion", "undo_lacks", "evidence", "trees",
+    "running", "deletion", "undo_lacks", "undo_conflicts", "evidence", "trees",
 ]  # fmt: skip
 
 

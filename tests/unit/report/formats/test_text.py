@@ -139,6 +139,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         "deletion": None,
         "evidence": [piece] * 10,
         "undo_lacks": [],
+        "undo_conflicts": [],
         "trees": [],
     }
 

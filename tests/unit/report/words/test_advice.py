@@ -63,6 +63,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         "deletion": None,
         "evidence": [],
         "undo_lacks": [],
+        "undo_conflicts": [],
         "trees": [],
     }
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from tests.bed.expectations import (
+    assert_ended,
     assert_refused,
     assert_rolled_back,
     assert_runs,
     assert_verified,
 )
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, secret, settings, web
 from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
 from tests.scenarios.test_undo_advice import advised
 
@@ -49,6 +50,22 @@ def test_history_marks_the_verified_version_beside_one_that_was_kept(scene: Scen
     assert "<- a failure or undo would return here" in shown
     assert [row["revision"] for row in rows_of(scene) if row["returned_to"]] == [1]
     assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B865", "B701")
+def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
+    """The Secret of then is not kept: the next failure ends as it is foretold."""
+    assert_verified(scene.apply(secret("b25l"), web()))
+    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
+    assert kept.exit_code == 6, str(kept)
+    (marked,) = [row for row in rows_of(scene) if row["returned_to"]]
+    assert (marked["revision"], marked["return_lacks"]) == (1, ["secret/keys"])
+    shown = scene.gate("history", "web").stdout
+    assert "<- a failure would return here, without secret/keys <- undo --deployment-only" in shown
+    failed = scene.apply(secret("dHdv"), web(3, behaviour=CRASH))
+    assert_ended(failed, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert "secret/keys could not be returned after a failure" in failed.stderr
     assert_runs(scene.objects, "shop/web:1")
 
 

@@ -116,10 +116,11 @@ def test_without_a_lock_no_undo_of_the_configuration_is_advised(
 
 @pytest.mark.contract("B869")
 def test_without_a_lock_an_undo_of_the_deployment_is_advised_and_works(scene: Scene) -> None:
-    """Nothing beside it was changed, or what is new beside it is left."""
-    assert_verified(scene.apply(web(), flags=["--no-lock"]))
-    kept = ("--no-lock", *KEEP)
-    _, words = advised(scene, scene.apply(settings(), web(2, behaviour=CRASH), flags=kept))
+    """Nothing beside it was changed; what is new beside it is left."""
+    assert_verified(scene.apply(settings("one"), web(), flags=["--no-lock"]))
+    new = secret("b25l")
+    bad = scene.apply(settings("one"), new, web(2, behaviour=CRASH), flags=("--no-lock", *KEEP))
+    _, words = advised(scene, bad)
     assert "--deployment-only" not in words
     assert_verified(scene.gate(*words, *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")

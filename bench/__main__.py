@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import judge, sandbox
+from bench import judge, many, sandbox
 from bench.checks import Checks
 from bench.lag import Lag
 from bench.load import Load, Start
 from tests.cluster import access
 from tests.cluster.cluster import own_cluster
 
-WITHOUT_CLUSTER = {"judge": judge.measure, "sandbox": sandbox.measure}
+WITHOUT_CLUSTER = {"judge": judge.measure, "sandbox": sandbox.measure, "many": many.measure}
 NAMES = (*WITHOUT_CLUSTER, "start", "lag", "load", "checks")
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from gate.app.runtime.session import Session
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.owners import Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Message
 from gate.errors import RefusedError
@@ -42,6 +43,7 @@ class Watching:
         self.selectors = FrozenMap(selectors)
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
         self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
+        self._owners = Owners()
         self._listed: set[tuple[Ref, Kind]] = set()
         self._why_not = ""
 
@@ -51,7 +53,11 @@ class Watching:
         self._session.at_end(self._leave)
 
     def settle(self, seconds: float) -> None:
-        """Wait until everything is listed once; RefusedError where that takes too long."""
+        """Wait until everything is listed once; RefusedError where that takes too long.
+
+        What comes before is taken in with owners first: then each object is one Deployment's.
+        """
+        heard: list[Message] = []
         ends_at = self._session.clock.now() + seconds
         while not self._settled():
             left = ends_at - self._session.clock.now()
@@ -63,7 +69,10 @@ class Watching:
                     reason=Reason.UNREACHABLE,
                     hint="--connect-timeout sets how long it is tried",
                 )
-            self._hear(event)
+            self._note(event)
+            heard.append(event)
+        for event in sorted(heard, key=_rank):
+            self._take_in(event)
 
     def target(self, ref: Ref) -> Target:
         """Return what is known of a Deployment now, and what serves."""
@@ -100,6 +109,11 @@ class Watching:
         return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
 
     def _hear(self, event: Message) -> None:
+        self._note(event)
+        self._take_in(event)
+
+    def _note(self, event: Message) -> None:
+        """Note what was listed, and why nothing is; RefusedError where asking is not allowed."""
         match event:
             case Listed(_, kind, about, _):
                 self._listed.add((about, kind))
@@ -109,6 +123,30 @@ class Watching:
                 self._why_not = why
             case _:
                 pass
-        if isinstance(event, Observed | Vanished | Listed):
-            folded = ((ref, snapshot.fold(event)) for ref, snapshot in self._snapshots.items())
-            self._snapshots = FrozenMap(folded)
+
+    def _take_in(self, event: Message) -> None:
+        if not isinstance(event, Observed | Vanished | Listed):
+            return
+        refs, self._owners = self._owners.concerned(event), self._owners.after(event)
+        for ref in self._snapshots if refs is None else refs & self._snapshots.keys():
+            snapshot = self._snapshots[ref].fold(self._owners.narrowed(event, ref))
+            self._snapshots = self._snapshots.put(ref, snapshot)
+
+
+def _rank(event: Message) -> int:
+    """Return where an observation's kind stands: a Deployment before what it owns."""
+    match event:
+        case (
+            Observed(_, Deployment())
+            | Vanished(kind=Kind.DEPLOYMENT)
+            | Listed(kind=Kind.DEPLOYMENT)
+        ):
+            return 0
+        case Observed(_, ReplicaSet()) | Vanished(kind=Kind.REPLICA_SET):
+            return 1
+        case Listed(kind=Kind.REPLICA_SET):
+            return 1
+        case Observed(_, Pod()) | Vanished(kind=Kind.POD) | Listed(kind=Kind.POD):
+            return 2
+        case _:
+            return 3

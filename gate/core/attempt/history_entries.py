@@ -40,9 +40,13 @@ def closed_of(attempt: Attempt) -> Closed:
         for ref in attempt.result.endings
         if ref in attempt.ledger.written or ref in attempt.ledger.restored
     )
+    objects = _objects_at_the_end(attempt)
+    remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
     return Closed(
         left_open=is_left_open(attempt),
-        deployments=tuple(_closing(attempt, ref, attempt.result.endings[ref]) for ref in written),
+        deployments=tuple(
+            _closing(attempt, ref, attempt.result.endings[ref], remembered) for ref in written
+        ),
     )
 
 
@@ -56,18 +60,22 @@ def is_left_open(attempt: Attempt) -> bool:
     )
 
 
-def _closing(attempt: Attempt, ref: Ref, ending: Ending) -> Closing:
+_Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
+"""What `_bodies` and `_confidential` yield of all objects; each verified version has them."""
+
+
+def _closing(attempt: Attempt, ref: Ref, ending: Ending, remembered: _Remembered) -> Closing:
     unverified, verified = _unverified(attempt, ref, ending), _verified(attempt, ref, ending)
-    objects = _objects_at_the_end(attempt) if verified is not None else {}
+    bodies, confidential = remembered if verified is not None else (FrozenMap(), FrozenMap())
     judged = tuple(one for one in (unverified, verified) if one is not None)
     return Closing(
         ref,
         versions=judged or tuple(_unjudged(attempt, ref, ending)),
-        bodies=FrozenMap(_bodies(objects)),
+        bodies=bodies,
         paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(attempt, ref) if ref not in attempt.ledger.restored else None,
-        confidential=FrozenMap(_confidential(objects)),
+        confidential=confidential,
         uid=_uid(attempt, ref),
         beside=attempt.plan.target_set.beside,
         left=_left(attempt, ref, ending),

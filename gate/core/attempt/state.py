@@ -27,7 +27,9 @@ from gate.core.protocol.effects import Announce, Asking, Effect, Write
 from gate.core.protocol.events import Evidence
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
+from gate.core.rollout.owners import Owners
 from gate.core.rollout.policy import Policy
+from gate.core.rollout.ruling import Ruling
 from gate.core.rollout.snapshot import Snapshot
 
 RETRY_SECONDS = 1.0
@@ -147,11 +149,15 @@ class Deployments:
     """What is known of the Deployments, and how those that are followed fare.
 
     `rollouts` are of this leg, `followed_before` those of the way out once it has turned back.
+    `rulings` spare the judge what he said already: they follow from the rollouts, so they are no
+    part of the value.
     """
 
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
+    owners: Owners = field(default_factory=Owners)
+    rulings: FrozenMap[Ref, Ruling] = field(default_factory=FrozenMap, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,10 @@ class Ref:
     namespace: str
     name: str
 
+    def __hash__(self) -> int:
+        """Hash by name, which a string remembers: refs are looked up more often than all else."""
+        return hash(self.name)
+
     def __str__(self) -> str:
         """Return what people call it, as in `deployment/web`."""
         return f"{self.kind.lower()}/{self.name}"

@@ -7,9 +7,11 @@ __all__ = [
     "completion",
     "judge",
     "observations",
+    "owners",
     "pod_history",
     "policy",
     "progress",
+    "ruling",
     "snapshot",
     "verdict",
 ]

@@ -6,8 +6,9 @@ can be told from defaults and from what others set, without a copy of any manife
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from gate.core.model.body import NOTHING, Body
 from gate.core.model.confidential_bodies import body_digest
@@ -19,6 +20,9 @@ from gate.core.ssa.field_set import extract
 from gate.core.ssa.last_applied import without_last_applied
 from gate.core.ssa.managed_fields import owned_fields
 
+MOST_KEPT: Final = 2048
+"""Of the bodies worked out last: the history of each Deployment names every object of its set."""
+
 
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
     """Return the body whose apply sets what `manager` owns of an object, None for nothing.
@@ -26,11 +30,17 @@ def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
     `spec.replicas` is left out: how many pods there are is no part of a version. So is kubectl's
     annotation of what it applied last, which holds the whole manifest once more.
     """
-    owned = owned_fields(live.managed.thaw()["managedFields"], manager)
+    return extract_applied(live.ref, live.body, live.managed, manager)
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def extract_applied(ref: Ref, body: Body, managed: Body, manager: str) -> Body | None:
+    """Work out `applied_body` of an object by what it is made of."""
+    owned = owned_fields(managed.thaw()["managedFields"], manager)
     if not owned:
         return None
-    applied = without_last_applied(extract(live.body.thaw(), owned))
-    return Body.of(named_body(live.ref, _without_replicas(applied)))
+    applied = without_last_applied(extract(body.thaw(), owned))
+    return Body.of(named_body(ref, _without_replicas(applied)))
 
 
 def applied_digest(live: LiveObject | None) -> str:

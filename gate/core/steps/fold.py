@@ -6,6 +6,7 @@ Nothing here moves the attempt on: it only makes true what the event said.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -37,6 +38,7 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Listed, Observed, Vanished
+from gate.core.rollout.owners import Observation, Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.answers import answered
 
@@ -143,30 +145,41 @@ def _without_facts(attempt: Attempt) -> Attempt:
 
 
 def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
-    """Let every Deployment take from an observation what is about it."""
-    rollouts = {
-        ref: rollout.observe(event) for ref, rollout in attempt.deployments.rollouts.items()
-    }
-    snapshots = {
-        ref: snapshot.fold(event) for ref, snapshot in attempt.deployments.snapshots.items()
-    }
+    """Let the Deployments that an observation is about take in what it tells of them."""
+    known = attempt.deployments
+    owners = known.owners.after(event)
+    refs = known.owners.concerned(event)
+    deployments = replace(
+        known,
+        owners=owners,
+        rollouts=_folded(known.rollouts, refs, event, owners, Rollout.observe),
+        snapshots=_folded(known.snapshots, refs, event, owners, Snapshot.fold),
+    )
     return replace(
         attempt,
         now=max(attempt.now, event.at),
         interference=replace(
             attempt.interference, contact=attempt.interference.contact.heard(event.at)
         ),
-        deployments=replace(
-            attempt.deployments,
-            rollouts=_kept(attempt.deployments.rollouts, rollouts),
-            snapshots=_kept(attempt.deployments.snapshots, snapshots),
-        ),
+        deployments=deployments,
     )
 
 
-def _kept(before: FrozenMap[Ref, Folded], after: dict[Ref, Folded]) -> FrozenMap[Ref, Folded]:
-    changed = any(one is not before[ref] for ref, one in after.items())
-    return FrozenMap(after) if changed else before
+def _folded(
+    before: FrozenMap[Ref, Folded],
+    refs: frozenset[Ref] | None,
+    event: Observation,
+    owners: Owners,
+    fold_in: Callable[[Folded, Observation], Folded],
+) -> FrozenMap[Ref, Folded]:
+    """Return what is known after `event`, itself where nothing changed; None is all of it."""
+    changed = {}
+    for ref in before if refs is None else refs:
+        one = before.get(ref)
+        after = None if one is None else fold_in(one, owners.narrowed(event, ref))
+        if after is not None and after is not one:
+            changed[ref] = after
+    return FrozenMap({**before, **changed}) if changed else before
 
 
 def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:

@@ -15,6 +15,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Effect
 from gate.core.protocol.events import AttemptEvent
+from gate.core.rollout.owners import Owners
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.steps import triggers
 from gate.core.steps.entry import ask, enter, read_all
@@ -34,7 +35,8 @@ def begin(plan: Plan, at: float) -> Step:
         now=at,
         course=Course(started_at=at, leg_at=at),
         deployments=Deployments(
-            snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets)
+            snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets),
+            owners=Owners.of([target.snapshot for target in plan.targets]),
         ),
         ledger=Ledger(
             live=FrozenMap(
@@ -77,7 +79,8 @@ def _settled(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
     """Move on until no trigger is left, then ask for what the state still needs."""
     collected = list(effects)
     while True:
-        attempt, ruled = _with_departures(attempt, triggers.rulings(attempt), collected)
+        attempt, ruled = triggers.with_rulings(attempt)
+        attempt, ruled = _with_departures(attempt, ruled, collected)
         trigger = triggers.derive(attempt, ruled)
         if trigger is None:
             moved, asked = ask(attempt)

@@ -120,8 +120,12 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
             yield "superseded", f"{ref}: {departure.message}"
     yield from _writes(before, after)
     yield from _measured(before, after)
-    for ref, rollout in after.deployments.rollouts.items():
-        yield from _rollout_changes(ref, before.deployments.rollouts.get(ref), rollout)
+    was, now = before.deployments.rollouts, after.deployments.rollouts
+    if was is now:
+        return
+    for ref, rollout in now.items():
+        if was.get(ref) is not rollout:
+            yield from _rollout_changes(ref, was.get(ref), rollout)
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

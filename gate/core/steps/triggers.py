@@ -19,27 +19,41 @@ from gate.core.attempt.state import (
     Purpose,
 )
 from gate.core.attempt.transitions import State, Trigger
+from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import writes_back
 from gate.core.protocol.effects import Collect, Read, Release, SaveRecord, Write
 from gate.core.rollout.policy import OnInterrupt
+from gate.core.rollout.ruling import Ruling
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
 Rulings = Mapping[Ref, Verdict | None]
 """What the first rule says of each Deployment that is followed and still ours."""
 
 
-def rulings(attempt: Attempt) -> Rulings:
-    """Return what stands of all Deployments that nobody else has taken over."""
-    against = health_checks.against(attempt)
-    ruled = {
-        ref: judged(rollout.ruling(attempt.now), against.get(ref))
-        for ref, rollout in attempt.deployments.rollouts.items()
-        if ref not in attempt.interference.departures
-    }
-    return _without_patience(attempt, ruled) if attempt.plan.resumed is not None else ruled
+def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
+    """Return what stands of all Deployments that nobody else has taken over.
+
+    Only those are judged of which something was observed or a clock has run out; the attempt
+    keeps what was said of them.
+    """
+    known, now = attempt.deployments.rulings, attempt.now
+    departures, against = attempt.interference.departures, health_checks.against(attempt)
+    new: dict[Ref, Ruling] = {}
+    ruled: dict[Ref, Verdict | None] = {}
+    for ref, rollout in attempt.deployments.rollouts.items():
+        if ref in departures:
+            continue
+        ruling = known.get(ref)
+        if ruling is None or not ruling.stands(rollout, now):
+            new[ref] = ruling = Ruling.of(rollout, now)
+        ruled[ref] = judged(ruling.verdict, against.get(ref))
+    if new:
+        rulings = FrozenMap({**known, **new})
+        attempt = replace(attempt, deployments=replace(attempt.deployments, rulings=rulings))
+    return attempt, _without_patience(attempt, ruled) if attempt.plan.resumed else ruled
 
 
 def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
@@ -115,9 +129,15 @@ def _times(attempt: Attempt) -> Iterator[float]:
         yield attempt.bake_ends_at
         yield attempt.bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt)
-        yield from (
-            rollout.wake_at(attempt.now) for rollout in attempt.deployments.rollouts.values()
-        )
+        yield from _rollout_times(attempt)
+
+
+def _rollout_times(attempt: Attempt) -> Iterator[float]:
+    known, now = attempt.deployments.rulings, attempt.now
+    for ref, rollout in attempt.deployments.rollouts.items():
+        ruling = known.get(ref)
+        is_current = ruling is not None and ruling.is_current(rollout, now)
+        yield ruling.wakes_at if ruling is not None and is_current else rollout.wake_at(now)
 
 
 # -- from any state --------------------------------------------------------------------------------

@@ -1,0 +1,95 @@
+"""Whose the watched objects of a namespace are, so that each Deployment is told of its own alone.
+
+The watches of several Deployments are shared. A ReplicaSet names its Deployment and a pod its
+ReplicaSet by `metadata.ownerReferences` (the uid of the controller).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import ClusterEvent, Deployment, Ref, Watched
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.snapshot import Snapshot
+
+Observation = Observed | Vanished | Listed
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The Deployment of each Deployment, ReplicaSet and pod that was seen, by uid.
+
+    An object that is orphaned stays with the Deployment that it had: a deletion is told by it.
+    Where the owner was not seen yet, the object may be any Deployment's: watches of different
+    kinds tell nothing in a common order.
+    """
+
+    refs: FrozenMap[str, Ref] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def of(cls, snapshots: Collection[Snapshot]) -> Owners:
+        """Return the owners of all that is known already."""
+        lives = [snapshot.live for snapshot in snapshots if snapshot.live is not None]
+        replica_sets = [one for snapshot in snapshots for one in snapshot.replica_sets.values()]
+        pods = [track.pod for snapshot in snapshots for track in snapshot.pods.values()]
+        return cls().with_objects(lives).with_objects(replica_sets).with_objects(pods)
+
+    def after(self, event: Observation) -> Owners:
+        """Return the owners after `event`."""
+        match event:
+            case Observed(_, thing):
+                return self.with_objects((thing,))
+            case Listed(objects=things):
+                return self.with_objects(things)
+            case Vanished(kind=Kind.POD, uid=uid):
+                return replace(self, refs=self.refs.drop(uid)) if uid in self.refs else self
+            case _:
+                return self  # pods may outlive their ReplicaSet, and that its Deployment
+
+    def with_objects(self, things: Iterable[Watched]) -> Owners:
+        """Return the owners after objects of one kind were seen; Events own nothing."""
+        changed: dict[str, Ref] = {}
+        for thing in things:
+            if isinstance(thing, ClusterEvent):
+                continue
+            ref = thing.ref if isinstance(thing, Deployment) else self.refs.get(thing.owner_uid)
+            if ref is not None and self.refs.get(thing.uid) != ref:
+                changed[thing.uid] = ref
+        return replace(self, refs=FrozenMap({**self.refs, **changed})) if changed else self
+
+    def concerned(self, event: Observation) -> frozenset[Ref] | None:
+        """Return which Deployments `event` is about, None where it may be about any.
+
+        To be asked before the event is taken in: who had an object hears that another has it now.
+        """
+        match event:
+            case Observed(_, thing):
+                return self._of(thing)
+            case Listed(about=about):
+                return frozenset((about,))
+            case Vanished(uid=uid):
+                return frozenset((self.refs[uid],)) if uid in self.refs else None
+
+    def narrowed(self, event: Observation, ref: Ref) -> Observation:
+        """Return what `event` tells of one Deployment: of a list, all but what others own."""
+        if not isinstance(event, Listed):
+            return event
+        own = tuple(thing for thing in event.objects if self._may_be_of(thing, ref))
+        return event if len(own) == len(event.objects) else replace(event, objects=own)
+
+    def _may_be_of(self, thing: Watched, ref: Ref) -> bool:
+        concerned = self._of(thing)
+        return concerned is None or ref in concerned
+
+    def _of(self, thing: Watched) -> frozenset[Ref] | None:
+        if isinstance(thing, Deployment):
+            return frozenset((thing.ref,))
+        if isinstance(thing, ClusterEvent):
+            about = self.refs.get(thing.about_uid)
+            return None if about is None else frozenset((about,))
+        if thing.owner_uid and thing.owner_uid not in self.refs:
+            return None
+        found = (self.refs.get(uid) for uid in (thing.uid, thing.owner_uid))
+        return frozenset(ref for ref in found if ref is not None) or None

@@ -18,6 +18,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
+from gate.core.plan.journal_record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa.applied_fields import applied_body, applied_digest
@@ -40,12 +41,13 @@ def closed_of(attempt: Attempt) -> Closed:
         for ref in attempt.result.endings
         if ref in attempt.ledger.written or ref in attempt.ledger.restored
     )
-    objects = _objects_at_the_end(attempt)
+    objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
     return Closed(
         left_open=is_left_open(attempt),
         deployments=tuple(
-            _closing(attempt, ref, attempt.result.endings[ref], remembered) for ref in written
+            _closing(attempt, record, ref, attempt.result.endings[ref], remembered)
+            for ref in written
         ),
     )
 
@@ -64,21 +66,24 @@ _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
 """What `_bodies` and `_confidential` yield of all objects; each verified version has them."""
 
 
-def _closing(attempt: Attempt, ref: Ref, ending: Ending, remembered: _Remembered) -> Closing:
-    unverified, verified = _unverified(attempt, ref, ending), _verified(attempt, ref, ending)
+def _closing(
+    attempt: Attempt, record: Record, ref: Ref, ending: Ending, remembered: _Remembered
+) -> Closing:
+    unverified = _unverified(attempt, record, ref, ending)
+    verified = _verified(attempt, record, ref, ending)
     bodies, confidential = remembered if verified is not None else (FrozenMap(), FrozenMap())
     judged = tuple(one for one in (unverified, verified) if one is not None)
     return Closing(
         ref,
-        versions=judged or tuple(_unjudged(attempt, ref, ending)),
+        versions=judged or tuple(_unjudged(attempt, record, ref, ending)),
         bodies=bodies,
         paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
-        replicas=_replicas(attempt, ref) if ref not in attempt.ledger.restored else None,
+        replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
         uid=_uid(attempt, ref),
         beside=attempt.plan.target_set.beside,
-        left=_left(attempt, ref, ending),
+        left=_left(record, ref, ending),
     )
 
 
@@ -97,9 +102,8 @@ def _replicas_of(live: LiveObject) -> int | None:
     return live.deployment.replicas if live.deployment is not None else None
 
 
-def _left(attempt: Attempt, ref: Ref, ending: Ending) -> LeftVersion | None:
+def _left(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
     """Return what an undo that succeeded went back from, None of anything else."""
-    record = record_of(attempt.plan)
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
     if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
@@ -111,13 +115,15 @@ def _left(attempt: Attempt, ref: Ref, ending: Ending) -> LeftVersion | None:
     return LeftVersion(template_digest(live.deployment.template), members)
 
 
-def _unjudged(attempt: Attempt, ref: Ref, ending: Ending) -> Iterator[JudgedVersion]:
+def _unjudged(
+    attempt: Attempt, record: Record, ref: Ref, ending: Ending
+) -> Iterator[JudgedVersion]:
     """Yield what was written where the end says nothing of it, so that it is known as ours."""
     tried = attempt.ledger.written.get(ref)
     if tried is None or not _has_changed_anything(attempt):
         return
     written = _written(attempt)
-    judged = _judged(attempt, tried.after, written, why=cause_of_end(ending))
+    judged = _judged(attempt, record, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
 
@@ -128,33 +134,35 @@ def _uid(attempt: Attempt, ref: Ref) -> str:
     return live.uid if live is not None else ""
 
 
-def _unverified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+def _unverified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> JudgedVersion | None:
     """Return the version that was rolled out where it was not verified, None where it was.
 
     Of one that somebody else replaced in time nobody can say anything.
     """
     tried = attempt.ledger.written.get(ref)
     if tried is not None and not _has_changed_anything(attempt):
-        return _failed_unchanged(attempt, tried.after, ending)
+        return _failed_unchanged(attempt, record, tried.after, ending)
     if tried is not None and not tried.changed:
-        return _beside_unchanged(attempt, tried.after)
+        return _beside_unchanged(attempt, record, tried.after)
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
     if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
-    live = tried.after if tried is not None else _expected(attempt, ref)
+    live = tried.after if tried is not None else _expected(record, ref)
     if live is None or live.deployment is None:
         return None
     why = _failure(attempt, ref) or _without_lock(attempt, ending)
     written = _written(attempt)
-    return _judged(attempt, live, {**written, ref: live}, why=cause_of_end(why))
+    return _judged(attempt, record, live, {**written, ref: live}, why=cause_of_end(why))
 
 
-def _failed_unchanged(attempt: Attempt, live: LiveObject, ending: Ending) -> JudgedVersion | None:
+def _failed_unchanged(
+    attempt: Attempt, record: Record, live: LiveObject, ending: Ending
+) -> JudgedVersion | None:
     """Return what ran before an attempt that changed nothing, where it failed since.
 
     Doubt, or the failure of another Deployment, takes nothing from what was verified.
     """
-    judged = _judged(attempt, live, _written(attempt), why=cause_of_end(ending))
+    judged = _judged(attempt, record, live, _written(attempt), why=cause_of_end(ending))
     return judged if judged is not None and judged.failed else None
 
 
@@ -171,7 +179,7 @@ def _without_lock(attempt: Attempt, ending: Ending) -> Ending:
     return replace(ending, reason=Reason.INTERRUPTED)
 
 
-def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | None:
+def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> JudgedVersion | None:
     """Return what stands unverified beside a Deployment that did not change; None for nothing."""
     ending = attempt.result.ending
     if ending is None or not _has_changed_anything(attempt):
@@ -182,11 +190,11 @@ def _beside_unchanged(attempt: Attempt, live: LiveObject) -> JudgedVersion | Non
         ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
     written = _written(attempt)
     why = cause_of_end(_without_lock(attempt, ending))
-    judged = _judged(attempt, live, written, why=why)
+    judged = _judged(attempt, record, live, written, why=why)
     return replace(judged, template="") if judged is not None else None
 
 
-def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | None:
+def _verified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> JudgedVersion | None:
     """Return the version that was verified: the new one, or the one that serves again.
 
     What stands beside a failure, or of a set that could not be restored whole, is no set to
@@ -202,7 +210,7 @@ def _verified(attempt: Attempt, ref: Ref, ending: Ending) -> JudgedVersion | Non
         live = attempt.ledger.restored.get(ref)
     if live is None or not applied_digest(live) or not _stands(attempt, ref):
         return None
-    judged = _judged(attempt, live, _objects_at_the_end(attempt))
+    judged = _judged(attempt, record, live, _objects_at_the_end(attempt))
     return judged if judged is None else replace(judged, members=_members(attempt, judged))
 
 
@@ -225,7 +233,11 @@ def _is_empty(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _judged(
-    attempt: Attempt, live: LiveObject, objects: Mapping[Ref, LiveObject], why: Cause | None = None
+    attempt: Attempt,
+    record: Record,
+    live: LiveObject,
+    objects: Mapping[Ref, LiveObject],
+    why: Cause | None = None,
 ) -> JudgedVersion | None:
     """Return a version of a Deployment, None where nobody knows its ReplicaSet or its fields."""
     if live.deployment is None:
@@ -241,7 +253,7 @@ def _judged(
         made.name if made is not None else "",
         made.revision if made is not None else None,
         why,
-        origin=_origin(attempt, live),
+        origin=_origin(attempt, record, live),
     )
 
 
@@ -260,9 +272,8 @@ def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Templat
     return written
 
 
-def _origin(attempt: Attempt, live: LiveObject) -> Origin | None:
+def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None:
     """Return where a version came from, None where it is not a manifest of this attempt."""
-    record = record_of(attempt.plan)
     serves_again = attempt.ledger.restored.get(live.ref) is live
     return record.origin if record.command == "apply" and not serves_again else None
 
@@ -339,9 +350,8 @@ def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Conf
             yield applied_digest(live), ConfidentialBody(ref.kind, live.uid, body)
 
 
-def _replicas(attempt: Attempt, ref: Ref) -> int | None:
+def _replicas(record: Record, ref: Ref) -> int | None:
     """Return how many replicas were applied because the manifest asked for them."""
-    record = record_of(attempt.plan)
     kept = next((one for one in record.objects if one.ref == ref), None)
     if record.command != "apply" or kept is None or kept.autoscaled:
         return None
@@ -355,9 +365,8 @@ def _replicas(attempt: Attempt, ref: Ref) -> int | None:
     return kept.expected.deployment.replicas if is_ours else None
 
 
-def _expected(attempt: Attempt, ref: Ref) -> LiveObject | None:
+def _expected(record: Record, ref: Ref) -> LiveObject | None:
     """Return what an attempt that died was to make of an object, None where nobody knows."""
-    record = record_of(attempt.plan)
     expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
     return expected if isinstance(expected, LiveObject) else None
 

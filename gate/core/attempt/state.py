@@ -29,7 +29,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.ruling import Ruling
+from gate.core.rollout.ruling import Rulings
 from gate.core.rollout.snapshot import Snapshot
 
 RETRY_SECONDS = 1.0
@@ -157,7 +157,7 @@ class Deployments:
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     owners: Owners = field(default_factory=Owners)
-    rulings: FrozenMap[Ref, Ruling] = field(default_factory=FrozenMap, compare=False, repr=False)
+    rulings: Rulings = field(default_factory=lambda: Rulings({}), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

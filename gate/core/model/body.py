@@ -9,11 +9,13 @@ import hashlib
 import json
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any, Final, TypeVar, cast, overload
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Other = TypeVar("Other")
+_NONE: Final = object()
 NOTHING: Final = ""
 """The digest of what is not there: no object, or nothing that our manager applied of it."""
 
@@ -118,6 +120,21 @@ class FrozenMap(Mapping[Key, Value]):
         changed._items = self._items.copy()
         changed._items[key] = value
         return changed
+
+    def put_all(self, items: Mapping[Key, Value]) -> FrozenMap[Key, Value]:
+        """Return a copy with `items` set, itself where there are none."""
+        if not items:
+            return self
+        changed: FrozenMap[Key, Value] = FrozenMap()
+        changed._items = {**self._items, **items}
+        return changed
+
+    def changed_since(self, earlier: FrozenMap[Key, Value]) -> Iterator[tuple[Key, Value]]:
+        """Iterate the items whose value is not the very one that `earlier` has."""
+        others = chain(earlier._items.values(), repeat(_NONE))
+        for (key, value), other in zip(self._items.items(), others, strict=False):
+            if value is not other and earlier._items.get(key, _NONE) is not value:
+                yield key, value
 
     def drop(self, key: Key) -> FrozenMap[Key, Value]:
         """Return a copy without `key`, itself where there is none."""

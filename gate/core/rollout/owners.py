@@ -57,7 +57,7 @@ class Owners:
             ref = thing.ref if isinstance(thing, Deployment) else self.refs.get(thing.owner_uid)
             if ref is not None and self.refs.get(thing.uid) != ref:
                 changed[thing.uid] = ref
-        return replace(self, refs=FrozenMap({**self.refs, **changed})) if changed else self
+        return replace(self, refs=self.refs.put_all(changed)) if changed else self
 
     def concerned(self, event: Observation) -> frozenset[Ref] | None:
         """Return which Deployments `event` is about, None where it may be about any.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Any
 
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -24,11 +28,42 @@ class Ruling:
         """Ask the judge."""
         return cls(rollout, rollout.ruling(now), rollout.wake_at(now))
 
-    def is_current(self, rollout: Rollout, now: float) -> bool:
-        """Tell whether nothing was observed of the rollout since, and no clock has run out."""
-        return self.rollout is rollout and now < self.wakes_at
-
     def stands(self, rollout: Rollout, now: float) -> bool:
         """Tell whether it would be said again word by word; a failure tells how long it lasts."""
-        lasting = self.verdict is None or self.verdict.kind is VerdictKind.COMPLETE
-        return lasting and self.is_current(rollout, now)
+        return self.rollout is rollout and now < self.wakes_at and self.is_lasting
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether time alone changes nothing in it before `wakes_at`."""
+        return self.verdict is None or self.verdict.kind is VerdictKind.COMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """The rulings of some rollouts, in their order; `wakes_at` is the soonest time of all."""
+
+    rollouts: Mapping[Any, Rollout]
+    all: tuple[Ruling, ...] = ()
+    wakes_at: float = math.inf
+    is_lasting: bool = True
+
+    def at(self, rollouts: Mapping[Any, Rollout], now: float) -> Rulings:
+        """Return the rulings of `rollouts` at `now`; only those are judged that have to be."""
+        if rollouts is self.rollouts and self.is_lasting and now < self.wakes_at:
+            return self
+        known = chain(self.all, repeat(None))
+        return Rulings.of(
+            rollouts,
+            tuple(
+                ruling
+                if ruling is not None and ruling.stands(rollout, now)
+                else Ruling.of(rollout, now)
+                for rollout, ruling in zip(rollouts.values(), known, strict=False)
+            ),
+        )
+
+    @classmethod
+    def of(cls, rollouts: Mapping[Any, Rollout], rulings: tuple[Ruling, ...]) -> Rulings:
+        """Put the rulings of `rollouts` together."""
+        wakes_at = min((one.wakes_at for one in rulings), default=math.inf)
+        return cls(rollouts, rulings, wakes_at, all(one.is_lasting for one in rulings))

@@ -179,7 +179,7 @@ def _folded(
         after = None if one is None else fold_in(one, owners.narrowed(event, ref))
         if after is not None and after is not one:
             changed[ref] = after
-    return FrozenMap({**before, **changed}) if changed else before
+    return before.put_all(changed)
 
 
 def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:

@@ -121,10 +121,8 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     yield from _writes(before, after)
     yield from _measured(before, after)
     was, now = before.deployments.rollouts, after.deployments.rollouts
-    if was is now:
-        return
-    for ref, rollout in now.items():
-        if was.get(ref) is not rollout:
+    if was is not now:
+        for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, was.get(ref), rollout)
 
 

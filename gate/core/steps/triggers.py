@@ -19,14 +19,12 @@ from gate.core.attempt.state import (
     Purpose,
 )
 from gate.core.attempt.transitions import State, Trigger
-from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import writes_back
 from gate.core.protocol.effects import Collect, Read, Release, SaveRecord, Write
 from gate.core.rollout.policy import OnInterrupt
-from gate.core.rollout.ruling import Ruling
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
 Rulings = Mapping[Ref, Verdict | None]
@@ -39,20 +37,16 @@ def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
     Only those are judged of which something was observed or a clock has run out; the attempt
     keeps what was said of them.
     """
-    known, now = attempt.deployments.rulings, attempt.now
-    departures, against = attempt.interference.departures, health_checks.against(attempt)
-    new: dict[Ref, Ruling] = {}
-    ruled: dict[Ref, Verdict | None] = {}
-    for ref, rollout in attempt.deployments.rollouts.items():
-        if ref in departures:
-            continue
-        ruling = known.get(ref)
-        if ruling is None or not ruling.stands(rollout, now):
-            new[ref] = ruling = Ruling.of(rollout, now)
-        ruled[ref] = judged(ruling.verdict, against.get(ref))
-    if new:
-        rulings = FrozenMap({**known, **new})
+    known, rollouts = attempt.deployments.rulings, attempt.deployments.rollouts
+    rulings = known.at(rollouts, attempt.now)
+    if rulings is not known:
         attempt = replace(attempt, deployments=replace(attempt.deployments, rulings=rulings))
+    departures, against = attempt.interference.departures, health_checks.against(attempt)
+    ruled = {
+        ref: judged(ruling.verdict, against.get(ref))
+        for ref, ruling in zip(rollouts, rulings.all, strict=True)
+        if ref not in departures
+    }
     return attempt, _without_patience(attempt, ruled) if attempt.plan.resumed else ruled
 
 
@@ -129,15 +123,7 @@ def _times(attempt: Attempt) -> Iterator[float]:
         yield attempt.bake_ends_at
         yield attempt.bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt)
-        yield from _rollout_times(attempt)
-
-
-def _rollout_times(attempt: Attempt) -> Iterator[float]:
-    known, now = attempt.deployments.rulings, attempt.now
-    for ref, rollout in attempt.deployments.rollouts.items():
-        ruling = known.get(ref)
-        is_current = ruling is not None and ruling.is_current(rollout, now)
-        yield ruling.wakes_at if ruling is not None and is_current else rollout.wake_at(now)
+        yield attempt.deployments.rulings.at(attempt.deployments.rollouts, attempt.now).wakes_at
 
 
 # -- from any state --------------------------------------------------------------------------------
@@ -289,10 +275,10 @@ def _inspecting(attempt: Attempt) -> Trigger | None:
 
 def _complete(attempt: Attempt, ruled: Rulings) -> bool:
     """Tell whether all is complete; on the way out, all that was to be followed is."""
-    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)
-    if attempt.course.leg is Leg.FORWARD and not wanted <= set(ruled):
+    if len(_of_kind(ruled, VerdictKind.COMPLETE)) < len(ruled):
         return False
-    return len(_of_kind(ruled, VerdictKind.COMPLETE)) == len(ruled)
+    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)
+    return attempt.course.leg is Leg.BACK or wanted <= set(ruled)
 
 
 def _of_kind(ruled: Rulings, kind: VerdictKind) -> frozenset[Ref]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gate.core.model.body import FrozenMap
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
@@ -44,9 +45,16 @@ def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref,
     Its own history comes last, oldest first. Of an attempt in which it was complete and another
     Deployment failed, the history of that other one alone knows.
     """
-    others = [history for ref, history in histories.items() if ref != own]
-    beside = [written for history in others for written in _attempts(history) if own in written]
-    return [*beside, *_attempts(histories[own])]
+    return _attempts_on(own, {ref: _attempts(history) for ref, history in histories.items()})
+
+
+def _attempts_on(
+    own: Ref, attempts: Mapping[Ref, list[Mapping[Ref, str]]]
+) -> list[Mapping[Ref, str]]:
+    """Return what `attempts_on` does, by the attempts that each history knows."""
+    others = [known for ref, known in attempts.items() if ref != own]
+    beside = [written for known in others for written in known if own in written]
+    return [*beside, *attempts[own]]
 
 
 def _attempts(history: History) -> list[Mapping[Ref, str]]:
@@ -144,8 +152,9 @@ def lacking_now(
     """
     histories = {target.ref: history}
     attempts = attempts_on(target.ref, histories)
+    has_body = _has_body_of([target], histories)
     bodies = {
-        ref: _has_body([target], histories, target.ref, version, ref)
+        ref: has_body(target.ref, version, ref)
         for ref in changed_members(attempts, version, target.ref, digests)
     }
     is_ours = partial(is_applied_by, attempts, digests=digests)
@@ -163,6 +172,8 @@ def lacking_after(
     """
     targets, histories = candidates.targets, candidates.histories
     digests = {**before, **proposed}
+    known = {ref: _attempts(history) for ref, history in histories.items()}
+    has_body = _has_body_of(targets, histories)
     found: dict[Ref, tuple[Ref, ...]] = {}
     for target in targets:
         history = candidates.history(target.ref)
@@ -171,7 +182,7 @@ def lacking_after(
             found[target.ref] = tuple(_overwritten(candidates, proposed))
             continue
 
-        attempts = attempts_on(target.ref, histories)
+        attempts = _attempts_on(target.ref, known)
         if target.ref in proposed:
             attempts.append(proposed)
 
@@ -179,7 +190,7 @@ def lacking_after(
             return ref in proposed or is_applied_by(attempts, ref, digests)
 
         bodies = {
-            ref: _has_body(targets, histories, target.ref, version, ref)
+            ref: has_body(target.ref, version, ref)
             for ref in changed_members(attempts, version, target.ref, digests)
         }
         found[target.ref] = lacking(target.ref, bodies, is_ours, candidates.beside).refs
@@ -209,29 +220,32 @@ def _version_before(target: Target, history: History) -> JudgedVersion | None:
     return next((one for one in history.once_verified if one.template == digest), None)
 
 
-def _has_body(
-    targets: Collection[Target],
-    histories: Mapping[Ref, History],
-    own: Ref,
-    version: JudgedVersion,
-    ref: Ref,
-) -> bool:
-    """Tell whether what was applied of a member is remembered, or kept beside the lock."""
-    history, digest = histories[own], version.members[ref]
-    source = _template_of(targets, histories, ref, digest)
-    body = history.bodies.get(digest)
-    if body is not None and with_values(body, source) is not None:
-        return True
-    return digest in history.kept or (ref == own and source is not None)
+def _has_body_of(
+    targets: Collection[Target], histories: Mapping[Ref, History]
+) -> Callable[[Ref, JudgedVersion, Ref], bool]:
+    """Return what tells whether a member of a Deployment's version is remembered, or kept.
 
+    Many versions have the same members: what is asked of one is worked out once.
+    """
+    owned = {target.ref: target.snapshot.owned() for target in targets}
 
-def _template_of(
-    targets: Collection[Target], histories: Mapping[Ref, History], ref: Ref, digest: str
-) -> Template | None:
-    """Return the pod template that a Deployment of the attempt had, None of anything else."""
-    judged = histories.get(ref, History()).of_member(ref, digest)
-    for target in targets:
-        if target.ref == ref and judged is not None:
-            made = judged.replica_set_in(target.snapshot.owned())
-            return made.template if made is not None else None
-    return None
+    @functools.cache
+    def template_of(ref: Ref, digest: str) -> Template | None:
+        judged = histories.get(ref, History()).of_member(ref, digest)
+        if judged is None or ref not in owned:
+            return None
+        made = judged.replica_set_in(owned[ref])
+        return made.template if made is not None else None
+
+    @functools.cache
+    def is_whole(body: Body, ref: Ref, digest: str) -> bool:
+        return with_values(body, template_of(ref, digest)) is not None
+
+    def has_body(own: Ref, version: JudgedVersion, ref: Ref) -> bool:
+        history, digest = histories[own], version.members[ref]
+        body = history.bodies.get(digest)
+        if body is not None and is_whole(body, ref, digest):
+            return True
+        return digest in history.kept or (ref == own and template_of(ref, digest) is not None)
+
+    return has_body

@@ -131,9 +131,10 @@ class FrozenMap(Mapping[Key, Value]):
 
     def changed_since(self, earlier: FrozenMap[Key, Value]) -> Iterator[tuple[Key, Value]]:
         """Iterate the items whose value is not the very one that `earlier` has."""
-        others = chain(earlier._items.values(), repeat(_NONE))
-        for (key, value), other in zip(self._items.items(), others, strict=False):
-            if value is not other and earlier._items.get(key, _NONE) is not value:
+        others = chain(earlier._items.items(), repeat((_NONE, _NONE)))
+        for (key, value), (same, other) in zip(self._items.items(), others, strict=False):
+            is_same = key is same and value is other
+            if not is_same and earlier._items.get(key, _NONE) is not value:
                 yield key, value
 
     def drop(self, key: Key) -> FrozenMap[Key, Value]:

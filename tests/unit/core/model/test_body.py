@@ -48,3 +48,21 @@ def test_a_frozen_map_is_a_mapping() -> None:
     )  # fmt: skip
     assert (list(base), list(base.values()), list(base.items())) == (["a"], [1], [("a", 1)])
     assert repr(base) == "FrozenMap({'a': 1})"
+
+
+def test_what_changed_is_told_by_identity() -> None:
+    """New keys and other values, in order, whatever the order of the earlier map."""
+    same, other = Body.of({"a": 1}), Body.of({"a": 1})
+    earlier = FrozenMap({"x": same, "y": same, "z": same})
+    assert list(earlier.changed_since(earlier)) == []
+    later = FrozenMap({"z": same, "x": other, "new": same})
+    assert [key for key, _ in later.changed_since(earlier)] == ["x", "new"]
+    assert [key for key, _ in earlier.changed_since(FrozenMap())] == ["x", "y", "z"]
+
+
+def test_several_items_are_put_at_once() -> None:
+    """The original stays as it is, and nothing put is the map itself."""
+    known = FrozenMap({"x": 1, "y": 2})
+    assert known.put_all({"y": 3, "z": 4}) == FrozenMap({"x": 1, "y": 3, "z": 4})
+    assert known == FrozenMap({"x": 1, "y": 2})
+    assert known.put_all({}) is known

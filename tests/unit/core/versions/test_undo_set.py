@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from gate.core.model.body import Body, FrozenMap
@@ -102,3 +104,28 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
     before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
     lacking = lacking_after([target], {WEB: History(versions, FrozenMap(known))}, before, proposed)
     assert lacking.get(WEB, ()) == lacks
+
+
+@pytest.mark.contract("B280")
+@pytest.mark.parametrize("count", [2, 12])
+def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """However many Deployments have a history of their own that names all of them."""
+    refs = [deployment_ref("shop", f"web-{number}") for number in range(count)]
+    members = FrozenMap((ref, f"{ref.name}-1") for ref in refs)
+    history = History((JudgedVersion(template_digest(TEMPLATE), (), members),))
+    baseline = Known(Baseline("web-1", 1, TEMPLATE, "hash"))
+    targets = [Target(ref, Snapshot(ref), baseline) for ref in refs]
+    asked: list[JudgedVersion] = []
+    written_of = History.written_of
+
+    def counted(self: History, version: JudgedVersion) -> Mapping[Ref, str]:
+        asked.append(version)
+        return written_of(self, version)
+
+    monkeypatch.setattr(History, "written_of", counted)
+    proposed = {ref: f"{ref.name}-2" for ref in refs}
+    lacks = lacking_after(targets, dict.fromkeys(refs, history), dict(members), proposed)
+    assert set(lacks) == set(refs)
+    assert len(asked) == count

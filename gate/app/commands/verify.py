@@ -79,7 +79,7 @@ def verify(
     beside = "" if lease is None else " but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: nothing{beside} is written")
     for target in targets:
-        for event, line in standing(target.ref, target.snapshot):
+        for event, line in standing(str(target.ref), target.snapshot):
             console.note(event, line)
     lacks = lacking_after(targets, histories, digests, {})
     plan = Plan(

@@ -107,7 +107,7 @@ def _message(attempt: Attempt) -> str:
         return _would_have(attempt, ref, ending)
     if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
-    return f"{ref}: {text}"
+    return f"{attempt.plan.name_of(ref)}: {text}"
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
@@ -128,11 +128,12 @@ def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
     if outcome is not Outcome.FAILED:
         return f"would have ended as {outcome} {because}"
     policy, baseline = attempt.plan.policy, attempt.plan.target(ref).baseline
+    name = attempt.plan.name_of(ref)
     if policy.on_failure is not OnFailure.ROLLBACK:
-        return f"would have failed ({ref}, --on-failure {policy.on_failure}) {because}"
+        return f"would have failed ({name}, --on-failure {policy.on_failure}) {because}"
     if not isinstance(baseline, Known):
-        return f"would have failed ({ref}, nothing served before) {because}"
-    return f"would have rolled back {ref} to revision {baseline.value.revision} {because}"
+        return f"would have failed ({name}, nothing served before) {because}"
+    return f"would have rolled back {name} to revision {baseline.value.revision} {because}"
 
 
 def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:

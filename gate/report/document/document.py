@@ -28,6 +28,8 @@ MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
 _WELL = (Outcome.VERIFIED, Outcome.APPLIED)
 """Where nothing has to go back any more."""
+_WENT_BACK = (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
+"""Where what could not go back is told as it was."""
 
 
 def document(attempt: Attempt, run: Run) -> Result:
@@ -41,6 +43,8 @@ def document(attempt: Attempt, run: Run) -> Result:
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["recoverable"] = run.has_open_record or (run.is_locked and is_left_open(attempt))
+    result["takes_back"] = _takes_back(attempt)
+    result["would_have"] = _would_have(attempt, ending)
     result["deployments"] = [
         _deployment(attempt, target.ref, run) for target in attempt.plan.targets
     ]
@@ -49,7 +53,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, run)
     found = map(clean_line, differences(attempt))
-    void = run.cautions if ending.outcome in _WELL else frozenset()
+    void = run.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.warnings if warning not in void]
     result["warnings"] = list(
         dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.is_locked)])
@@ -85,6 +89,9 @@ def minimal(
         "message": message,
         "hint": hint,
         "recoverable": False,
+        "has_recovered": run.has_recovered,
+        "takes_back": False,
+        "would_have": "",
         "started_at": run.started_at,
         "duration_seconds": seconds(run.clock_end - run.clock_start),
         "deployments": [],
@@ -101,13 +108,18 @@ def _message(attempt: Attempt) -> str:
     ending = attempt.result.ending
     if ending is None:
         return ""
-    ref = next((ref for ref, own in attempt.result.endings.items() if _is_part(own, ending)), None)
-    text: str = ending.message
+    ref, text = _decided_by(attempt, ending), ending.message
     if ending.outcome is Outcome.OBSERVED:
-        return _would_have(attempt, ref, ending)
+        return f"{_would_have(attempt, ending)}{_because(attempt, ref, ending)}"
     if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
     return f"{attempt.plan.name_of(ref)}: {text}"
+
+
+def _decided_by(attempt: Attempt, ending: Ending) -> Ref | None:
+    """Return the first Deployment that ended as the whole attempt did, `--observe` aside."""
+    endings = attempt.result.endings.items()
+    return next((ref for ref, own in endings if _is_part(own, ending)), None)
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
@@ -115,25 +127,50 @@ def _is_part(own: Ending, whole: Ending) -> bool:
     return (own.reason, own.message, own.causes) == (whole.reason, whole.message, whole.causes)
 
 
-def _would_have(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
-    """Say what `--observe` kept the gate from doing."""
+def _would_have(attempt: Attempt, ending: Ending) -> str:
+    """Say what `--observe` kept the gate from doing, and of what is good why it is; "" without."""
+    if ending.outcome is not Outcome.OBSERVED:
+        return ""
+    ref = _decided_by(attempt, ending)
     outcome = attempt.result.endings[ref].outcome if ref is not None else Outcome.VERIFIED
-    because = f"because {ending.reason}: {ending.message}"
-    if ref is None and ending.reason not in (Reason.COMPLETE, Reason.NO_CHANGE):
-        return f"would have failed {because}"
+    if _is_good(attempt, ref, ending):
+        did = "applied" if ref is None else "verified"
+        return f"would have been {did}: {ending.reason}: {ending.message}"
     if ref is None:
-        return f"would have been applied: {ending.reason}: {ending.message}"
-    if outcome is Outcome.VERIFIED:
-        return f"would have been verified: {ending.reason}: {ending.message}"
+        return "would have failed"
     if outcome is not Outcome.FAILED:
-        return f"would have ended as {outcome} {because}"
+        return f"would have ended as {outcome}"
     policy, baseline = attempt.plan.policy, attempt.plan.target(ref).baseline
     name = attempt.plan.name_of(ref)
     if policy.on_failure is not OnFailure.ROLLBACK:
-        return f"would have failed ({name}, --on-failure {policy.on_failure}) {because}"
+        return f"would have failed ({name}, --on-failure {policy.on_failure})"
     if not isinstance(baseline, Known):
-        return f"would have failed ({name}, nothing served before) {because}"
-    return f"would have rolled back {name} to revision {baseline.value.revision} {because}"
+        return f"would have failed ({name}, nothing served before)"
+    return f"would have rolled back {name} to revision {baseline.value.revision}"
+
+
+def _is_good(attempt: Attempt, ref: Ref | None, ending: Ending) -> bool:
+    if ref is None:
+        return ending.reason in (Reason.COMPLETE, Reason.NO_CHANGE)
+    return attempt.result.endings[ref].outcome is Outcome.VERIFIED
+
+
+def _because(attempt: Attempt, ref: Ref | None, ending: Ending) -> str:
+    is_good = _is_good(attempt, ref, ending)
+    return "" if is_good else f" because {ending.reason}: {ending.message}"
+
+
+def _is_past(result: Result) -> bool:
+    """Tell whether what a failure, or the end of the gate, could not return is no forecast now."""
+    if result["outcome"] in _WELL:
+        return True
+    return result["outcome"] in _WENT_BACK and not result["recoverable"]
+
+
+def _takes_back(attempt: Attempt) -> bool:
+    """Tell whether an undo takes back what an earlier attempt had left, of which nothing failed."""
+    resumed = attempt.plan.resumed
+    return resumed is not None and resumed.undone and not resumed.record.why
 
 
 def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
@@ -149,6 +186,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "uid": found,
         "outcome": ending.outcome,
         "reason": ending.reason.value,
+        "message": ending.message,
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),

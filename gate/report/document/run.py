@@ -20,6 +20,7 @@ class Run:
     `check_flags` are those with which `checks` asks the same, None where they are not known.
     `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one
     stands there at the end: it could not be struck out, or `verify` found it and left it.
+    `has_recovered` is whether the run finished what an earlier attempt had left, and went on.
     `going_namespaces` are those that were being deleted when the attempt had ended.
     `cautions` are the `warnings` about what a failure could not return.
     `places` are the file and line of the manifest's objects.
@@ -45,6 +46,7 @@ class Run:
     course: Course = field(default_factory=Course)
     is_locked: bool = False
     has_open_record: bool = False
+    has_recovered: bool = False
     going_namespaces: frozenset[str] = frozenset()
 
     def at(self, clock: float) -> str:

@@ -141,6 +141,9 @@ class DeploymentResult(TypedDict):
     uid: Annotated[str, Meta(description='"" where it was never seen.')]
     outcome: Outcome
     reason: Reason
+    message: Annotated[
+        str, Meta(description="What decided, one line for people; the causes say what was wrong.")
+    ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
     baseline: Annotated[
         Version | None, Meta(description="What served before; null where nothing did.")
@@ -228,6 +231,9 @@ class ObjectResult(TypedDict):
     ]
     irreversible: Annotated[
         str, Meta(description='Why a failure cannot take it back, "" where it can.')
+    ]
+    not_restored: Annotated[
+        str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
 
 
@@ -373,6 +379,11 @@ class Result(TypedDict):
     recoverable: Annotated[
         bool, Meta(description="Whether a lock holds what `recover` goes on from.")
     ]
+    has_recovered: Annotated[bool, Meta(description="Whether it finished an earlier run first.")]
+    takes_back: Annotated[
+        bool, Meta(description="Whether an `undo` takes back what an earlier run left unfailed.")
+    ]
+    would_have: Annotated[str, Meta(description='What `--observe` kept it from, "" without.')]
     started_at: Time
     duration_seconds: Seconds
     deployments: list[DeploymentResult]

@@ -13,6 +13,7 @@ from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.style.stacked import stacked
 from gate.report.style.style import Style, columns, padded
+from gate.report.words.object_names import fitting_names
 
 _GAP = "  "
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
@@ -155,7 +156,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
     is_wide, is_held = style.width >= _WIDE, not any(one.running for one in ordered)
-    marks = ["", *(_mark(one, wide=is_wide, held=is_held) for one in ordered)]
+    named = style.width // 3
+    marks = ["", *(_mark(one, named, wide=is_wide, held=is_held) for one in ordered)]
     room = style.width - max(map(columns, marks))
     shown = _shown(ordered, now, style, room)
     if sum(width + len(_GAP) for _, _, width in shown) > room:
@@ -220,23 +222,25 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, *, wide: bool, held: bool) -> str:
-    """Return what is said beside a revision; `held` is whether the live template has none yet."""
+def _mark(revision: Revision, named: int, *, wide: bool, held: bool) -> str:
+    """Return what is said beside a revision; `held` is whether the live template has none yet.
+
+    `named` is how many columns the names of objects may take.
+    """
     is_running = revision.running or (held and revision.pods > 0)
     parts = [_current(revision)] if is_running else []
     if revision.returned_to:
         parts.append(_RETURNS if wide else _RETURNS_SHORT)
     elif revision.undo_returns:
-        parts.append(_undo_mark(revision, wide=wide))
+        parts.append(_undo_mark(revision, named, wide=wide))
     return " ".join(parts)
 
 
-def _undo_mark(revision: Revision, *, wide: bool) -> str:
+def _undo_mark(revision: Revision, named: int, *, wide: bool) -> str:
     """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
     if not revision.undo_lacks:
         return _UNDO if wide else _UNDO_SHORT
-    first, more = revision.undo_lacks[0], len(revision.undo_lacks) - 1
-    names = f"{first} and {more} more" if more else first
+    names = fitting_names(revision.undo_lacks, named)
     if revision.running:
         return f"<- undo is refused: {names} cannot be restored" if wide else "<- undo refused"
     alone = "<- undo --deployment-only"

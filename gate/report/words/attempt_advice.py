@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.steps.resumption import UNDONE
 from gate.report.schema.result import Result
 
 
@@ -55,7 +54,7 @@ _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 def after_interruption(result: Result) -> Iterator[Step]:
     """Lead on where what broke off went back, though nothing was found against it."""
     went_back = result["outcome"] == Outcome.ROLLED_BACK and result["reason"] == Reason.INTERRUPTED
-    if went_back and result["message"] != UNDONE:
+    if went_back and not result["takes_back"]:
         yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 

@@ -41,12 +41,12 @@ VALIDATOR = Draft202012Validator(result_schema())
 KEYS = [
     "schema", "version", "command", "attempt", "run_url", "traceparent", "server", "context",
     "kubeconfig", "check_flags", "cluster_uid", "outcome", "exit_code", "reason", "message", "hint",
-    "recoverable", "started_at", "duration_seconds", "deployments", "objects", "checks", "rollback",
-    "timeline", "history", "warnings",
+    "recoverable", "has_recovered", "takes_back", "would_have", "started_at", "duration_seconds",
+    "deployments", "objects", "checks", "rollback", "timeline", "history", "warnings",
 ]  # fmt: skip
 DEPLOYMENT_KEYS = [
-    "namespace", "name", "uid", "outcome", "reason", "causes", "baseline", "new", "changed",
-    "running", "deletion", "undo_lacks", "evidence", "trees",
+    "namespace", "name", "uid", "outcome", "reason", "message", "causes", "baseline", "new",
+    "changed", "running", "deletion", "undo_lacks", "evidence", "trees",
 ]  # fmt: skip
 
 

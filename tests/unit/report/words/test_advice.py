@@ -44,6 +44,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         "uid": "u",
         "outcome": outcome,
         "reason": reason.value,
+        "message": "said",
         "causes": [{"reason": reason.value, "message": "said", "pods": 2}],
         "baseline": {
             "revision": 3,
@@ -297,6 +298,7 @@ def test_a_deployment_that_was_made_again_is_looked_at_first() -> None:
             "line": 0,
             "changes": [],
             "irreversible": "",
+            "not_restored": "",
         }
     ]
     assert "somebody deleted it and made it again" in words(result)

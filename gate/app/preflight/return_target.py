@@ -13,7 +13,7 @@ from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.foreseen_return import may_restore
+from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, Target
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
@@ -124,6 +124,8 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{name}: {why} a failure returns to {there}{_beside(plan, target)}"
             if not returns:
                 return f"{name}: {version} serves; a failure does not return to it"
+            if not (may_restore(plan) or would_change_anything(plan)):
+                return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
             return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
             return f"{name}: what serves cannot be told ({why}): no way back"

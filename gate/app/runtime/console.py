@@ -65,6 +65,7 @@ class Console:
         self.has_open_record = False
         self.has_recovered = False
         self.check_flags: tuple[str, ...] | None = None
+        self.check_variables: tuple[str, ...] = ()
         self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
@@ -181,6 +182,7 @@ class Console:
             context=self._about.get("context", ""),
             kubeconfig=self._about.get("kubeconfig", ""),
             check_flags=self.check_flags,
+            check_variables=self.check_variables,
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),

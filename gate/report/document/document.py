@@ -82,6 +82,7 @@ def minimal(
         "context": run.context,
         "kubeconfig": run.kubeconfig,
         "check_flags": None if run.check_flags is None else list(run.check_flags),
+        "check_variables": list(run.check_variables),
         "cluster_uid": run.cluster_uid,
         "outcome": outcome,
         "exit_code": exit_code,

@@ -20,6 +20,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "traceparent": "",
         "kubeconfig": "",
         "check_flags": None,
+        "check_variables": [],
         "history": {"pods": [], "checks": []},
     },
     ("deployments",): {"deletion": None, "undo_lacks": [], "trees": [], "message": ""},

@@ -19,6 +19,7 @@ _LEFT_OUT: Final = (
     "server",
     "kubeconfig",
     "check_flags",
+    "check_variables",
     "checks",
     "timeline",
     "history",

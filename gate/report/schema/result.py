@@ -365,6 +365,9 @@ class Result(TypedDict):
             " hold a secret."
         ),
     ]
+    check_variables: Annotated[
+        list[str], Meta(description="Names of variables that hold what lets `checks` in.")
+    ]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
     outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
     exit_code: Annotated[

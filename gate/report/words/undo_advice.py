@@ -39,11 +39,12 @@ def undo_advice(
         yield text, ("undo", *number)
         return
     names, is_secret = fitting_names(lacks, _MOST_COLUMNS), any(map(_is_secret, lacks))
+    rest = "" if names == ", ".join(lacks) else " (all of them: undo_lacks in --output json)"
     kept = "; an apply with --keep-verified-secrets keeps them" if is_secret else ""
-    apply = f"apply its manifest: what {names} was then is not kept, and undo is refused{kept}"
+    apply = (
+        f"apply its manifest: what {names}{rest} was then is not kept, and undo is refused{kept}"
+    )
     yield f"to return to what served before, {apply}", ()
-    if names != ", ".join(lacks):
-        yield "what undo cannot restore is named in full by --output json, as undo_lacks", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"
     yield alone, ("undo", "--deployment-only", *number)
 

@@ -54,6 +54,18 @@ def test_every_sentence_names_the_namespace(scene: Scene, program: PlayedGate) -
 
 
 @pytest.mark.contract("B875")
+def test_what_the_server_rejects_is_told_apart(scene: Scene, program: PlayedGate) -> None:
+    """Its own words name an object alone, and the other one has the same name."""
+    scene.objects.create("namespaces", {"metadata": {"name": BLOG}})
+    twin = web()
+    twin["metadata"]["namespace"] = BLOG
+    del twin["spec"]["template"]["spec"]["containers"][0]["image"]
+    result = shown(program, scene, web(), twin)
+    assert result.exit_code == 3, str(result)
+    assert 'error: deployment/web in blog: Deployment.apps "web" is invalid' in result.stderr
+
+
+@pytest.mark.contract("B875")
 def test_a_refusal_names_the_namespace(scene: Scene, program: PlayedGate) -> None:
     """Two Deployments of one name are told apart: only one of them is paused."""
     scene.objects.create("namespaces", {"metadata": {"name": BLOG}})

@@ -85,8 +85,10 @@ class ObjectRejected(RefusedError):
 def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> RefusedError:
     """Return a refusal of an object, which names it where the server does not, with a hint."""
     hint, explained = _explained(item, error)
-    named = item.ref.name in error.message
-    told = error.message if named else f"{name(item.ref)}: {error.message}"
+    called = name(item.ref)
+    # The server names no namespace: of several, its words alone do not say which object it is.
+    named = item.ref.name in error.message and called == str(item.ref)
+    told = error.message if named else f"{called}: {error.message}"
     if isinstance(error, Rejected):
         paths = _paths(error, explained)
         return ObjectRejected(told, hint=hint, ref=item.ref, paths=paths)

@@ -15,6 +15,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    forecast,
     images,
     warned,
 )
@@ -49,7 +50,7 @@ def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: P
     assert mode(scene) == "3"
     result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert "configmap/settings could not be returned after a failure" in result.stderr
+    assert forecast(result, "configmap/settings could not be returned after a failure", "exit 5")
     assert warned(result, "configmap/settings could not be restored")
     assert not warned(result, "the rollback would end as failed")
 

@@ -41,9 +41,9 @@ class Lint:
     object: ManifestObject
     message: str
 
-    def __str__(self) -> str:
-        """Return the whole line, with the place and the name that silences it."""
-        return f"{self.object.source}: {self.object}: {self.message} [{self.code}]"
+    def line(self, name: str) -> str:
+        """Return the whole line, with its place and what silences it; `name` is the object's."""
+        return f"{self.object.source}: {name}: {self.message} [{self.code}]"
 
 
 def silenced(names: Iterable[str]) -> frozenset[LintCode]:

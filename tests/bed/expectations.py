@@ -81,6 +81,12 @@ def images(deployment: JSON) -> list[str]:
     return [each["image"] for each in deployment["spec"]["template"]["spec"]["containers"]]
 
 
+def forecast(result: Result, *words: str) -> bool:
+    """Whether one warning of the log, as what a failure could not return, has all these words."""
+    lines = (line for line in result.stderr.splitlines() if " warning " in line)
+    return any(all(word in line for word in words) for line in lines)
+
+
 def warned(result: Result, *words: str) -> bool:
     """Whether one warning of the document has all these words."""
     return any(all(word in each for word in words) for each in result.document["warnings"])

@@ -117,6 +117,20 @@ def test_doubt_of_what_did_not_change_takes_nothing_from_it(scene: Scene) -> Non
     assert "rollout-gate undo" not in text
 
 
+@pytest.mark.contract("B879")
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_changes_nothing_is_said_to_return_to_nothing(scene: Scene, changed: bool) -> None:
+    """The version runs already: only where configuration changes would a failure move anything."""
+    assert_verified(scene.apply(settings("1"), web()))
+    result = scene.gate("preflight", "-f", scene.manifest(settings("12"[changed]), web()))
+    line = next(one for one in result.stderr.splitlines() if " baseline " in one)
+    to = "deployment/web: a failure returns to revision 1 (shop/web:1)"
+    nothing = "deployment/web: revision 1 (shop/web:1) runs, and nothing changes"
+    assert line.partition("baseline    ")[2] == (
+        to if changed else f"{nothing}: a failure takes nothing back"
+    )
+
+
 @pytest.mark.contract("B190", "B797")
 def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     """The judgement is that of its ReplicaSet, not of the template that it has in common."""

@@ -571,7 +571,9 @@ def test_a_record_writes_into_no_protected_namespace(
         return found
 
     assert program("apply", "-f", scene.manifest(*there("one"), web())).exit_code == 0
-    killed(scene, program, *there("two"), web(2, behaviour=SLOW), line="deployment/web changed")
+    killed(
+        scene, program, *there("two"), web(2, behaviour=SLOW), line=r"deployment/web in \S+ changed"
+    )
     before = settings_there()
     words = ("web",) if command == "recover" else ("-f", scene.manifest(web(3)))
     result = program(command, *words, "--protected-namespace", "prod")
@@ -661,7 +663,7 @@ def test_deployments_of_two_namespaces_are_recovered_together(
         return [*(placed_in("prod", one) for one in there), web(version, **more)]
 
     assert program("apply", "-f", scene.manifest(*both(1, "one"))).exit_code == 0
-    killed(scene, program, *both(2, "two", behaviour=SLOW), line="deployment/web changed")
+    killed(scene, program, *both(2, "two", behaviour=SLOW), line=r"deployment/web in \S+ changed")
     assert settings_in_prod(scene) == {"mode": "two"}
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)

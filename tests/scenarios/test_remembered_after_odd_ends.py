@@ -17,6 +17,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    forecast,
     images,
     warned,
 )
@@ -52,7 +53,9 @@ def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: P
     assert mode(scene) == "3"
     result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(result, "configmap/settings could not be returned after a failure", "exit 5")
+    assert forecast(result, "configmap/settings could not be returned after a failure", "exit 5")
+    assert warned(result, "configmap/settings could not be restored")
+    assert not warned(result, "the rollback would end as failed")
 
 
 @pytest.mark.contract("B850", "B700")
@@ -135,7 +138,7 @@ def test_what_a_run_left_that_lost_another_lock_is_unverified(scene: Scene) -> N
     result = scene.apply(settings("4"), web(4, name="api", behaviour=CRASH))
     assert "what runs was not verified (Interrupted)" in result.stderr
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(result, "deployment/web could not be returned", "it stands unverified")
+    assert warned(result, "deployment/web could not be restored", "it stands unverified")
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
     assert mode(scene) == "2"
 

@@ -16,6 +16,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    forecast,
     images,
     warned,
 )
@@ -131,7 +132,7 @@ def test_what_a_failed_attempt_left_beside_is_seen_by_who_does_not_write_it(
     else:
         result = scene.apply(web(3, behaviour=CRASH))
         assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-        assert warned(result, "configmap/settings could not be returned", "exit 5")
+        assert forecast(result, "configmap/settings could not be returned", "exit 5")
 
 
 @pytest.mark.sandbox_only("the webhook is played")
@@ -174,7 +175,7 @@ def test_a_mixture_that_a_failed_rollback_left_is_no_set(scene: Scene) -> None:
     assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
     result = scene.apply(web(3, behaviour=CRASH), frozen)
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(
+    assert forecast(
         result, "configmap/settings", "an attempt that was not verified left it", "exit 5"
     )
     assert_runs(scene.objects, "shop/web:1")
@@ -214,7 +215,7 @@ def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Sce
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert warned(result, "secret/keys could not be restored")
     assert "refused     secret/keys" in result.stderr
-    assert warned(result, "secret/keys could not be returned", "exit 5")
+    assert forecast(result, "secret/keys could not be returned", "exit 5")
     assert mode(scene) == "one"
 
 
@@ -258,7 +259,7 @@ def test_what_was_deleted_during_the_verification_makes_no_set_whole(scene: Scen
     assert_ended(scene.apply(settings("nine"), bad, flags=KEEP), 6, "failed", "CrashLoop")
     result = scene.apply(settings("three"), web(3, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(result, "configmap/settings could not be returned", "somebody else had changed")
+    assert forecast(result, "configmap/settings could not be returned", "somebody else had changed")
     assert mode(scene) == "three"
 
 

@@ -121,7 +121,7 @@ def prepare_attempt(
     for item in items:
         if item.ref in paused and item.live is not None and _is_paused(item.live):
             note = "an earlier run paused it (--on-failure pause); this apply resumes it"
-            console.note("resume", f"{item.ref}: {note}")
+            console.note("resume", f"{plan.name_of(item.ref)}: {note}")
     memory_warnings.warn_of_failures(items, trials, memory, console.warn)
     if claim.lock_lane is not None:
         memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
@@ -132,7 +132,7 @@ def prepare_attempt(
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         preflight.warn_of_short_timeout(limits.timeout_seconds, items, trials, console.warn)
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
-        console.warn(str(finding))
+        console.warn(finding.line(plan.name_of(finding.object.ref)))
     try_checks(session, settings, plan.targets, console)
     return Ready(session, plan, watching, claim.lock_lane)
 
@@ -238,7 +238,7 @@ def _check_access(
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
     """Say where a failure would return to, what is not judged, and how long it may take."""
     return_target.describe(plan, console.note, console.caution)
-    unjudged = [str(item.ref) for item in manifest.objects if not item.judged]
+    unjudged = [plan.name_of(item.ref) for item in manifest.objects if not item.judged]
     if unjudged:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
     for skipped in manifest.skipped:

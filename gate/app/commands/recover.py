@@ -29,7 +29,6 @@ from gate.core.model.outcome import worst
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
-from gate.report.words.headline import RECOVERED
 from gate.signals import Delivery
 from gate.sources.source import Sources
 
@@ -253,7 +252,7 @@ def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
     everywhere = recovery.settings.all_namespaces
     for attempt in ended:
         said = f"{_written_by(attempt, everywhere=everywhere)}: {attempt.outcome.value}"
-        recovery.console.note(RECOVERED, said)
+        recovery.console.recovered(said)
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:

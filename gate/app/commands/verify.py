@@ -84,7 +84,7 @@ def verify(
     nothing = "nothing" if lock_lane is None else "nothing but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: {nothing} is written")
     for target in targets:
-        for event, line in standing(target.ref, target.snapshot):
+        for event, line in standing(str(target.ref), target.snapshot):
             console.note(event, line)
     plan = Plan(
         "verify",

@@ -41,7 +41,6 @@ from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, Source
-from gate.report.words.headline import RECOVERED
 from gate.side_by_side import each
 from gate.signals import Delivery
 from gate.sources.source import Sources
@@ -279,7 +278,7 @@ def _after_recovery(
             return ended
         if ended is not None:
             recovered = True
-            recovery.console.note(RECOVERED, _told(lock, ended))
+            recovery.console.recovered(_told(lock, ended))
             done = ended if is_done is not None and is_done(ended) else done
     if done is not None:
         return done

@@ -25,7 +25,7 @@ def unfinished(
     if not sent and resumed is None:
         return f"{ended}: nothing was written" if plan.writes else ended
     found = [*sent, *(resumed.written if resumed is not None else ())]
-    names = list(dict.fromkeys(map(str, found)))
+    names = list(dict.fromkeys(map(plan.name_of, found)))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     written = ", ".join(names[:_MOST_NAMED]) + more
     follow = _next(plan, cluster, is_locked=is_locked)

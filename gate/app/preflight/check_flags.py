@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from gate.config import Settings
+from gate.config.limits import all_checks
 from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.sources.access import Access, Secret, SecretFile, SecretVariable
 
 
 def check_flags(settings: Settings) -> tuple[str, ...] | None:
@@ -21,17 +23,53 @@ def check_flags(settings: Settings) -> tuple[str, ...] | None:
     return (*_surroundings(settings, by_flag), *(word for one in by_flag for word in _flag(one)))
 
 
+def secret_variables(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the environment variables that let the run's checks in; never values."""
+    checks = all_checks(settings)
+    urls = [check.probe.question.url for check in checks if isinstance(check.probe, Http)]
+    accesses = [settings.http_access(url) for url in urls]
+    if settings.prometheus_url and any(isinstance(check.probe, Metric) for check in checks):
+        accesses.append(settings.access())
+    named = (secret for access in accesses for secret in _secrets(access))
+    return tuple(dict.fromkeys(one.name for one in named if isinstance(one, SecretVariable)))
+
+
+def _secrets(access: Access) -> Iterator[Secret]:
+    if access.token is not None:
+        yield access.token
+    yield from access.user or ()
+    for _, secret in access.headers:
+        yield secret
+
+
 def _surroundings(settings: Settings, by_flag: tuple[Check, ...]) -> Iterator[str]:
     for path in settings.config:
         yield from ("--config", path)
-    probes = {type(check.probe) for check in by_flag}
+    probes = {type(check.probe) for check in all_checks(settings)}
     if Metric in probes and settings.prometheus_url:
         yield from ("--prometheus-url", settings.prometheus_url)
-    if Command in probes:
+        yield from _credentials(settings)
+    if Command in {type(check.probe) for check in by_flag}:
         for name in settings.smoke_test_env:
             yield from ("--smoke-test-env", name)
     if probes & {Metric, Http} and settings.allow_link_local:
         yield "--allow-link-local"
+
+
+def _credentials(settings: Settings) -> Iterator[str]:
+    """Iterate what lets a run in at Prometheus, as the files that hold it; never what is in one."""
+    named = (
+        ("--prometheus-token-file", settings.prometheus_token_file),
+        ("--prometheus-ca-file", settings.prometheus_ca_file),
+        ("--prometheus-cert-file", settings.prometheus_cert_file),
+        ("--prometheus-key-file", settings.prometheus_key_file),
+    )
+    for flag, path in named:
+        if path:
+            yield from (flag, path)
+    for header, secret in settings.prometheus_header:
+        if isinstance(secret, SecretFile):
+            yield from ("--prometheus-header", f"{header}={secret.path}")
 
 
 def _is_tellable(check: Check) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.app.preflight.check_flags import check_flags
+from gate.app.preflight.check_flags import check_flags, secret_variables
 from gate.app.preflight.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
 from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all, job
 from gate.app.runtime.console import Console
@@ -61,6 +61,7 @@ def try_checks(
     """
     checks = all_checks(settings)
     console.check_flags = check_flags(settings)
+    console.check_variables = secret_variables(settings)
     require_askable(checks, [target.ref for target in targets])
     trials = [_trial(session, check, targets) for check in checks]
     for trial in trials:

@@ -10,6 +10,7 @@ from gate.app.preflight.server_dry_run import Prepared
 from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
+from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan
@@ -21,7 +22,7 @@ from gate.kube.failures import FieldConflict
 _RESUME = "somebody paused it for a reason; go on with --resume"
 
 
-def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
     """Refuse Deployments that Helm, Argo CD or Flux would put back; they are in `cluster`."""
     for live in lives:
         signs = signs_of_management(live)
@@ -29,21 +30,21 @@ def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
             words = ("rollout-gate", "verify", live.ref.name)
             verify = cluster.command(*words, namespace=live.ref.namespace)
             raise RefusedError(
-                f"{live.ref} is managed by something else ({'; '.join(signs)})",
+                f"{name(live.ref)} is managed by something else ({'; '.join(signs)})",
                 reason=Reason.GITOPS_MANAGED,
                 hint="go on all the same with --allow-managed; "
                 f"or let it roll out and judge it: {verify}",
             )
 
 
-def refuse_paused(lives: Iterable[LiveObject], *, hint: str = _RESUME) -> None:
+def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str = _RESUME) -> None:
     """Refuse paused Deployments: no rollout would ever start."""
     for live in lives:
         if live.deployment is not None and live.deployment.paused:
-            raise RefusedError(f"{live.ref} is paused", reason=Reason.PAUSED, hint=hint)
+            raise RefusedError(f"{name(live.ref)} is paused", reason=Reason.PAUSED, hint=hint)
 
 
-def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
+def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
     """Refuse objects that are being deleted: what is applied to them goes with them.
 
     `metadata.deletionTimestamp` is never taken back; the object goes with its last finalizer.
@@ -57,13 +58,15 @@ def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName) -> None:
         words = ("kubectl", "wait", "--for=delete", str(live.ref))
         wait = cluster.command(*words, namespace=live.ref.namespace)
         raise RefusedError(
-            f"{live.ref} is being deleted{waits}",
+            f"{name(live.ref)} is being deleted{waits}",
             reason=Reason.DELETED,
             hint=f"begin again when it is gone: {wait}",
         )
 
 
-def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject]) -> None:
+def refuse_empty(
+    prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject], name: Naming = str
+) -> None:
     """Refuse Deployments of no pods, which prove nothing (`--require-pods`).
 
     `trials` are what the server would make of them; live replicas that the manifest leaves
@@ -75,13 +78,13 @@ def refuse_empty(prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject])
         asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
         if item.is_deployment and asked == 0:
             raise RefusedError(
-                f"{item.ref} has replicas: 0, so that no pod would prove it",
+                f"{name(item.ref)} has replicas: 0, so that no pod would prove it",
                 reason=Reason.VACUOUS,
                 hint="leave out --require-pods to apply it all the same",
             )
 
 
-def refuse_scaled(prepared: Iterable[Prepared]) -> None:
+def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
     """Refuse Deployments that somebody has scaled since the last apply, until somebody decides."""
     for item in prepared:
         numbers = item.replicas
@@ -92,13 +95,13 @@ def refuse_scaled(prepared: Iterable[Prepared]) -> None:
         # A 0 has no owner after `kubectl scale`, and ours where a run without the lock applied it.
         who = "somebody has scaled it" if live else "somebody, or a run without the lock, scaled it"
         raise RefusedError(
-            f"{item.ref} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
+            f"{name(item.ref)} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
             reason=Reason.CONFLICT,
             hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
         )
 
 
-def refuse_excluded(prepared: Iterable[Prepared]) -> None:
+def refuse_excluded(prepared: Iterable[Prepared], name: Naming = str) -> None:
     """Refuse what the manifest excludes while others own it: it would stay, and be rejected.
 
     As `rollingUpdate` beside the strategy Recreate. A dry run cannot tell: what is ours of it
@@ -113,10 +116,10 @@ def refuse_excluded(prepared: Iterable[Prepared]) -> None:
             )
             if not managers or unions.value_at(item.body, path) is not None:
                 continue
-            name = ".".join(path)
+            field = ".".join(path)
             flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
             raise RefusedError(
-                f"{item.ref}: {name} does not go with the manifest, and others own it:"
+                f"{name(item.ref)}: {field} does not go with the manifest, and others own it:"
                 f" {', '.join(managers)}",
                 reason=Reason.CONFLICT,
                 hint=f"make it ours, so that it goes: {flags}",
@@ -149,14 +152,16 @@ def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
     refuse_protected_objects((*written, *plan.target_set.bodies), protected)
 
 
-def conflict_refusal(item: Prepared, conflicts: Sequence[FieldConflict]) -> RefusedError:
+def conflict_refusal(
+    item: Prepared, conflicts: Sequence[FieldConflict], name: Naming = str
+) -> RefusedError:
     """Return the refusal of fields that other managers own, with the flags that settle it."""
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
     of_what = "that this would return" if item.is_return else "of the manifest"
     settling = _settling(item, conflicts)
     ways = [*settling, f"{'or ' if settling else ''}write over them this once: --force-conflicts"]
     return RefusedError(
-        f"{item.ref}: others own fields {of_what}: {fields}",
+        f"{name(item.ref)}: others own fields {of_what}: {fields}",
         reason=Reason.CONFLICT,
         hint="; ".join(ways),
     )

@@ -15,6 +15,7 @@ from gate.core.model.fact import Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
+from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.kube.access import Access
@@ -29,8 +30,11 @@ def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
     return frozenset(one.ref for one in items if memory.history(one.ref).paused)
 
 
-def warn_of_failures(items: Iterable[Prepared], trials: Trials, memory: Memory, warn: Warn) -> None:
+def warn_of_failures(
+    items: Collection[Prepared], trials: Trials, memory: Memory, warn: Warn
+) -> None:
     """Warn where the same pod template failed before."""
+    name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
         if trial is None or trial.deployment is None:
@@ -39,7 +43,7 @@ def warn_of_failures(items: Iterable[Prepared], trials: Trials, memory: Memory, 
         if judged is not None and judged.why is not None and judged.failed:
             by = f", see {judged.run_url}" if judged.run_url else ""
             warn(
-                f"{item.ref}: this very template failed at {judged.judged_at}: "
+                f"{name(item.ref)}: this very template failed at {judged.judged_at}: "
                 f"{judged.why.reason}: {judged.why.message}{by}"
             )
 
@@ -52,7 +56,7 @@ def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
     lost = [one.ref for one in kept.objects if isinstance(one.before, Unknown) and one.changes]
     too_large = [ref for ref in lost if ref not in secrets]
     if too_large:
-        names = ", ".join(map(str, too_large))
+        names = ", ".join(map(plan.name_of, too_large))
         warn(f"too large for the record: recover could not restore {names}")
     if secrets:
         _warn_of_secrets(session, secrets, plan, warn)
@@ -61,7 +65,7 @@ def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
 def _warn_of_secrets(session: Session, secrets: Collection[Ref], plan: Plan, warn: Warn) -> None:
     missing = Access(session.client).missing(secret_permissions({r.namespace for r in secrets}))
     if missing:
-        names = ", ".join(map(str, sorted(secrets)))
+        names = ", ".join(map(plan.name_of, sorted(secrets)))
         verbs = ", ".join(one.verb for one in missing)
         warn(
             f"a {plan.command} that is killed could not have {names} restored: "
@@ -76,7 +80,10 @@ def warn_of_what_will_not_be_kept(session: Session, plan: Plan, warn: Warn) -> N
     locks = {lock_of(one.ref.namespace, one.ref.name) for one in plan.targets}
     missing = Access(session.client).missing(permissions(locks)) if refs else ()
     if missing:
-        names, verbs = ", ".join(map(str, refs)), ", ".join(dict.fromkeys(m.verb for m in missing))
+        names, verbs = (
+            ", ".join(map(plan.name_of, refs)),
+            ", ".join(dict.fromkeys(m.verb for m in missing)),
+        )
         warn(
             f"what is verified of {names} cannot be kept for a later return: "
             f"not allowed: {verbs} secrets"

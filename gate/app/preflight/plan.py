@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
+from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target
 from gate.core.plan.rollback_plan import content
@@ -103,29 +104,31 @@ def guard(
     paused_by_us: Collection[Ref] = (),
 ) -> None:
     """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
+    name = naming(item.ref for item in items)
     there = [item.live for item in items if item.live is not None]
-    refuse_deleting(there, session.connection.cluster)
+    refuse_deleting(there, session.connection.cluster, name)
     lives = [live for live in there if live.deployment is not None]
     if not settings.allow_managed:
-        refuse_managed(lives, session.connection.cluster)
+        refuse_managed(lives, session.connection.cluster, name)
     if not settings.resume:
-        refuse_paused(live for live in lives if live.ref not in paused_by_us)
-    refuse_scaled(items)
-    refuse_excluded(items)
+        refuse_paused((live for live in lives if live.ref not in paused_by_us), name)
+    refuse_scaled(items, name)
+    refuse_excluded(items, name)
 
 
 def guard_outcome(
     settings: Settings,
-    items: Iterable[Prepared],
+    items: Collection[Prepared],
     trials: Trials,
     paused_by_us: Collection[Ref] = (),
 ) -> None:
     """Refuse what the server would make of the manifest and what could not be verified."""
+    name = naming(item.ref for item in items)
     if settings.require_pods:
-        refuse_empty(items, trials)
+        refuse_empty(items, trials, name)
     if not settings.resume:
         others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
-        refuse_paused(others, hint="take spec.paused out of the manifest, or --resume")
+        refuse_paused(others, name, hint="take spec.paused out of the manifest, or --resume")
 
 
 def rehearse_on_server(
@@ -138,7 +141,8 @@ def rehearse_on_server(
     """
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
-    results = each(session.clock, lambda item: _tried(writer, item, made_here), items)
+    name = naming(item.ref for item in items)
+    results = each(session.clock, lambda item: _tried(writer, item, made_here, name), items)
     trials: dict[Ref, LiveObject] = {}
     for item, result in zip(items, results, strict=True):
         if isinstance(result, str):
@@ -148,28 +152,30 @@ def rehearse_on_server(
     return trials
 
 
-def _tried(writer: Writer, item: Prepared, made_here: Collection[str]) -> LiveObject | str:
+def _tried(
+    writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
+) -> LiveObject | str:
     """Return what the server would make of it, or a warning that says why it could not tell."""
     try:
-        return _dry_run(writer, item)
+        return _dry_run(writer, item, name)
     except NotFound as error:
         if item.ref.namespace in made_here:
-            return f"{item.ref} was not tried: its namespace is made with it"
-        raise rejection(item, error) from None
+            return f"{name(item.ref)} was not tried: its namespace is made with it"
+        raise rejection(item, error, name) from None
     except RefusedError as error:
         if NO_DRY_RUN in error.message:
-            return f"{item.ref} was not tried: {error.message}"
-        raise rejection(item, error) from None
+            return f"{name(item.ref)} was not tried: {error.message}"
+        raise rejection(item, error, name) from None
 
 
-def _dry_run(writer: Writer, item: Prepared) -> LiveObject:
+def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
     """Ask without force first: only a conflict tells whose fields would be taken."""
     try:
         return _completed(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
         foreign = [one for one in error.conflicts if not _is_settled(item, one)]
         if foreign:
-            raise conflict_refusal(item, foreign) from error
+            raise conflict_refusal(item, foreign, name) from error
         return _completed(item, writer.dry_run(_trial(item, force=True)))
 
 
@@ -210,19 +216,20 @@ def _trial(item: Prepared, *, force: bool) -> Write:
     return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
 
 
-def warn_of_configuration_alone(items: Iterable[Prepared], trials: Trials, warn: Warn) -> None:
+def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:
     """Warn where configuration changes and no pod template does: pods read it at their start."""
     changed = [item for item in items if _changes(item, trials)]
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
     if configuration and not any(item.is_deployment for item in changed):
-        names = ", ".join(map(str, configuration))
+        names = ", ".join(map(naming(item.ref for item in items), configuration))
         warn(f"only configuration changes ({names}): running pods keep what they started with")
 
 
 def warn_of_short_timeout(
-    timeout_seconds: float | None, items: Iterable[Prepared], trials: Trials, warn: Warn
+    timeout_seconds: float | None, items: Collection[Prepared], trials: Trials, warn: Warn
 ) -> None:
     """Warn where a rollout cannot be through within the timeout, however well it goes."""
+    name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
         live = trial.deployment if trial is not None else None
@@ -232,7 +239,7 @@ def warn_of_short_timeout(
         least = steps * (live.min_ready_seconds + LEAST_START_SECONDS)
         if timeout_seconds < least:
             warn(
-                f"{item.ref}: its {steps} steps take {format_seconds(least)} at least, "
+                f"{name(item.ref)}: its {steps} steps take {format_seconds(least)} at least, "
                 f"longer than a timeout of {format_seconds(timeout_seconds)}"
             )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
+from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.unions import value_at
@@ -81,11 +82,13 @@ class ObjectRejected(RefusedError):
         self.paths = paths
 
 
-def rejection(item: Prepared, error: RefusedError) -> RefusedError:
+def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> RefusedError:
     """Return a refusal of an object, which names it where the server does not, with a hint."""
     hint, explained = _explained(item, error)
-    named = item.ref.name in error.message
-    told = error.message if named else f"{item.ref}: {error.message}"
+    called = name(item.ref)
+    # The server names no namespace: of several, its words alone do not say which object it is.
+    named = item.ref.name in error.message and called == str(item.ref)
+    told = error.message if named else f"{called}: {error.message}"
     if isinstance(error, Rejected):
         paths = _paths(error, explained)
         return ObjectRejected(told, hint=hint, ref=item.ref, paths=paths)

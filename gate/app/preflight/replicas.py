@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
+from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy
 from gate.core.ssa import managed_fields
@@ -89,14 +90,15 @@ def _is_our_number(before: LiveObject, replicas: int) -> bool:
     return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}
 
 
-def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
+def warn_of_replicas(items: Collection[Prepared], warn: Warn) -> None:
     """Warn where the number of replicas is not the one that a reader of the manifest expects."""
+    name = naming(item.ref for item in items)
     for item in items:
         numbers = item.replicas
         if numbers is not None and numbers.is_resumed:
             number = 1 if numbers.wanted is None else numbers.wanted
             warn(
-                f"{item.ref} goes from 0 to {number} replicas: the gate had scaled its first"
+                f"{name(item.ref)} goes from 0 to {number} replicas: the gate had scaled its first"
                 " version to 0 after a failure"
             )
             continue
@@ -104,6 +106,6 @@ def warn_of_replicas(items: Iterable[Prepared], warn: Warn) -> None:
             continue
         live, wanted = numbers.live, numbers.wanted
         if numbers.is_imposed:
-            warn(f"{item.ref} goes from {live} to {wanted} replicas: --replicas apply")
+            warn(f"{name(item.ref)} goes from {live} to {wanted} replicas: --replicas apply")
         else:
-            warn(f"{item.ref} keeps its {live} replicas, not the manifest's {wanted}")
+            warn(f"{name(item.ref)} keeps its {live} replicas, not the manifest's {wanted}")

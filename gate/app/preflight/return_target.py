@@ -13,7 +13,7 @@ from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.foreseen_return import may_restore
+from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, Target
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
@@ -96,13 +96,13 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
             note("baseline", line)
     if _returns(plan.policy) and may_restore(plan):
         for ref, why in plan.target_set.missing.items():
-            returned = f"{ref} could not be returned after a failure ({why})"
+            returned = f"{plan.name_of(ref)} could not be returned after a failure ({why})"
             warn(f"{returned}: the rollback would end as failed, exit 5")
 
 
 def _members(plan: Plan) -> Iterator[str]:
     followed = {target.ref for target in plan.targets}
-    members = [str(ref) for ref in plan.target_set.bodies if ref not in followed]
+    members = [plan.name_of(ref) for ref in plan.target_set.bodies if ref not in followed]
     if members:
         yield f"with it returns, as it was verified: {', '.join(members)}"
 
@@ -112,7 +112,7 @@ def _returns(policy: Policy) -> bool:
 
 
 def _baseline_line(plan: Plan, target: Target) -> str:
-    returns = _returns(plan.policy)
+    returns, name = _returns(plan.policy), plan.name_of(target.ref)
     match target.baseline:
         case Known(baseline):
             images = ", ".join(baseline.template.images())
@@ -120,19 +120,21 @@ def _baseline_line(plan: Plan, target: Target) -> str:
             if target.ref in plan.target_set.bodies:
                 there = _there(plan, target.ref, version)
                 if not returns:
-                    return f"{target.ref}: a failure does not return to {there}"
+                    return f"{name}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
-                return f"{target.ref}: {why} a failure returns to {there}{_beside(plan, target)}"
+                return f"{name}: {why} a failure returns to {there}{_beside(plan, target)}"
             if not returns:
-                return f"{target.ref}: {version} serves; a failure does not return to it"
-            return f"{target.ref}: a failure returns to {version}{_scaled_to_zero(target)}"
+                return f"{name}: {version} serves; a failure does not return to it"
+            if not (may_restore(plan) or would_change_anything(plan)):
+                return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
+            return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
-            return f"{target.ref}: what serves cannot be told ({why}): no way back"
+            return f"{name}: what serves cannot be told ({why}): no way back"
         case _:
             if target.snapshot.live is None:
-                return f"{target.ref}: nothing serves yet, so a failure has nowhere to return to"
+                return f"{name}: nothing serves yet, so a failure has nowhere to return to"
             why = _why_not_to_what_ran(plan, target.ref)
-            return f"{target.ref}: {why} a failure has nowhere to return to"
+            return f"{name}: {why} a failure has nowhere to return to"
 
 
 def _there(plan: Plan, ref: Ref, version: str) -> str:
@@ -165,4 +167,4 @@ def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
     if ref in obstacles or not obstacles:
         return f"{obstacles.get(ref, 'no version serves alone')}, so"
     other, why = next(iter(obstacles.items()))
-    return f"together with {other} ({why})"
+    return f"together with {plan.name_of(other)} ({why})"

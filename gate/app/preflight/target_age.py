@@ -26,7 +26,7 @@ def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
     """
     if days is None:
         return plan
-    too_old = [why for target in plan.targets if (why := _too_old(target, days, now))]
+    too_old = [why for target in plan.targets if (why := _too_old(plan, target, days, now))]
     for why in too_old:
         warn(f"{why}: a failure does not return to it")
     if not too_old:
@@ -37,11 +37,11 @@ def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
     return replace(plan, policy=policy)
 
 
-def _too_old(target: Target, days: int, now: datetime) -> str:
+def _too_old(plan: Plan, target: Target, days: int, now: datetime) -> str:
     if not isinstance(target.baseline, Known):
         return ""
     age = _age_days(target, target.baseline.value, now)
-    what = f"{target.ref}: what a failure would return to is"
+    what = f"{plan.name_of(target.ref)}: what a failure would return to is"
     if age is None:
         return f"{what} of an age that nobody knows, and the limit is {days} days"
     return f"{what} {age:.0f} days old, and the limit is {days}" if age > days else ""

@@ -62,7 +62,7 @@ def with_way_back(
     if not allowed:
         raise _refusal(plan, stays)
     for ref, why in stays.items():
-        warn(f"a failure cannot take {ref} back: {why}")
+        warn(f"a failure cannot take {plan.name_of(ref)} back: {why}")
     objects = tuple(replace(one, irreversible=stays.get(one.ref, "")) for one in plan.objects)
     return replace(plan, objects=objects)
 
@@ -136,7 +136,7 @@ def _body_of_trial(tried: _Tried) -> Body:
 
 
 def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
-    listed = "; ".join(f"{ref}: {why}" for ref, why in stays.items())
+    listed = "; ".join(f"{plan.name_of(ref)}: {why}" for ref, why in stays.items())
     return RefusedError(
         f"a failure could not take everything back: {listed}",
         reason=Reason.IRREVERSIBLE,

@@ -63,7 +63,9 @@ class Console:
         self.tree: LiveTree | None = None
         self.is_locked = False
         self.has_open_record = False
+        self.has_recovered = False
         self.check_flags: tuple[str, ...] | None = None
+        self.check_variables: tuple[str, ...] = ()
         self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
@@ -139,10 +141,16 @@ class Console:
             self._warnings.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
+    def recovered(self, message: str) -> None:
+        """Say how the end of an earlier attempt went, which this run has finished."""
+        self.has_recovered = True
+        self.note("recovered", message)
+
     def caution(self, message: str) -> None:
         """Warn of what a failure or an end of the gate could not return.
 
-        The document of a run that went well has it no more: nothing went back.
+        The document of a run that went well has it no more, as nothing went back, nor that of one
+        that went back: what it could not return is told as it was.
         """
         self._cautions.add(message)
         self.warn(message)
@@ -174,6 +182,7 @@ class Console:
             context=self._about.get("context", ""),
             kubeconfig=self._about.get("kubeconfig", ""),
             check_flags=self.check_flags,
+            check_variables=self.check_variables,
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
             warnings=tuple(self._warnings),
@@ -182,6 +191,7 @@ class Console:
             course=self._course,
             is_locked=self.is_locked,
             has_open_record=self.has_open_record,
+            has_recovered=self.has_recovered,
             going_namespaces=self.going_namespaces,
         )
 

@@ -109,7 +109,7 @@ def _applied(attempt: Attempt) -> Ending:
     changed = any(written.changed for written in attempt.ledger.written.values())
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
-        names = ", ".join(map(str, attempt.ledger.written))
+        names = ", ".join(map(attempt.plan.name_of, attempt.ledger.written))
         text = f"{names} is paused" if changed else f"{names} was paused already"
         return Ending(Outcome.APPLIED, reason, CleanText(text))
     text = "applied" if changed else "nothing to change"
@@ -123,7 +123,9 @@ def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
     """An object that could not be restored leaves a mixture, whatever its Deployments show."""
     if not attempt.writes.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
-    causes = tuple(refusal_cause(refused) for refused in attempt.writes.refusals.values())
+    causes = tuple(
+        refusal_cause(attempt.plan, refused) for refused in attempt.writes.refusals.values()
+    )
     return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
 
 
@@ -190,12 +192,13 @@ def _rejected(attempt: Attempt) -> Ending:
     rejection = attempt.writes.rejection
     if rejection is None:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
-    cause = refusal_cause(rejection)
+    cause = refusal_cause(attempt.plan, rejection)
     if any(written.changed for written in attempt.ledger.written.values()):
         return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     message = cause.message
     if attempt.writes.uncertain and rejection.reason is Reason.TIMEOUT:
-        text = f"{rejection.ref}: the answer to a write was lost, and it was not seen done"
+        name = attempt.plan.name_of(rejection.ref)
+        text = f"{name}: the answer to a write was lost, and it was not seen done"
         return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))
     if _taken_over(attempt, rejection.ref):
         message = CleanText(
@@ -296,6 +299,6 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     for other, rollout in attempt.deployments.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:
-            ending = beside_failure(other, ruled)
+            ending = beside_failure(attempt.plan, other, ruled)
             return replace(ending, causes=(*ending.causes, *causes))
     return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)

@@ -27,53 +27,54 @@ def difference(attempt: Attempt, ref: Ref) -> str:
 
     A Deployment that somebody else has taken over is what the verdict itself is about.
     """
-    found = attempt.ledger.findings[ref]
+    found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
     if ref in attempt.interference.departures:
         return ""
     if ref in attempt.ledger.deleted:
-        return _after_deletion(ref, found)
+        return _after_deletion(name, found)
     if found.kind is FindingKind.AS_WRITTEN:
         return _leftover(attempt, ref)
     if found.kind is FindingKind.UNREAD and attempt.outcome in _NOT_WAITED_FOR:
         return ""
     if ref in attempt.ledger.left_alone:
-        return _left_alone(ref, found)
-    return _differing(ref, found, "restored" if ref in attempt.ledger.restored else "wrote")
+        return _left_alone(name, found)
+    return _differing(name, found, "restored" if ref in attempt.ledger.restored else "wrote")
 
 
-def _after_deletion(ref: Ref, found: Finding) -> str:
+def _after_deletion(name: str, found: Finding) -> str:
     """Tell of what this attempt has deleted."""
     match found.kind:
         case FindingKind.DELETED:
             return ""
         case FindingKind.RECREATED:
-            return f"{ref} was deleted by this run, and {_who(found)} made it anew"
+            return f"{name} was deleted by this run, and {_who(found)} made it anew"
         case FindingKind.UNREAD:
-            return f"{ref} was deleted by this run; whether it is gone could not be read"
+            return f"{name} was deleted by this run; whether it is gone could not be read"
         case _:
-            return f"{ref} is not gone yet, though this run deleted it: {_waiting(found)}"
+            return f"{name} is not gone yet, though this run deleted it: {_waiting(found)}"
 
 
 def _leftover(attempt: Attempt, ref: Ref) -> str:
     """Tell of what still is this attempt's where the rest is somebody else's."""
-    ours = attempt.ledger.written.get(ref)
+    ours, name = attempt.ledger.written.get(ref), attempt.plan.name_of(ref)
     if ref in attempt.ledger.left_alone and ours is not None and ours.created:
-        return f"{ref} was not deleted: somebody else has changed it, or put something into it"
+        return f"{name} was not deleted: somebody else has changed it, or put something into it"
     if ref in attempt.ledger.left_alone:
-        return f"{ref} has what this run wrote again; somebody else had changed it meanwhile"
+        return f"{name} has what this run wrote again; somebody else had changed it meanwhile"
     if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.ledger.restored:
         return ""
     if ours is None or not ours.changed:
         return ""
     targets = {target.ref for target in attempt.plan.targets}
     if attempt.interference.lock_lost is not None:
-        return f"{ref} still has what this run wrote"
+        return f"{name} still has what this run wrote"
     if ref in targets or not attempt.interference.departures:
         return ""
-    gone = [str(one) for one in attempt.interference.departures if _is_gone(attempt, one)]
-    theirs = [str(one) for one in attempt.interference.departures if str(one) not in gone]
+    departed = attempt.interference.departures
+    gone = [attempt.plan.name_of(one) for one in departed if _is_gone(attempt, one)]
+    theirs = [attempt.plan.name_of(one) for one in departed if not _is_gone(attempt, one)]
     beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
-    return f"{ref} still has what this run wrote, {beside}"
+    return f"{name} still has what this run wrote, {beside}"
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
@@ -84,36 +85,36 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     return attempt.interference.departures[ref].reason is Reason.DELETED
 
 
-def _left_alone(ref: Ref, found: Finding) -> str:
+def _left_alone(name: str, found: Finding) -> str:
     """Tell of what somebody else had changed or deleted before the rollback came to it."""
     match found.kind:
         case FindingKind.DELETED:
-            return f"{ref} was deleted by somebody else before the rollback; it was left so"
+            return f"{name} was deleted by somebody else before the rollback; it was left so"
         case FindingKind.CHANGED:
             who = _who(found)
-            return f"{ref} was left alone: {who} changed {_fields(found)} before the rollback"
+            return f"{name} was left alone: {who} changed {_fields(found)} before the rollback"
         case FindingKind.UNREAD:
-            return f"{ref} was changed by somebody else meanwhile, and left alone"
+            return f"{name} was changed by somebody else meanwhile, and left alone"
         case _:
-            return _differing(ref, found, "wrote")
+            return _differing(name, found, "wrote")
 
 
-def _differing(ref: Ref, found: Finding, did: str) -> str:
+def _differing(name: str, found: Finding, did: str) -> str:
     match found.kind:
         case FindingKind.DELETED:
-            return f"{ref} is gone: somebody else deleted it after this run {did} it"
+            return f"{name} is gone: somebody else deleted it after this run {did} it"
         case FindingKind.BEING_DELETED:
-            return f"{ref} is being deleted by somebody else: {_waiting(found)}"
+            return f"{name} is being deleted by somebody else: {_waiting(found)}"
         case FindingKind.RECREATED:
             who = _who(found)
-            return f"{ref} was deleted after this run {did} it, and {who} made it anew"
+            return f"{name} was deleted after this run {did} it, and {who} made it anew"
         case FindingKind.NOT_AS_SENT:
             what = f"the server keeps another {_fields(found)} than was sent"
-            return f"{ref} was not restored: {what} (an admission webhook may set it)"
+            return f"{name} was not restored: {what} (an admission webhook may set it)"
         case FindingKind.UNREAD:
-            return f"{ref} could not be read again after this run {did} it: {found.why}"
+            return f"{name} could not be read again after this run {did} it: {found.why}"
         case _:
-            return f"{ref} is not as this run {did} it: {_who(found)} changed {_fields(found)}"
+            return f"{name} is not as this run {did} it: {_who(found)} changed {_fields(found)}"
 
 
 def _who(found: Finding) -> str:

@@ -127,5 +127,6 @@ def _not_restored(attempt: Attempt) -> Iterator[Cause]:
     for ref, found in attempt.ledger.findings.items():
         if found.kind is FindingKind.NOT_AS_SENT and ref in attempt.ledger.restored:
             paths = ", ".join(found.paths)
-            text = f"{ref}: the server keeps another {paths} than was sent to restore it"
+            name = attempt.plan.name_of(ref)
+            text = f"{name}: the server keeps another {paths} than was sent to restore it"
             yield Cause(Reason.NOT_RESTORED, CleanText(text))

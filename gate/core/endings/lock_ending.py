@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt, Ending
-from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 
@@ -11,14 +11,14 @@ from gate.core.model.outcome import Outcome, Reason
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
     """End `ref` by whose lock was taken; `lost` is the ending of the Deployment it locks."""
     taken = _taken(attempt)
-    if not taken or lock_of(ref.namespace, ref.name) in taken:
+    if not taken or ref in taken:
         return lost
-    names = ", ".join(map(str, taken))
+    names = ", ".join(map(attempt.plan.name_of, taken))
     message = CleanText(f"the lock of {names} was taken by {attempt.interference.lock_taker}")
     return Ending(Outcome.SUPERSEDED, Reason.SIBLING_LOCKED, message)
 
 
-def _taken(attempt: Attempt) -> tuple[Lock, ...]:
-    """Return the lost locks of Deployments that the attempt follows."""
-    own = {lock_of(target.ref.namespace, target.ref.name) for target in attempt.plan.targets}
-    return tuple(lock for lock in attempt.interference.locks_lost if lock in own)
+def _taken(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the Deployments that the attempt follows whose locks it lost."""
+    by_lock = {lock_of(one.ref.namespace, one.ref.name): one.ref for one in attempt.plan.targets}
+    return tuple(by_lock[lock] for lock in attempt.interference.locks_lost if lock in by_lock)

@@ -9,6 +9,7 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -52,7 +53,9 @@ def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
     """End where the server would not take the way back; a pause was none."""
     failure = failure_behind(attempt, ref)
     outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
-    return replace(failure, outcome=outcome, causes=(*failure.causes, refusal_cause(refused)))
+    return replace(
+        failure, outcome=outcome, causes=(*failure.causes, refusal_cause(attempt.plan, refused))
+    )
 
 
 def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
@@ -182,19 +185,19 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
     if ref is not None and ref in attempt.result.failures:
         return attempt.result.failures[ref]
     for other, failure in attempt.result.failures.items():
-        return failure if ref is None else beside_failure(other, failure)
+        return failure if ref is None else beside_failure(attempt.plan, other, failure)
     if attempt.result.why_back is not None:
         return attempt.result.why_back
     return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
 
 
-def beside_failure(other: Ref, failure: Ending | Verdict) -> Ending:
+def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:
     """End a Deployment against which nothing was found, for the failure of another one."""
-    text = CleanText(f"{other} failed: {failure.reason}: {failure.message}")
+    text = CleanText(f"{plan.name_of(other)} failed: {failure.reason}: {failure.message}")
     cause = Cause(Reason.SIBLING_FAILED, text)
     return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))
 
 
-def refusal_cause(rejection: Rejection) -> Cause:
+def refusal_cause(plan: Plan, rejection: Rejection) -> Cause:
     """Return what the server would not take, as a cause."""
-    return Cause(rejection.reason, CleanText(f"{rejection.ref}: {rejection.message}"))
+    return Cause(rejection.reason, CleanText(f"{plan.name_of(rejection.ref)}: {rejection.message}"))

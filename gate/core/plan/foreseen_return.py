@@ -20,6 +20,11 @@ def may_restore(plan: Plan) -> bool:
     return bool(restorable) and goes_back(plan, rolled_out, restorable)
 
 
+def would_change_anything(plan: Plan) -> bool:
+    """Tell whether a plan changes any object; what no dry run could try counts as changed."""
+    return any(_would_change(plan, write.ref) for write in plan.writes)
+
+
 def _would_change(plan: Plan, ref: Ref) -> bool:
     before, trial = plan.before(ref), plan.trial(ref)
     return before is None or trial is None or content(before.body) != content(trial.body)

@@ -12,6 +12,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
+from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.journal_record import Resumed
@@ -82,6 +83,11 @@ class Plan:
     target_set: TargetSet = field(default_factory=TargetSet)
     origin: Origin = NO_ORIGIN
     held: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+
+    def name_of(self, ref: Ref) -> str:
+        """Return what sentences call an object, with its namespace where the plan has several."""
+        followed = (target.ref for target in self.targets)
+        return naming((*(planned.ref for planned in self.objects), *followed))(ref)
 
     def before(self, ref: Ref) -> LiveObject | None:
         """Return what was there before, None where there was nothing or nobody could tell."""

@@ -23,6 +23,7 @@ from gate.core.endings.last_reads import (
     with_restorations_checked,
     with_unread,
 )
+from gate.core.endings.rollback_ending import refusal_cause
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -38,7 +39,7 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.protocol.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Write
-from gate.core.rollout.causes import Cause, Trouble
+from gate.core.rollout.causes import Trouble
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.steps.resumption import failures_found, why_resumed
@@ -182,9 +183,8 @@ def _why_back(attempt: Attempt) -> Ending | None:
         return why_resumed(attempt.plan.resumed)
     rejection = attempt.writes.rejection
     if rejection is not None:
-        text = CleanText(f"{rejection.ref}: {rejection.message}")
-        cause = Cause(rejection.reason, text)
-        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, text, (cause,))
+        cause = refusal_cause(attempt.plan, rejection)
+        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
     if attempt.interference.signal_number is None:
         against = health_checks.against_all(attempt)
         if against is None:

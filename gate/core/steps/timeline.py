@@ -11,6 +11,7 @@ from gate.core.checks.run import ConclusionKind
 from gate.core.endings.differences import differences
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, ReplicaSet
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.leg import Leg
@@ -32,7 +33,7 @@ def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     return tuple(after.say(event, message) for event, message in _changes(before, after))
 
 
-def standing(ref: Ref, snapshot: Snapshot, count: str = "") -> Iterator[tuple[str, str]]:
+def standing(name: str, snapshot: Snapshot, count: str = "") -> Iterator[tuple[str, str]]:
     """Yield what there is before anything has changed: events of the timeline and their lines.
 
     `count` is how far it is, in words, where a rollout knows that better than a snapshot.
@@ -41,8 +42,8 @@ def standing(ref: Ref, snapshot: Snapshot, count: str = "") -> Iterator[tuple[st
     if live is None:
         return
     revision = f", revision {current.revision}" if current and current.revision else ""
-    yield "replicaset", f"{ref}: following {_replica_set_line(snapshot)}{revision}"
-    yield "progress", f"{ref}: {count or counted(snapshot, live)}"
+    yield "replicaset", f"{name}: following {_replica_set_line(snapshot)}{revision}"
+    yield "progress", f"{name}: {count or counted(snapshot, live)}"
 
 
 def narrate_move(
@@ -64,7 +65,7 @@ def _move(
     if trigger is Trigger.REJECTED or (trigger is Trigger.RETREAT and before.writes.rejection):
         rejection = before.writes.rejection
         if rejection is not None:
-            yield "rejected", f"{rejection.ref}: {rejection.message}"
+            yield "rejected", f"{after.plan.name_of(rejection.ref)}: {rejection.message}"
     if trigger is Trigger.RETREAT:
         said = (_way_back(after, w) for w in after.writes.queue if w.verb is not Verb.TAKE_OVER)
         yield "rollback", "; ".join(said)
@@ -86,18 +87,18 @@ def _failures(attempt: Attempt, ruled: Rulings) -> Iterator[tuple[str, str]]:
         yield "failed", f"{against.reason}: {against.message}"
     for ref, verdict in ruled.items():
         if verdict is not None and verdict.kind is VerdictKind.FAILED:
-            yield "failed", f"{ref}: {verdict.reason}: {verdict.message}"
+            yield "failed", f"{attempt.plan.name_of(ref)}: {verdict.reason}: {verdict.message}"
 
 
 def _way_back(attempt: Attempt, write: PlannedWrite) -> str:
     """Say what one write of the way back does."""
     match write.verb:
         case Verb.DELETE:
-            return f"deleting {write.ref}"
+            return f"deleting {attempt.plan.name_of(write.ref)}"
         case Verb.MERGE if "paused" in write.body.thaw()["spec"]:
-            return f"pausing {write.ref}"
+            return f"pausing {attempt.plan.name_of(write.ref)}"
         case Verb.MERGE:
-            return f"scaling {write.ref} to zero"
+            return f"scaling {attempt.plan.name_of(write.ref)} to zero"
         case _:
             return _return_to(attempt, write.ref)
 
@@ -107,8 +108,10 @@ def _return_to(attempt: Attempt, ref: Ref) -> str:
         if target.ref == ref and isinstance(target.baseline, Known):
             baseline = target.baseline.value
             images = ", ".join(baseline.template.images())
-            return f"returning {ref} to revision {baseline.revision} ({images})"
-    return f"restoring {ref}"
+            return (
+                f"returning {attempt.plan.name_of(ref)} to revision {baseline.revision} ({images})"
+            )
+    return f"restoring {attempt.plan.name_of(ref)}"
 
 
 def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
@@ -117,13 +120,13 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     yield from _contact(before, after)
     for ref, departure in after.interference.departures.items():
         if ref not in before.interference.departures:
-            yield "superseded", f"{ref}: {departure.message}"
+            yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
     yield from _measured(before, after)
     was, now = before.deployments.rollouts, after.deployments.rollouts
     if was is not now:
         for ref, rollout in now.changed_since(was):
-            yield from _rollout_changes(ref, was.get(ref), rollout)
+            yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
@@ -161,15 +164,15 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     if after.ledger.written is not before.ledger.written:
         for ref, written in after.ledger.written.items():
             if ref not in before.ledger.written:
-                yield "applied", f"{ref} {_what_was_done(written)}"
+                yield "applied", f"{after.plan.name_of(ref)} {_what_was_done(written)}"
     for ref in after.ledger.restored:
         if ref not in before.ledger.restored:
-            yield "restored", f"{ref} restored"
+            yield "restored", f"{after.plan.name_of(ref)} restored"
     for ref in after.ledger.patched[len(before.ledger.patched) :]:
         paused = after.plan.policy.on_failure is OnFailure.PAUSE
-        yield "patched", f"{ref} {'paused' if paused else 'scaled to zero'}"
+        yield "patched", f"{after.plan.name_of(ref)} {'paused' if paused else 'scaled to zero'}"
     for ref in after.ledger.deleted[len(before.ledger.deleted) :]:
-        yield "deleted", f"{ref} deleted"
+        yield "deleted", f"{after.plan.name_of(ref)} deleted"
     yield from _troubled_writes(before, after)
 
 
@@ -184,23 +187,27 @@ def _what_was_done(written: WrittenObject) -> str:
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
         did = "changed" if ref in after.ledger.live else "deleted"
-        yield "left", f"{ref}: somebody else {did} it since; left alone"
+        yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
     yield from _refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())
         if paths != known:
             dropped = ", ".join(paths[len(known) :])
-            yield "dropped", f"{ref}: left as others have changed it: {dropped}"
+            yield "dropped", f"{after.plan.name_of(ref)}: left as others have changed it: {dropped}"
     for ref, paths in after.ledger.kept_paths.items():
         if ref not in before.ledger.kept_paths:
-            yield "kept", f"{ref}: another run of the gate has added {', '.join(paths)}; kept"
+            added = f"another run of the gate has added {', '.join(paths)}"
+            yield "kept", f"{after.plan.name_of(ref)}: {added}; kept"
     retry = after.writes.retry
     if (
         retry is not None
         and after.course.state is State.WRITING
         and _is_news(before, after.writes.queue[0].ref)
     ):
-        yield "retry", f"{after.writes.queue[0].ref}: {_why_again(retry)}; reading again"
+        yield (
+            "retry",
+            f"{after.plan.name_of(after.writes.queue[0].ref)}: {_why_again(retry)}; reading again",
+        )
 
 
 def _why_again(retry: Retry) -> str:
@@ -219,29 +226,31 @@ def _is_news(before: Attempt, ref: Ref) -> bool:
 def _refusals(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     for ref, refusal in after.writes.refusals.items():
         if ref not in before.writes.refusals:
-            yield "refused", f"{ref}: {refusal.message}"
+            yield "refused", f"{after.plan.name_of(ref)}: {refusal.message}"
 
 
-def _rollout_changes(ref: Ref, before: Rollout | None, after: Rollout) -> Iterator[tuple[str, str]]:
+def _rollout_changes(
+    ref: Ref, name: Naming, before: Rollout | None, after: Rollout
+) -> Iterator[tuple[str, str]]:
     if before is None:
         # The watches may have told of the new ReplicaSet before the answer to its write came.
         if after.followed_uid:
-            yield from standing(ref, after.snapshot, _count(after))
+            yield from standing(name(ref), after.snapshot, _count(after))
         return
     live = after.snapshot.live
     if live is None or before.snapshot is after.snapshot:
         return
     is_other = before.followed_uid != after.followed_uid
     if is_other:
-        yield "replicaset", f"{ref}: following {_replica_set_line(after.snapshot)}"
+        yield "replicaset", f"{name(ref)}: following {_replica_set_line(after.snapshot)}"
     else:
-        yield from _renumbered(ref, before.snapshot.current(), after.snapshot.current())
+        yield from _renumbered(ref, name, before.snapshot.current(), after.snapshot.current())
     if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
-        yield "progress", f"{ref}: {_count(after)}"
+        yield "progress", f"{name(ref)}: {_count(after)}"
     if before.troubles is not after.troubles:
         yield from _troubles(before, after)
     if before.snapshot.denied_since is not after.snapshot.denied_since:
-        yield from _denials(ref, before.snapshot, after.snapshot)
+        yield from _denials(ref, name, before.snapshot, after.snapshot)
 
 
 def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
@@ -255,14 +264,14 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
 
 
 def _renumbered(
-    ref: Ref, before: ReplicaSet | None, after: ReplicaSet | None
+    ref: Ref, name: Naming, before: ReplicaSet | None, after: ReplicaSet | None
 ) -> Iterator[tuple[str, str]]:
     """Say that the controller gave a ReplicaSet that is used again the next revision."""
     if before is None or after is None or not before.revision or not after.revision:
         return
     if before.revision != after.revision:
         now, was = f"is revision {after.revision} now", f"was revision {before.revision}"
-        yield "replicaset", f"{ref}: replicaset/{after.name} {now}, {was}"
+        yield "replicaset", f"{name(ref)}: replicaset/{after.name} {now}, {was}"
 
 
 def _is_recounted(before: Rollout, after: Rollout) -> bool:
@@ -284,9 +293,14 @@ def _replica_set_line(snapshot: Snapshot) -> str:
     return f"replicaset/{current.name} ({images})"
 
 
-def _denials(ref: Ref, before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str]]:
+def _denials(
+    ref: Ref, name: Naming, before: Snapshot, after: Snapshot
+) -> Iterator[tuple[str, str]]:
     """Tell what denies pods of this Deployment; a snapshot has all ReplicaSets of the namespace."""
     told = before.denied_since
     for replica_set in after.owned():
         if replica_set.failure and replica_set.uid in after.denied_since.keys() - told.keys():
-            yield "denied", f"{ref}: replicaset/{replica_set.name}: {replica_set.failure.message}"
+            yield (
+                "denied",
+                f"{name(ref)}: replicaset/{replica_set.name}: {replica_set.failure.message}",
+            )

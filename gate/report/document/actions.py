@@ -38,6 +38,7 @@ def _is_concerned(attempt: Attempt, ref: Ref) -> bool:
 
 def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResult:
     file, line = run.places.get(ref, ("", 0))
+    refused = attempt.writes.refusals.get(ref)
     return {
         "kind": ref.kind,
         "namespace": ref.namespace,
@@ -49,6 +50,7 @@ def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResu
         "line": line,
         "changes": _changes(attempt, ref),
         "irreversible": _irreversible(attempt, ref),
+        "not_restored": refused.reason.value if refused is not None else "",
     }
 
 

@@ -27,6 +27,8 @@ MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
 _WELL = (Outcome.VERIFIED, Outcome.APPLIED)
 """Where nothing has to go back any more."""
+_WENT_BACK = (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
+"""Where what could not go back is told as it was."""
 
 
 def document(attempt: Attempt, run: Run) -> Result:
@@ -40,6 +42,9 @@ def document(attempt: Attempt, run: Run) -> Result:
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["recoverable"] = run.has_open_record or (run.is_locked and is_left_open(attempt))
+    result["takes_back"] = _takes_back(attempt)
+    if ending.outcome is Outcome.OBSERVED:
+        result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
     result["deployments"] = [
         _deployment(attempt, target.ref, run) for target in attempt.plan.targets
     ]
@@ -48,7 +53,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, run)
     found = map(clean_line, differences(attempt))
-    void = run.cautions if ending.outcome in _WELL else frozenset()
+    void = run.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.warnings if warning not in void]
     result["warnings"] = list(
         dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.is_locked)])
@@ -77,6 +82,7 @@ def minimal(
         "context": run.context,
         "kubeconfig": run.kubeconfig,
         "check_flags": None if run.check_flags is None else list(run.check_flags),
+        "check_variables": list(run.check_variables),
         "cluster_uid": run.cluster_uid,
         "outcome": outcome,
         "exit_code": exit_code,
@@ -84,6 +90,9 @@ def minimal(
         "message": message,
         "hint": hint,
         "recoverable": False,
+        "has_recovered": run.has_recovered,
+        "takes_back": False,
+        "would_have": "",
         "started_at": run.started_at,
         "duration_seconds": seconds(run.clock_end - run.clock_start),
         "deployments": [],
@@ -100,18 +109,36 @@ def _message(attempt: Attempt) -> str:
     ending = attempt.result.ending
     if ending is None:
         return ""
-    ref = next((ref for ref, own in attempt.result.endings.items() if _is_part(own, ending)), None)
-    text: str = ending.message
+    ref, text = _decided_by(attempt, ending), ending.message
     if ending.outcome is Outcome.OBSERVED:
         return f"{would_have(attempt, ref)}{because(attempt, ref)}"
     if ref is None or len(attempt.result.endings) == 1 or is_drawn_in(attempt, ref):
         return text
-    return f"{ref}: {text}"
+    return f"{attempt.plan.name_of(ref)}: {text}"
+
+
+def _decided_by(attempt: Attempt, ending: Ending) -> Ref | None:
+    """Return the first Deployment that ended as the whole attempt did, `--observe` aside."""
+    endings = attempt.result.endings.items()
+    return next((ref for ref, own in endings if _is_part(own, ending)), None)
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
     """Tell whether the attempt ended as this Deployment did, `--observe` aside."""
     return (own.reason, own.message, own.causes) == (whole.reason, whole.message, whole.causes)
+
+
+def _is_past(result: Result) -> bool:
+    """Tell whether what a failure, or the end of the gate, could not return is no forecast now."""
+    if result["outcome"] in _WELL:
+        return True
+    return result["outcome"] in _WENT_BACK and not result["recoverable"]
+
+
+def _takes_back(attempt: Attempt) -> bool:
+    """Tell whether an undo takes back what an earlier attempt had left, of which nothing failed."""
+    resumed = attempt.plan.resumed
+    return resumed is not None and resumed.undone and not resumed.record.why
 
 
 def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
@@ -127,6 +154,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "uid": found,
         "outcome": ending.outcome,
         "reason": ending.reason.value,
+        "message": ending.message,
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),

@@ -32,12 +32,14 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:
+    name = attempt.plan.name_of
     for ref, ending in attempt.result.endings.items():
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
-            yield f"{ref} has 0 replicas: no pod ran, so nothing was shown to work"
+            yield f"{name(ref)} has 0 replicas: no pod ran, so nothing was shown to work"
         elif empty:
-            yield f"{ref} went back to 0 replicas: nothing serves, and nothing was shown to work"
+            nothing = "nothing serves, and nothing was shown to work"
+            yield f"{name(ref)} went back to 0 replicas: {nothing}"
 
 
 def _cut_window(attempt: Attempt) -> Iterator[str]:
@@ -50,37 +52,41 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
 
 def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     """Tell of what the way back did not restore."""
+    name = attempt.plan.name_of
     end = "is scaled to zero, as --on-first-failure asks"
     if attempt.plan.policy.on_failure is OnFailure.PAUSE:
         apply = "the next apply" if is_locked else "an apply with --resume"
         end = f"is paused, as --on-failure pause asks: undo or {apply} resumes it"
     for ref in attempt.ledger.patched:
-        yield f"{ref} {end}"
+        yield f"{name(ref)} {end}"
     for ref in attempt.ledger.left_alone:
         if ref not in attempt.ledger.findings:
-            yield f"{ref} was changed by somebody else meanwhile, and left alone"
+            yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
-        yield f"{ref} could not be restored: {refusal.message}"
+        yield f"{name(ref)} could not be restored: {refusal.message}"
 
 
 def _not_paused_again(attempt: Attempt) -> Iterator[str]:
     """Tell of a pause that the attempt ended: what went back has to serve, and goes unpaused."""
+    name = attempt.plan.name_of
     for ref, live in attempt.ledger.restored.items():
         before, now = attempt.plan.before(ref), live.deployment
         if before is None or before.deployment is None or now is None:
             continue
         if before.deployment.paused and not now.paused:
-            yield f"{ref} was paused before; it went back unpaused, and is not paused again"
+            yield f"{name(ref)} was paused before; it went back unpaused, and is not paused again"
 
 
 def _paused(attempt: Attempt) -> Iterator[str]:
     """Tell of what is complete and paused: nothing shows it until the next change."""
+    name = attempt.plan.name_of
     for ref, ending in attempt.result.endings.items():
         snapshot = latest_snapshot(attempt, ref)
         live = snapshot.live if snapshot is not None else None
         is_good = ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
         if is_good and live is not None and live.paused:
-            yield f"{ref} is paused: no change of it rolls out until somebody resumes it (`resume`)"
+            until = "until somebody resumes it (`resume`)"
+            yield f"{name(ref)} is paused: no change of it rolls out {until}"
 
 
 def _autoscaled(attempt: Attempt) -> Iterator[str]:
@@ -89,39 +95,48 @@ def _autoscaled(attempt: Attempt) -> Iterator[str]:
     An apply takes them out of its body where somebody scaled by hand. An undo has no manifest, and
     keeps the live number whoever decides on it.
     """
+    name = attempt.plan.name_of
     if attempt.plan.command != "apply":
         return
     for write in attempt.plan.writes:
         wanted = write.body.thaw().get("spec")
         if write.autoscaled and isinstance(wanted, dict) and "replicas" in wanted:
-            yield f"spec.replicas of {write.ref} is its autoscaler's: the manifest's was left out"
+            whose = "its autoscaler's: the manifest's was left out"
+            yield f"spec.replicas of {name(write.ref)} is {whose}"
 
 
 def _taken(attempt: Attempt) -> Iterator[str]:
     """Name the managers that lost fields to a forced apply."""
+    name = attempt.plan.name_of
     for ref, written in attempt.ledger.written.items():
         if written.forced:
             for manager, paths in sorted(lost_fields(written).items()):
-                yield f"{ref}: {_listed(paths)} taken from {manager}"
+                yield f"{name(ref)}: {_listed(paths)} taken from {manager}"
 
 
 def _dropped(attempt: Attempt) -> Iterator[str]:
+    name = attempt.plan.name_of
     for ref, paths in attempt.ledger.dropped_paths.items():
-        yield f"the rollback left {_listed(paths)} of {ref} as others have changed it meanwhile"
+        left = f"{_listed(paths)} of {name(ref)}"
+        yield f"the rollback left {left} as others have changed it meanwhile"
 
 
 def _kept(attempt: Attempt) -> Iterator[str]:
+    name = attempt.plan.name_of
     for ref, paths in attempt.ledger.kept_paths.items():
-        yield f"the rollback kept {_listed(paths)} of {ref}: another run of the gate has added it"
+        kept = f"{_listed(paths)} of {name(ref)}"
+        yield f"the rollback kept {kept}: another run of the gate has added it"
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:
+    name = attempt.plan.name_of
     for ref in uncertain_writes(attempt):
-        yield f"the answer to the write of {ref} was lost: whether it was done is not known"
+        yield f"the answer to the write of {name(ref)} was lost: whether it was done is not known"
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     """Tell of what would have been deleted, were it known that no other run made or uses it."""
+    name = attempt.plan.name_of
     policy = attempt.plan.policy
     failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
     if attempt.outcome not in failed or policy.on_failure is not OnFailure.ROLLBACK:
@@ -131,12 +146,12 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     deletes_first = policy.on_first_failure is OnFirstFailure.DELETE
     for ref, written in attempt.ledger.written.items():
         if ref in attempt.plan.held and policy.prune_created:
-            yield f"{ref} was not deleted: {attempt.plan.held[ref]}"
+            yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
             continue
         asked = prunes or (deletes_first and ref in followed)
         if asked and written.creator_unknown:
             why = "the answer to its creation was lost, and another run may have made it"
-            yield f"{ref} was not deleted: {why}"
+            yield f"{name(ref)} was not deleted: {why}"
 
 
 def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:

@@ -17,9 +17,11 @@ class Run:
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
-    `check_flags` are those with which `checks` asks the same, None where they are not known.
+    `check_flags` are those with which `checks` asks the same, None where they are not known,
+    and `check_variables` the environment variables that it needs as well, by name.
     `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one
     stands there at the end: it could not be struck out, or `verify` found it and left it.
+    `has_recovered` is whether the run finished what an earlier attempt had left, and went on.
     `going_namespaces` are those that were being deleted when the attempt had ended.
     `cautions` are the `warnings` about what a failure could not return.
     `places` are the file and line of the manifest's objects.
@@ -37,6 +39,7 @@ class Run:
     context: str = ""
     kubeconfig: str = ""
     check_flags: tuple[str, ...] | None = None
+    check_variables: tuple[str, ...] = ()
     cluster_uid: str = ""
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -45,6 +48,7 @@ class Run:
     course: Course = field(default_factory=Course)
     is_locked: bool = False
     has_open_record: bool = False
+    has_recovered: bool = False
     going_namespaces: frozenset[str] = frozenset()
 
     def at(self, clock: float) -> str:

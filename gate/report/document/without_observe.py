@@ -57,16 +57,21 @@ def _why(attempt: Attempt) -> str:
 
 def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
     """Say how a failure would have been answered; a recording of a run may hold no write of it."""
-    about = f"{ref}, " if ref is not None else ""
+    name = attempt.plan.name_of
+    about = f"{name(ref)}, " if ref is not None else ""
     if on_failure is not OnFailure.ROLLBACK:
         return f"would have failed ({about}--on-failure {on_failure})"
     baseline = attempt.plan.target(ref).baseline if ref is not None else None
     back = _writes_back(attempt, ref)
-    if isinstance(baseline, Known) and (ref in back[Verb.APPLY] or not attempt.ledger.written):
-        return f"would have rolled back {ref} to revision {baseline.value.revision}"
+    if (
+        ref
+        and isinstance(baseline, Known)
+        and (ref in back[Verb.APPLY] or not attempt.ledger.written)
+    ):
+        return f"would have rolled back {name(ref)} to revision {baseline.value.revision}"
     for verb, (did, end) in _BY_VERB.items():
         if back[verb]:
-            return f"would have {did} {_names(back[verb])}{end}"
+            return f"would have {did} {_names([name(ref) for ref in back[verb]])}{end}"
     nothing = "nothing served before" if ref is not None else "there was nothing to return to"
     return f"would have failed ({about}{nothing})"
 
@@ -80,6 +85,6 @@ def _writes_back(attempt: Attempt, ref: Ref | None) -> dict[Verb, list[Ref]]:
     return {verb: [write.ref for write in back if write.verb is verb] for verb in Verb}
 
 
-def _names(refs: list[Ref]) -> str:
-    more = f" and {len(refs) - _MOST_NAMES} more" if len(refs) > _MOST_NAMES else ""
-    return f"{', '.join(map(str, refs[:_MOST_NAMES]))}{more}"
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"

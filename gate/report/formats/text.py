@@ -46,6 +46,7 @@ _FEW_WARNING_LINES = 2
 _MOST_STEP_LINES = 5
 """What is to be typed stands at the end of a step, as a flag: no advice of ours is longer."""
 _MOST_NAMED = 6
+_ELSEWHERE = "the result document has them all (--output json)"
 _MOST_NAME_LINES = 6
 _MOST_IMAGE_LINES = 4
 _LOG_LINES = 10
@@ -146,7 +147,7 @@ def _listing(block: _Block, result: Result, style: Style) -> None:
         cells = zip(row, widths, strict=True)
         block.line("ended", "  ".join(padded(cell, width) for cell, width in cells))
     if len(ranked) > len(rows):
-        block.row("ended", f"and {len(ranked) - len(rows)} more")
+        block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
 
 
 def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
@@ -235,13 +236,12 @@ def _uncounted(message: str) -> str:
 
 
 def _own_message(result: Result, deployment: DeploymentResult) -> str:
-    """Return the attempt's message where it is about this Deployment."""
+    """Return what decided, the attempt's where there is one Deployment; "" where none did."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
     if _is_alone(result):
         return result["message"]
-    name = f"deployment/{deployment['name']}: "
-    return result["message"].removeprefix(name) if result["message"].startswith(name) else ""
+    return deployment["message"]
 
 
 def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
@@ -348,7 +348,7 @@ def _changes(block: _Block, result: Result, warning_lines: int) -> None:
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:
-        block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more")
+        block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more: {_ELSEWHERE}")
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:

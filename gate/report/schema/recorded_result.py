@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gate.core.model.outcome import Reason
+from gate.report.schema.earlier_words import add_values_of_sentences
 from gate.report.schema.result import DeploymentResult, ObjectResult, Result
 
 Ended = dict[str, Any]
@@ -18,6 +19,7 @@ _LEFT_OUT: Final = (
     "server",
     "kubeconfig",
     "check_flags",
+    "check_variables",
     "checks",
     "timeline",
     "history",
@@ -44,7 +46,8 @@ def _deployment(one: DeploymentResult) -> DeploymentResult:
         {**cause, "message": _without_check_text(cause["reason"], cause["message"])}
         for cause in one["causes"]
     ]
-    return {**one, "causes": causes, "evidence": [], "trees": []}  # type: ignore[typeddict-item]
+    message = _without_check_text(one["reason"], one["message"])
+    return {**one, "message": message, "causes": causes, "evidence": [], "trees": []}  # type: ignore[typeddict-item]
 
 
 def _object(one: ObjectResult) -> ObjectResult:
@@ -61,6 +64,7 @@ def with_recorded_end(judged: Result, ended: Ended) -> dict[str, Any]:
     `judged` is its recording judged again: it has what the end lacks, as far as both came to the
     same reason.
     """
+    add_values_of_sentences(ended)
     found: dict[str, Any] = {**judged, **ended}
     again = {(one["namespace"], one["name"]): one for one in judged["deployments"]}
     if not found["message"] and found["reason"] == judged["reason"]:
@@ -80,4 +84,8 @@ def _with_evidence(ended: dict[str, Any], judged: DeploymentResult | None) -> di
         {**cause, "message": cause["message"] or texts.get(cause["reason"], "")}
         for cause in ended["causes"]
     ]
-    return {**ended, "causes": causes, "evidence": judged["evidence"], "trees": judged["trees"]}
+    message = ended["message"]
+    if not message and ended["reason"] == judged["reason"]:
+        message = judged["message"]
+    found = {**ended, "message": message, "causes": causes}
+    return {**found, "evidence": judged["evidence"], "trees": judged["trees"]}

@@ -141,6 +141,9 @@ class DeploymentResult(TypedDict):
     uid: Annotated[str, Meta(description='"" where it was never seen.')]
     outcome: Outcome
     reason: Reason
+    message: Annotated[
+        str, Meta(description="What decided, one line for people; the causes say what was wrong.")
+    ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
     baseline: Annotated[
         Version | None, Meta(description="What served before; null where nothing did.")
@@ -232,6 +235,9 @@ class ObjectResult(TypedDict):
     ]
     irreversible: Annotated[
         str, Meta(description='Why a failure cannot take it back, "" where it can.')
+    ]
+    not_restored: Annotated[
+        str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
 
 
@@ -363,6 +369,9 @@ class Result(TypedDict):
             " hold a secret."
         ),
     ]
+    check_variables: Annotated[
+        list[str], Meta(description="Names of variables that hold what lets `checks` in.")
+    ]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
     outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
     exit_code: Annotated[
@@ -377,6 +386,11 @@ class Result(TypedDict):
     recoverable: Annotated[
         bool, Meta(description="Whether a lock holds what `recover` goes on from.")
     ]
+    has_recovered: Annotated[bool, Meta(description="Whether it finished an earlier run first.")]
+    takes_back: Annotated[
+        bool, Meta(description="Whether an `undo` takes back what an earlier run left unfailed.")
+    ]
+    would_have: Annotated[str, Meta(description='What `--observe` kept it from, "" without.')]
     started_at: Time
     duration_seconds: Seconds
     deployments: list[DeploymentResult]

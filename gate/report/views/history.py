@@ -14,6 +14,7 @@ from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.style.stacked import stacked
 from gate.report.style.style import Style, columns, padded
+from gate.report.words.object_names import fitting_names
 
 _GAP = "  "
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
@@ -191,8 +192,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     if not revisions:
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
-    is_wide = style.width >= _WIDE
-    marks = ["", *(_mark(one, wide=is_wide) for one in ordered)]
+    is_wide, named = style.width >= _WIDE, style.width // 3
+    marks = ["", *(_mark(one, named, wide=is_wide) for one in ordered)]
     room = style.width - max(map(columns, marks))
     shown = _shown(ordered, now, style, room)
     if sum(width + len(_GAP) for _, _, width in shown) > room:
@@ -257,16 +258,16 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, *, wide: bool) -> str:
-    """Return what is said beside a revision."""
+def _mark(revision: Revision, named: int, *, wide: bool) -> str:
+    """Return what is said beside a revision; `named` is how many columns names may take."""
     parts = [_current(revision)] if revision.running else []
     if revision.returned_to and revision.undo_returns and not _is_impaired(revision.returns):
         parts.append(_BOTH if wide else _BOTH_SHORT)
         return " ".join(parts)
     if revision.returned_to:
-        parts.append(_return_mark(revision.returns, wide=wide))
+        parts.append(_return_mark(revision.returns, named, wide=wide))
     if revision.undo_returns:
-        parts.append(_undo_mark(revision, wide=wide))
+        parts.append(_undo_mark(revision, named, wide=wide))
     return " ".join(parts)
 
 
@@ -274,33 +275,28 @@ def _is_impaired(returns: Returns) -> bool:
     return bool(returns.failure_lacks or returns.undo_lacks or returns.undo_conflicts)
 
 
-def _names(refs: Sequence[str]) -> str:
-    return f"{refs[0]} and {len(refs) - 1} more" if len(refs) > 1 else refs[0]
-
-
-def _return_mark(returns: Returns, *, wide: bool) -> str:
+def _return_mark(returns: Returns, named: int, *, wide: bool) -> str:
     """Say of the revision that a failure returns to what would not come back with it."""
     if not wide:
         return _RETURNS_SHORT
-    return (
-        f"{_RETURNS}, without {_names(returns.failure_lacks)}"
-        if returns.failure_lacks
-        else _RETURNS
-    )
+    if not returns.failure_lacks:
+        return _RETURNS
+    return f"{_RETURNS}, without {fitting_names(returns.failure_lacks, named)}"
 
 
-def _undo_mark(revision: Revision, *, wide: bool) -> str:
+def _undo_mark(revision: Revision, named: int, *, wide: bool) -> str:
     """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
     returns = revision.returns
+    names = fitting_names(returns.undo_lacks, named)
     if returns.undo_lacks and revision.running:
-        refused = f"<- undo is refused: {_names(returns.undo_lacks)} cannot be restored"
+        refused = f"<- undo is refused: {names} cannot be restored"
         return refused if wide else "<- undo refused"
     flags = ["--deployment-only"] if returns.undo_lacks else []
     flags += [f"--take-over {shlex.quote(manager)}" for manager in returns.undo_conflicts]
     if not flags:
         return _UNDO if wide else _UNDO_SHORT
     command = " ".join(["<- undo", *flags])
-    without = f", without {_names(returns.undo_lacks)}" if returns.undo_lacks else ""
+    without = f", without {names}" if returns.undo_lacks else ""
     return f"{command} would return here{without}" if wide else command
 
 

@@ -51,6 +51,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
         if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
             steps.reverse()  # whoever paused it may want it to go on
+        steps += _for_nothing_to_return_to(result, worst)
         steps += _for_innocent(result, worst)
         if not steps and result["reason"] == Reason.APPLY_REJECTED:
             steps = [*_of_attempt(result)]
@@ -179,15 +180,24 @@ def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if result["recoverable"]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield _step(result, worst, text, "recover")
-    elif worst["baseline"] is None:
+    elif worst["baseline"] is not None and not was_never_left(result, worst):
+        yield from _undo(result, worst, "to return to what served before:")
+
+
+def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to the history where neither a recovery nor an undo is advised: it mends nothing."""
+    failed = (Outcome.FAILED, Outcome.OBSERVED)
+    if result["recoverable"] or result["outcome"] not in failed:
+        return
+    if worst["outcome"] != Outcome.FAILED:
+        return
+    if worst["baseline"] is None:
         if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"
             yield _step(result, worst, text, "history")
     elif was_never_left(result, worst):
         text = "this run changed nothing that could be taken back; what there is to return to:"
         yield _step(result, worst, text, "history")
-    else:
-        yield from _undo(result, worst, "to return to what served before:")
 
 
 def _is_new(result: Result, deployment: DeploymentResult) -> bool:

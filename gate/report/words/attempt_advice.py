@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.steps.resumption import UNDONE
 from gate.report.schema.result import Result
 
 
@@ -56,7 +55,7 @@ def after_interruption(result: Result) -> Iterator[Step]:
     """Lead on where what broke off went back or stands, though nothing was found against it."""
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
-    if broke_off and result["message"] != UNDONE:
+    if broke_off and not result["takes_back"]:
         yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 

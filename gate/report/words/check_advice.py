@@ -17,4 +17,6 @@ def ask_again(result: Result, text: str, name: str, place: list[str]) -> Step:
     """Return the step that asks the run's checks again; where its flags are not told it says so."""
     flags = result["check_flags"]
     words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), "--explain"]
-    return Step(f"{text}{_ADDED if flags is None else ''}:", shlex.join(words))
+    names = result["check_variables"]
+    set_ = f", with {' and '.join(names)} set as in the run" if names else ""
+    return Step(f"{text}{_ADDED if flags is None else ''}{set_}:", shlex.join(words))

@@ -36,8 +36,6 @@ from gate.report.words.several_deployments import (
     why_back,
 )
 
-RECOVERED = "recovered"
-"""The event of a timeline that tells how the end of an earlier attempt went."""
 _NO_ANSWER = "the API server gave no answer in time"
 _LOST: Final[Mapping[str, str]] = {
     Reason.FORBIDDEN: "the API server no longer lets this run read what it wrote",
@@ -93,7 +91,7 @@ def version_words(version: Version) -> str:
 def _sentence(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
-            would = result["message"].partition(" because ")[0]
+            would = result["would_have"] or result["message"]
             failed = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
             if not result["deployments"] and result["reason"] not in _AS_WANTED:
                 return f"{would}; what was applied stands"
@@ -106,14 +104,9 @@ def _sentence(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
-            return NOTHING_NEW if _after_recovery(result) else NOTHING
+            return NOTHING_NEW if result["has_recovered"] else NOTHING
         case _:
             return _of_deployments(result)
-
-
-def _after_recovery(result: Result) -> bool:
-    """Tell whether what an earlier attempt had left was finished first."""
-    return any(entry["event"] == RECOVERED for entry in result["timeline"])
 
 
 def _of_deployments(result: Result) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
-from typing import Final
 
 from gate.cluster_name import ClusterName
-from gate.core.model.outcome import LOCK_REASONS, Outcome
+from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.headline import is_changed_by_others
 from gate.report.words.object_names import object_name, some_names
@@ -16,9 +14,6 @@ from gate.report.words.object_names import object_name, some_names
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
 _STAYING = ("changed", "kept")
-_NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
-_NO_RIGHT: Final = " cannot patch resource "
-"""How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
 
 
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
@@ -78,22 +73,22 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
 def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     """Name what did not go back with its Deployment, and lead to one version of everything.
 
-    Why each did not is in the warnings, and nowhere else in the document.
+    Why each did not is in the warnings, in words.
     """
     if result["outcome"] != Outcome.ROLLBACK_FAILED:
         return
-    found = (_NOT_RESTORED.match(text) for text in result["warnings"])
-    why = {match[1]: match[2] for match in found if match}
-    known = {_named(item): item for item in result["objects"]}
-    stays = {name for name, item in known.items() if item["irreversible"]}
-    left = [name for name in why if name not in stays and not name.startswith("deployment/")]
+    left = [
+        item
+        for item in result["objects"]
+        if item["not_restored"] and not item["irreversible"] and item["kind"] != "Deployment"
+    ]
     if not left:
         return
     cluster = ClusterName(result["context"], result["kubeconfig"])
     worst = next(iter(result["deployments"]), None)
     namespace = worst["namespace"] if worst is not None else ""
-    names = some_names(left, _MOST_NAMED)
-    if worst is not None and all(_NO_RIGHT in why[name] for name in left):
+    names = _called(result, left)
+    if worst is not None and all(item["not_restored"] == Reason.FORBIDDEN for item in left):
         are = "is" if len(left) == 1 else "are"
         text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
         yield text, cluster.command("rollout-gate", "undo", worst["name"], namespace=namespace)

@@ -23,6 +23,14 @@ def object_name(result: Result, item: ObjectResult) -> str:
     return f"{item['kind'].lower()}/{item['name']}{_where(result, item['namespace'])}"
 
 
+def fitting_names(names: Sequence[str], most_columns: int) -> str:
+    """Return the first names that fit, one at the least, and how many more there are."""
+    count = len(names)
+    while count > 1 and len(", ".join(names[:count])) > most_columns:
+        count -= 1
+    return some_names(names, count)
+
+
 def some_names(names: Sequence[str], most: int) -> str:
     """Return the first names, at most so many, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

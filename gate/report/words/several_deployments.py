@@ -7,7 +7,6 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.steps.resumption import UNDONE
 from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, grouped
 from gate.report.words.fault import verb_of
@@ -104,7 +103,7 @@ def what_others_did(deployment: DeploymentResult) -> str:
 
 def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say what led back: the end of a gate is no failure of a version."""
-    if result["message"] == UNDONE:
+    if result["takes_back"]:
         return f"the restart of {names_of(result, deployments)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
         return f"{names_of(result, deployments)} did not complete"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
+from gate.report.words.object_names import fitting_names
+
+_MOST_COLUMNS: Final = 120
+"""Of names in a step, so that all of the step stands on a screen of usual width."""
 
 
 def was_never_left(result: Result, deployment: DeploymentResult) -> bool:
@@ -34,9 +39,14 @@ def undo_advice(
     if not lacks:
         yield text, ("undo", *flags)
         return
-    names = ", ".join(lacks)
-    kept = "; bodies of Secrets are kept with --keep-verified-secrets" if "secret/" in names else ""
-    apply = f"apply its manifest: undo cannot restore {names}{kept}"
+    names, is_secret = fitting_names(lacks, _MOST_COLUMNS), any(map(_is_secret, lacks))
+    rest = "" if names == ", ".join(lacks) else " (all of them: undo_lacks in --output json)"
+    kept = "; bodies of Secrets are kept with --keep-verified-secrets" if is_secret else ""
+    apply = f"apply its manifest: undo cannot restore {names}{rest}{kept}"
     yield f"to return to what served before, {apply}", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"
     yield alone, ("undo", "--deployment-only", *flags)
+
+
+def _is_secret(name: str) -> bool:
+    return name.partition("/")[0] == "secret"

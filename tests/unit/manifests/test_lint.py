@@ -89,7 +89,7 @@ def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
 def test_a_warning_names_the_place_the_object_and_what_silences_it(loaded: Loaded) -> None:
     """Its text is the whole line."""
     (warning,) = lint(loaded(CAREFUL.replace("replicas: 2", "replicas: 1")))
-    assert str(warning) == (
+    assert warning.line(str(warning.object)) == (
         "<stdin>:2: deployment/web: one replica: its node takes the service down [one-replica]"
     )
 
@@ -174,4 +174,4 @@ def test_what_a_manifest_says_cannot_break_the_line(loaded: Loaded) -> None:
     text = CAREFUL.replace("shop/web:1.2", "x\\n::error::y").replace("name: app", 'name: "a\\e[0m"')
     found = lint(loaded(text.replace("readinessProbe", "livenessProbe")))
     assert codes(found) == {"mutable-tag", "no-readiness-probe"}
-    assert all(str(warning).isprintable() for warning in found)
+    assert all(warning.line("it").isprintable() for warning in found)

@@ -28,7 +28,7 @@ class Ending:
         self.finished: list[Lock] = []
         self.said: list[str] = []
         self.settings = SimpleNamespace(all_namespaces=False)
-        self.console = SimpleNamespace(warn=self.said.append, note=lambda *_: None)
+        self.console = SimpleNamespace(warn=self.said.append, recovered=lambda _: None)
 
     def finish(self, _: object, lock: Lock, __: object) -> object:
         """End one, and remember that it was begun."""

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from responses import RequestsMock
 
-from gate.app.preflight.check_flags import check_flags
+from gate.app.preflight.check_flags import check_flags, secret_variables
 from gate.config import Settings, load
 from gate.config.limits import all_checks
+from gate.report.words.check_advice import ask_again
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate
 from tests.unit.app.server import ApiServer
+from tests.unit.report.results import told
 
 QUERY = 'slow: sum(rate(errors{pod=~"${replicaset}-.*"}[${window}])) <= 0.5'
 URL = "http://shop.example/live"
@@ -45,6 +47,44 @@ def test_the_flags_ask_what_the_run_was_asked_to_check(tmp_path: Path) -> None:
     now = load("checks", again, environ={}, folder=tmp_path)
     assert all_checks(now) == all_checks(then)
     assert now.smoke_test_env == then.smoke_test_env
+
+
+@pytest.mark.contract("B463", "B878")
+def test_what_lets_a_run_in_is_named_and_never_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of flags, and the variables that hold a secret; also for the checks of a file."""
+    for name in ("token", "tenant"):
+        (tmp_path / name).write_text("c4nary")
+    (tmp_path / "rollout-gate.yaml").write_text("checks:\n- name: up\n  query: sum(up)\n  min: 1\n")
+    given: dict[str, Any] = {
+        "prometheus_url": "https://prom.example",
+        "prometheus_token_file": str(tmp_path / "token"),
+        "prometheus_header": [f"X-Scope-OrgID={tmp_path / 'tenant'}"],
+    }
+    flags = check_flags(settings(tmp_path, **given))
+    assert flags == (
+        *("--prometheus-url", "https://prom.example"),
+        *("--prometheus-token-file", str(tmp_path / "token")),
+        *("--prometheus-header", f"X-Scope-OrgID={tmp_path / 'tenant'}"),
+    )
+    monkeypatch.setenv("ROLLOUT_GATE_PROMETHEUS_TOKEN", "c4nary")
+    assert secret_variables(settings(tmp_path, **given)) == ()
+    url = {"prometheus_url": "https://prom.example"}
+    assert secret_variables(settings(tmp_path, **url)) == ("ROLLOUT_GATE_PROMETHEUS_TOKEN",)
+    assert secret_variables(settings(tmp_path)) == ()
+
+
+@pytest.mark.contract("B878")
+def test_the_advice_names_the_variables() -> None:
+    """Whoever types the command elsewhere has to set them."""
+    result = told("rolled-back")
+    result["check_variables"] = ["ROLLOUT_GATE_PROMETHEUS_TOKEN"]
+    result["check_flags"] = []
+    step = ask_again(result, "ask the checks again", "web", [])
+    assert step.text == (
+        "ask the checks again, with ROLLOUT_GATE_PROMETHEUS_TOKEN set as in the run:"
+    )
 
 
 @pytest.mark.contract("B463")

@@ -102,7 +102,8 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
         snapshot = snapshot.fold(Observed(0.0, replica_set(name, template=one)))
     target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
     before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
-    lacking = lacking_after([target], {WEB: History(versions, FrozenMap(known))}, before, proposed)
+    histories = {WEB: History(versions, FrozenMap(known))}
+    lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
     assert lacking.get(WEB, ()) == lacks
 
 
@@ -116,7 +117,7 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
     members = FrozenMap((ref, f"{ref.name}-1") for ref in refs)
     history = History((JudgedVersion(template_digest(TEMPLATE), (), members),))
     baseline = Known(Baseline("web-1", 1, TEMPLATE, "hash"))
-    targets = [Target(ref, Snapshot(ref), baseline) for ref in refs]
+    targets = tuple(Target(ref, Snapshot(ref), baseline) for ref in refs)
     asked: list[JudgedVersion] = []
     written_of = History.written_of
 
@@ -126,6 +127,7 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
 
     monkeypatch.setattr(History, "written_of", counted)
     proposed = {ref: f"{ref.name}-2" for ref in refs}
-    lacks = lacking_after(targets, dict.fromkeys(refs, history), dict(members), proposed)
+    candidates = Candidates(targets, (), dict.fromkeys(refs, history))
+    lacks = lacking_after(candidates, dict(members), proposed)
     assert set(lacks) == set(refs)
     assert len(asked) == count

@@ -40,13 +40,14 @@ from tests.unit.report.stage import ATTEMPT_ID, Stage, run_of
 VALIDATOR = Draft202012Validator(result_schema())
 KEYS = [
     "schema", "version", "command", "attempt", "run_url", "traceparent", "server", "context",
-    "kubeconfig", "check_flags", "cluster_uid", "outcome", "exit_code", "reason", "message", "hint",
-    "recoverable", "started_at", "duration_seconds", "deployments", "objects", "checks", "rollback",
-    "timeline", "history", "warnings",
+    "kubeconfig", "check_flags", "check_variables", "cluster_uid", "outcome", "exit_code",
+    "reason", "message", "hint",
+    "recoverable", "has_recovered", "takes_back", "would_have", "started_at", "duration_seconds",
+    "deployments", "objects", "checks", "rollback", "timeline", "history", "warnings",
 ]  # fmt: skip
 DEPLOYMENT_KEYS = [
-    "namespace", "name", "uid", "outcome", "reason", "causes", "baseline", "new", "changed",
-    "running", "deletion", "undo_lacks", "undo_conflicts", "evidence", "trees",
+    "namespace", "name", "uid", "outcome", "reason", "message", "causes", "baseline", "new",
+    "changed", "running", "deletion", "undo_lacks", "undo_conflicts", "evidence", "trees",
 ]  # fmt: skip
 
 

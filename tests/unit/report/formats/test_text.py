@@ -79,6 +79,28 @@ def test_no_step_is_cut(lacks: int, width: int) -> None:
         assert step.text in shown
 
 
+@pytest.mark.contract("B847", "B877")
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_step_with_many_names_is_whole_and_says_where_all_stand(width: int) -> None:
+    """The flag at its end is what is to be typed."""
+    result = told("kept")
+    result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(12)]
+    shown = " ".join(" ".join(verdict_text(result, Style(width=width)).split()).split())
+    steps = next_steps(result)
+    assert all(step.text in shown for step in steps)
+    assert "and 7 more (all of them: undo_lacks in --output json) was then" in shown
+    assert "--keep-verified-secrets keeps them" in shown
+
+
+@pytest.mark.contract("B877")
+def test_warnings_that_are_left_out_are_somewhere() -> None:
+    """Three stand on the screen; where the others do, its last row says."""
+    result = told("kept")
+    result["warnings"] = [f"warning number {n}" for n in range(5)]
+    shown = verdict_text(result, Style(width=100))
+    assert "and 2 more: the result document has them all (--output json)" in shown
+
+
 @pytest.mark.contract("B848")
 @each("name", ENDINGS)
 def test_times_have_one_form(name: str) -> None:
@@ -120,6 +142,7 @@ def hostile_deployment(name: str = "web") -> DeploymentResult:
         "uid": "u",
         "outcome": Outcome.FAILED,
         "reason": "CrashLoop",
+        "message": HOSTILE * 20,
         "causes": [{"reason": "CrashLoop", "message": HOSTILE * 20, "pods": 2}] * 5,
         "baseline": {
             "revision": 1,
@@ -162,6 +185,7 @@ def hostile(count: int) -> Result:
             "line": 0,
             "changes": [],
             "irreversible": "",
+            "not_restored": "",
         }
         for _ in range(50)
     ]
@@ -211,6 +235,7 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
         "line": 0,
         "changes": [],
         "irreversible": "",
+        "not_restored": "",
     }
     result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))

@@ -223,6 +223,16 @@ def test_hostile_causes_stay_in_their_cell() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.contract("B877")
+def test_all_that_an_undo_lacks_is_named_off_a_terminal() -> None:
+    """On one, as many names as leave room for the table."""
+    lacks = tuple(f"configmap/settings-{n}" for n in range(4))
+    one = revision(1, undo_returns=True, undo_lacks=lacks)
+    assert f"without {', '.join(lacks)}" in history_table([one], NOW, Style(width=1_000_000))
+    narrower = history_table([one], NOW, Style(width=120))
+    assert "without configmap/settings-0 and 3 more" in narrower
+
+
 def test_no_revision_is_said() -> None:
     """An empty table would look like a fault."""
     assert history_table([], NOW, Style()) == "no revisions\n"

@@ -23,6 +23,7 @@ from gate.report.words.advice import next_steps, telling_reason, worst_deploymen
 from gate.report.words.attempt_advice import Step
 from gate.report.words.headline import headline
 from tests.unit.report.endings import ENDINGS
+from tests.unit.report.results import told
 from tests.unit.report.stage import run_of
 
 RUN = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0)
@@ -44,6 +45,7 @@ def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> De
         "uid": "u",
         "outcome": outcome,
         "reason": reason.value,
+        "message": "said",
         "causes": [{"reason": reason.value, "message": "said", "pods": 2}],
         "baseline": {
             "revision": 3,
@@ -122,6 +124,25 @@ def test_nothing_is_advised_where_all_is_well() -> None:
 def test_the_state_of_the_cluster_comes_first(outcome: Outcome, command: str) -> None:
     """What runs has to be dealt with before the cause is."""
     assert command in words(result_of(deployment(outcome, Reason.CRASH_LOOP)))
+
+
+@pytest.mark.contract("B880")
+@pytest.mark.parametrize("served", [True, False])
+def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
+    """Where no undo is advised the history mends nothing: what crashes does, once it is read."""
+    found = deployment(Outcome.FAILED, Reason.CRASH_LOOP)
+    result = result_of(found)
+    if served:
+        found["new"]["replicaset"] = "web-3"
+        found["changed"] = False
+        kept = told("kept")["objects"][0]
+        result["objects"] = [{**kept, "action": "unchanged"}]
+    else:
+        found["baseline"] = None
+    commands = [step.command.split(" ")[:2] for step in next_steps(result)]
+    texts = [step.text for step in next_steps(result)]
+    assert "ended: neither a log" in texts[0]
+    assert commands[-1] == ["rollout-gate", "history"]
 
 
 @pytest.mark.contract("B752")
@@ -302,6 +323,7 @@ def test_a_deployment_that_was_made_again_is_looked_at_first() -> None:
             "line": 0,
             "changes": [],
             "irreversible": "",
+            "not_restored": "",
         }
     ]
     assert "somebody deleted it and made it again" in words(result)

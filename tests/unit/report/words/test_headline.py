@@ -22,6 +22,7 @@ SETTINGS: ObjectResult = {
     "line": 0,
     "changes": [],
     "irreversible": "",
+    "not_restored": "",
 }
 
 

@@ -107,5 +107,5 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     assert step.text == "nothing was found against what broke off: apply it again if it is to run"
     (step,) = next_steps({**back, "deployments": []})  # type: ignore[typeddict-item]
     assert "apply it again" in step.text
-    back["message"] = "an undo takes back what the gate had left"
+    back["takes_back"] = True
     assert not next_steps(back)  # type: ignore[arg-type]

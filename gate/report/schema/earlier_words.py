@@ -1,0 +1,55 @@
+"""What documents of earlier versions say in sentences alone, as the values that came later.
+
+The sentences are those that such a version wrote. They stand here as they were: a document that
+was written does not change, whatever a sentence reads today.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+_TAKEN_BACK: Final = "an undo takes back what the gate had left"
+_RECOVERED: Final = "recovered"
+_NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
+_NO_RIGHT: Final = " cannot patch resource "
+"""How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
+
+
+def add_values_of_sentences(document: Any) -> None:
+    """Give a document of an earlier version the values that it has in sentences alone."""
+    if not isinstance(document, dict):
+        return
+    message = document.get("message")
+    if not isinstance(message, str):
+        return
+    document.setdefault("takes_back", message == _TAKEN_BACK)
+    events = [entry.get("event") for entry in _dicts(document.get("timeline"))]
+    document.setdefault("has_recovered", _RECOVERED in events)
+    is_observed = document.get("outcome") == "observed"
+    document.setdefault("would_have", message.partition(" because ")[0] if is_observed else "")
+    for deployment in _dicts(document.get("deployments")):
+        name = f"deployment/{deployment.get('name')}: "
+        own = message.removeprefix(name) if message.startswith(name) else ""
+        deployment.setdefault("message", own)
+    _add_why_not_restored(document)
+
+
+def _add_why_not_restored(document: dict[str, Any]) -> None:
+    warnings = document.get("warnings")
+    texts = (
+        [text for text in warnings if isinstance(text, str)] if isinstance(warnings, list) else []
+    )
+    why = {found[1]: found[2] for found in map(_NOT_RESTORED.match, texts) if found}
+    for item in _dicts(document.get("objects")):
+        name = f"{str(item.get('kind')).lower()}/{item.get('name')}"
+        reason = "Forbidden" if _NO_RIGHT in why.get(name, "") else "Rejected"
+        item.setdefault("not_restored", reason if name in why else "")
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    """Iterate the objects of a list in a document of which nothing is known yet."""
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item

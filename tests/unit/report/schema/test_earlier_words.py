@@ -1,0 +1,125 @@
+"""No sentence decides: a report goes by values, which documents of before have in sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.report.formats.text import verdict_text
+from gate.report.schema.added_keys import LATER_KEYS, parts
+from gate.report.schema.reading import result_of
+from gate.report.schema.recorded_result import recorded_end, with_recorded_end
+from gate.report.style.style import Style
+from gate.report.words.advice import next_steps
+from gate.report.words.headline import headline
+from tests.unit.report.results import NAMES, told
+
+Made = Callable[[], dict[str, Any]]
+STYLE = Style(width=100)
+FILE = Path("result.json")
+OF_SENTENCES = ("takes_back", "has_recovered", "would_have", "message", "not_restored")
+UNDONE = "an undo takes back what the gate had left"
+"""What versions wrote in whose documents this sentence alone said so."""
+NO_RIGHT = 'configmaps "settings" is forbidden: User "ci" cannot patch resource "configmaps"'
+
+
+def rewritten(document: Any) -> Any:
+    """Return a document with other words in the place of the gate's sentences, but for causes."""
+    other = {"message": "other words"}
+    return {
+        **document,
+        **other,
+        "deployments": [{**one, **other} for one in document["deployments"]],
+        "timeline": [{**one, **other} for one in document["timeline"]],
+        "warnings": ["other words"] * len(document["warnings"]),
+    }
+
+
+def without_later_values(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as a version wrote it that had sentences alone."""
+    old: dict[str, Any] = json.loads(json.dumps(document))
+    for path, defaults in LATER_KEYS.items():
+        for part in parts(old, path):
+            for key in defaults.keys() & set(OF_SENTENCES):
+                del part[key]
+    return old
+
+
+def undone() -> dict[str, Any]:
+    """Return the result of an `undo` over what a dead gate had left."""
+    found: dict[str, Any] = {**told("rolled-back"), "reason": "Interrupted", "takes_back": True}
+    return {**found, "message": UNDONE, "deployments": [_plain(found["deployments"][0])]}
+
+
+def _plain(deployment: dict[str, Any]) -> dict[str, Any]:
+    return {**deployment, "reason": "Interrupted", "message": UNDONE, "causes": [], "evidence": []}
+
+
+def refused() -> dict[str, Any]:
+    """Return a result that was refused after it had finished what another attempt left."""
+    entry = {"at_seconds": 0.1, "event": "recovered", "message": "deployment/web: verified"}
+    found: dict[str, Any] = {**told("conflict"), "deployments": [], "outcome": "refused"}
+    found["reason"] = "Paused"
+    return {**found, "exit_code": 3, "has_recovered": True, "timeline": [entry]}
+
+
+def without_a_right() -> dict[str, Any]:
+    """Return a result of which one object did not go back, for want of a right."""
+    item: dict[str, Any] = {**told("rolled-back")["objects"][0], "kind": "ConfigMap"}
+    item |= {"name": "settings", "judged": False, "action": "kept", "not_restored": "Forbidden"}
+    found: dict[str, Any] = {**told("rolled-back"), "outcome": "rollback-failed", "exit_code": 5}
+    warnings = [f"configmap/settings could not be restored: {NO_RIGHT}"]
+    return {**found, "objects": [*found["objects"], item], "warnings": warnings}
+
+
+@pytest.mark.contract("B876")
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (undone, "the restart of deployment/web is undone"),
+        (refused, "nothing was written beside the end of what an earlier attempt had left"),
+        (without_a_right, "for want of a right"),
+    ],
+)
+def test_other_words_change_nothing(made: Made, words: str) -> None:
+    """The first line and what to do next go by values: whatever a sentence reads, they stand."""
+    document = made()
+    plain, other = result_of(document, FILE), result_of(rewritten(document), FILE)
+    assert headline(plain, STYLE) == headline(other, STYLE)
+    steps = next_steps(plain)
+    assert steps == next_steps(other)
+    said = " ".join([*headline(plain, STYLE), *(step.text for step in steps)])
+    assert words in said
+
+
+@pytest.mark.contract("B876")
+def test_what_observe_kept_from_is_a_value() -> None:
+    """A check whose own text has the words that stand before a reason cuts nothing off."""
+    document = {**told("observed"), "message": "a because b"}
+    (first, *_) = headline(document, STYLE)  # type: ignore[arg-type]
+    assert told("observed")["would_have"] in first
+    assert told("observed")["message"].startswith(told("observed")["would_have"] + " because ")
+
+
+@pytest.mark.contract("B876", "B775")
+@pytest.mark.parametrize("name", [*sorted(NAMES), "undone", "refused", "without-a-right"])
+def test_a_document_with_sentences_alone_is_read_as_it_was(name: str) -> None:
+    """Whoever reads the report of a version before sees the same as it did."""
+    made = {"undone": undone, "refused": refused, "without-a-right": without_a_right}
+    document = made[name]() if name in made else told(name)
+    old = without_later_values(document)  # type: ignore[arg-type]
+    assert old != document
+    shown = verdict_text(result_of(old, FILE), STYLE)
+    assert shown == verdict_text(result_of(document, FILE), STYLE)
+
+
+@pytest.mark.contract("B876", "B750")
+def test_a_recording_of_before_says_what_was_taken_back() -> None:
+    """The end in it has the sentence: judging it again knows nothing of the command."""
+    end = without_later_values(recorded_end(undone()))  # type: ignore[arg-type]
+    found = result_of(with_recorded_end(told("rolled-back"), end), FILE)
+    assert found["takes_back"]

@@ -20,7 +20,8 @@ from gate.report.document.run import Run, seconds
 from gate.report.document.samples import history
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
 from gate.report.document.without_observe import because, would_have
-from gate.report.schema.result import CauseResult, DeploymentResult, Result, TimelineEntry
+from gate.report.schema.course import TimelineEntry
+from gate.report.schema.result import CauseResult, DeploymentResult, Result
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500

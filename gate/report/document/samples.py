@@ -11,7 +11,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.report.document.course import Counts, Pods
 from gate.report.document.run import Run, seconds
-from gate.report.schema.result import (
+from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
     History,

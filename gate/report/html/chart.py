@@ -10,7 +10,8 @@ from typing import Final
 from gate.duration import format_seconds
 from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_lane
 from gate.report.html.scale import Scale, Tick, time_ticks
-from gate.report.schema.result import CheckHistory, PodHistory, Result
+from gate.report.schema.course import CheckHistory, PodHistory
+from gate.report.schema.result import Result
 from gate.report.words.advice import worst_deployment
 from gate.report.words.grade import Grade, result_grade
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from gate.duration import format_seconds
 from gate.report.html.scale import Point, Scale, Tick, area, line, steps
-from gate.report.schema.result import (
+from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
     LegResult,

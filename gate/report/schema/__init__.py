@@ -1,3 +1,3 @@
 """The shapes of the documents that commands print, and how a document is read again."""
 
-__all__ = ["check_result", "json_schema", "reading", "recorded_result", "result"]
+__all__ = ["check_result", "course", "json_schema", "reading", "recorded_result", "result"]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gate.report.document.document import document
-from gate.report.schema.result import CheckHistory, CheckResult, Result
+from gate.report.schema.course import CheckHistory
+from gate.report.schema.result import CheckResult, Result
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 

@@ -12,7 +12,8 @@ from gate.report.html import html
 from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
 from gate.report.html.scale import Scale, steps, time_ticks
-from gate.report.schema.result import CheckHistory, PodHistory, PodSample, Result
+from gate.report.schema.course import CheckHistory, PodHistory, PodSample
+from gate.report.schema.result import Result
 from tests.unit.report.results import MEASURED, NAMES, every, told, with_checks
 
 X = Scale(0.0, 100.0, 0.0, 1000.0)

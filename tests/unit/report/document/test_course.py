@@ -18,7 +18,7 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText
 from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
-from gate.report.schema.result import PodCounts, PodHistory
+from gate.report.schema.course import PodCounts, PodHistory
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import crashed, never_ready, serving, two_deployments, verified
 from tests.unit.report.results import NAMES, told

@@ -88,8 +88,8 @@ def test_a_step_with_many_names_is_whole_and_says_where_all_stand(width: int) ->
     shown = " ".join(" ".join(verdict_text(result, Style(width=width)).split()).split())
     steps = next_steps(result)
     assert all(step.text in shown for step in steps)
-    assert "and 7 more (all of them: undo_lacks in --output json) was then" in shown
-    assert "--keep-verified-secrets keeps them" in shown
+    assert "and 7 more (all of them: undo_lacks in --output json);" in shown
+    assert "bodies of Secrets are kept with --keep-verified-secrets" in shown
 
 
 @pytest.mark.contract("B877")

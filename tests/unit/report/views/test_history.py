@@ -77,7 +77,7 @@ def test_one_revision_may_be_both() -> None:
             Returns("web-1", undo="web-1", undo_lacks=("secret/a", "secret/b")),
             (
                 "<- a failure would return here <- undo --deployment-only would return here,"
-                " without secret/a and 1 more"
+                " without secret/a, secret/b"
             ),
             "<- returned to <- undo --deployment-only",
         ),
@@ -227,7 +227,7 @@ def test_hostile_causes_stay_in_their_cell() -> None:
 def test_all_that_an_undo_lacks_is_named_off_a_terminal() -> None:
     """On one, as many names as leave room for the table."""
     lacks = tuple(f"configmap/settings-{n}" for n in range(4))
-    one = revision(1, undo_returns=True, undo_lacks=lacks)
+    one = revision(1, returns=Returns(undo="web-1", undo_lacks=lacks))
     assert f"without {', '.join(lacks)}" in history_table([one], NOW, Style(width=1_000_000))
     narrower = history_table([one], NOW, Style(width=120))
     assert "without configmap/settings-0 and 3 more" in narrower

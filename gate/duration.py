@@ -22,9 +22,11 @@ def parse_seconds(text: str) -> float:
     form = text.strip()
     seconds = _seconds(form)
     if seconds is None:
-        raise UsageError(f"not a duration: {_shown(text)}", hint=_HINT)
+        raise UsageError(f"not a duration: {_quote_value(text)}", hint=_HINT)
     if seconds > MOST_SECONDS:
-        raise UsageError(f"too long a duration: {_shown(text)} is more than 30 days", hint=_HINT)
+        raise UsageError(
+            f"too long a duration: {_quote_value(text)} is more than 30 days", hint=_HINT
+        )
     return seconds
 
 
@@ -50,5 +52,5 @@ def _seconds(form: str) -> float | None:
     return 3600 * float(match["h"] or 0) + 60 * float(match["m"] or 0) + float(match["s"] or 0)
 
 
-def _shown(text: str) -> str:
+def _quote_value(text: str) -> str:
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")  # noqa: PLR2004 - one short line

@@ -36,10 +36,10 @@ Inbox = SimpleQueue[Message]
 class Listener(Protocol):
     """Who hears what happens; must return at once and raise nothing."""
 
-    def said(self, announce: Announce) -> None:
+    def on_announce(self, announce: Announce) -> None:
         """Hear a line of the timeline."""
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Hear that the attempt took a step; called very often."""
 
     def beat(self, attempt: Attempt) -> None:
@@ -75,7 +75,7 @@ class Engine:
         """Return the attempt in its end state; raises what broke a worker."""
         self._awake_at = self._clock.now()
         attempt, effects = begin(plan, self._awake_at)
-        self._listener.moved(attempt)
+        self._listener.on_step(attempt)
         self._perform(effects)
         while not attempt.ended:
             message = self._next(attempt)
@@ -84,7 +84,7 @@ class Engine:
             if message is None or _is_stale(attempt, message):
                 continue
             attempt, effects = step(attempt, message)
-            self._listener.moved(attempt)
+            self._listener.on_step(attempt)
             self._perform(effects)
         return attempt
 
@@ -128,7 +128,7 @@ class Engine:
         for effect in effects:
             if isinstance(effect, Announce):
                 self._said_at = self._clock.now()
-                self._listener.said(effect)
+                self._listener.on_announce(effect)
             else:
                 self._dispatch(effect)
 

@@ -32,7 +32,7 @@ class GateError(Exception):
         self.reason = reason
         self.hint = hint
 
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def list_problems(self) -> tuple[tuple[str, str], ...]:
         """Return what is wrong line by line, each with its hint, which may be empty."""
         return ((self.message, self.hint),)
 
@@ -62,7 +62,7 @@ class UsageErrors(UsageError):
         hints = dict.fromkeys(hint for _, hint in wrong if hint)
         super().__init__("; ".join(self.problems), hint="\n".join(hints))
 
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def list_problems(self) -> tuple[tuple[str, str], ...]:
         """Return the lines; a hint that several in a row share stands below the last of them."""
         next_hints = [*(hint for _, hint in self._wrong[1:]), ""]
         return tuple(

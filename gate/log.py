@@ -46,26 +46,26 @@ class _Log:
         if _RANKS[level] < self.least:
             return
         if self.logger is None:
-            self.logger = self._opened()
+            self.logger = self._open_logger()
         with contextlib.suppress(OSError, ValueError):
             getattr(self.logger, level)(event, **facts)
 
-    def _opened(self) -> Any:
+    def _open_logger(self) -> Any:
         import structlog
 
         shape = (
-            [self._stamped, structlog.processors.JSONRenderer()]
+            [self._stamp_line, structlog.processors.JSONRenderer()]
             if self.as_json
             else [_console_line]
         )
         return structlog.wrap_logger(
             structlog.WriteLogger(self.stream or sys.stderr),
-            processors=[structlog.processors.add_log_level, _masked, *shape],
+            processors=[structlog.processors.add_log_level, _mask_line, *shape],
             wrapper_class=structlog.BoundLogger,
             cache_logger_on_first_use=False,
         )
 
-    def _stamped(self, _logger: object, _method: str, line: Line) -> Line:
+    def _stamp_line(self, _logger: object, _method: str, line: Line) -> Line:
         at = self.wall().strftime(_AT)
         what = {"level": line.pop("level"), "event": line.pop("event")}
         return {"at": at, **what, **self.bound, **line}
@@ -98,7 +98,7 @@ def configure(
 
 
 @contextlib.contextmanager
-def bound(**facts: str) -> Iterator[None]:
+def bind_facts(**facts: str) -> Iterator[None]:
     """Let every JSON line say of which run it is, for the block; what is "" is left out.
 
     A line for people stands in the log of its run anyway.
@@ -149,7 +149,7 @@ def error(event: str, **facts: object) -> None:
     _log.write("error", event, facts)
 
 
-def _masked(_logger: object, _method: str, line: Line) -> Line:
+def _mask_line(_logger: object, _method: str, line: Line) -> Line:
     """Hide what looks like a credential: callers pass none, libraries' messages may."""
     return {key: _mask(key, value) for key, value in line.items()}
 

@@ -98,9 +98,9 @@ class Output(io.TextIOBase):
             return b""
         self.all_dropped_lines += lines
         if self.tell_gaps is self:
-            line = self.as_line(dropped(lines))
+            line = self.as_line(describe_dropped_lines(lines))
             return line.encode(self._encoding, "backslashreplace")
-        self.tell_gaps.write(self.tell_gaps.as_line(f"stdout: {dropped(lines)}"))
+        self.tell_gaps.write(self.tell_gaps.as_line(f"stdout: {describe_dropped_lines(lines)}"))
         return b""
 
 
@@ -284,6 +284,6 @@ def as_warning(text: str) -> str:
     return f"warning: {text}\n"
 
 
-def dropped(lines: int) -> str:
+def describe_dropped_lines(lines: int) -> str:
     """Say that lines are missing here."""
     return f"{lines} {'line was' if lines == 1 else 'lines were'} dropped here: nobody read"

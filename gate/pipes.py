@@ -21,14 +21,14 @@ _MODE: Final = 0o666
 def append(path: Path, data: bytes, clock: Clock | None = None) -> None:
     """Write to the end of a file; OSError, of a pipe where it takes nothing for 2 s."""
     clock = clock or SystemClock()
-    descriptor = opened(path, os.O_APPEND, clock)
+    descriptor = open_nonblocking(path, os.O_APPEND, clock)
     try:
         _send(descriptor, data, clock)
     finally:
         os.close(descriptor)
 
 
-def opened(path: Path, flags: int, clock: Clock | None = None) -> int:
+def open_nonblocking(path: Path, flags: int, clock: Clock | None = None) -> int:
     """Return a descriptor to write to, which does not block; OSError.
 
     A pipe's reader may come within 2 s.

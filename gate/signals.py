@@ -74,7 +74,7 @@ class Receivers:
             self._puts[-1](number)
 
     @contextlib.contextmanager
-    def joined(self, put: Put) -> Iterator[None]:
+    def add_receiver(self, put: Put) -> Iterator[None]:
         """Have `put` receive for the block."""
         self._puts.append(put)
         try:
@@ -86,10 +86,10 @@ class Receivers:
 
     def settle(self) -> None:
         """Let a first signal change nothing from now on: a command has come to its end."""
-        self._puts = [ignored for _ in self._puts]
+        self._puts = [ignore_signal for _ in self._puts]
 
 
-def ignored(number: int) -> None:
+def ignore_signal(number: int) -> None:
     """Receive a first signal where what is under way takes moments and is to be finished."""
 
 
@@ -110,12 +110,12 @@ def install() -> None:
     _handled_by(Receivers(_exit, _raise))
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Return whether signals are received."""
     return _receivers is not None
 
 
-def received() -> int:
+def read_first_signal() -> int:
     """Return the number of the first signal, 0 as long as none came."""
     return _receivers.first if _receivers is not None else 0
 
@@ -146,13 +146,13 @@ def delivered_to(put: Put) -> Iterator[None]:
     for the process: in a block within a block, and after it, the next one is the second.
     """
     if _receivers is not None:
-        with _receivers.joined(put):
+        with _receivers.add_receiver(put):
             yield
         return
     receivers = Receivers(_exit)
     before = _handled_by(receivers)
     try:
-        with receivers.joined(put):
+        with receivers.add_receiver(put):
             yield
     finally:
         _handled_by(None)
@@ -163,14 +163,14 @@ def delivered_to(put: Put) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def raised(delivered: Delivery = delivered_to) -> Iterator[None]:
+def raise_at_signal(delivered: Delivery = delivered_to) -> Iterator[None]:
     """Raise `Signalled` in the block at the first signal, end the process at the second."""
     with delivered(_raise):
         yield
 
 
 @contextlib.contextmanager
-def watched(continued: Callable[[], None]) -> Iterator[None]:
+def watch_signals(continued: Callable[[], None]) -> Iterator[None]:
     """Hear of signals in a thread, for the block; for the main thread.
 
     A handler in Python runs once the main thread does something again, but the interpreter leaves

@@ -117,7 +117,7 @@ class Turns:
             try:
                 self._move()
             except Exception as error:  # noqa: BLE001 - raised again in the maker's thread
-                return self._told(error)
+                return self._hand_error_to_maker(error)
 
     def _move(self) -> None:
         at = min(turn.due_at for turn in self.waiting)
@@ -129,7 +129,7 @@ class Turns:
             raise RuntimeError(f"nothing will ever happen: {waiting} wait for each other")
         self.advance_to(max(at, self.now))
 
-    def _told(self, error: Exception) -> Turn:
+    def _hand_error_to_maker(self, error: Exception) -> Turn:
         """Return the turn of the thread that made the clock: it is told what broke the time.
 
         Raised where time happened to be moved, it would end that thread, and nobody else.

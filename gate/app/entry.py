@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from gate.app.runtime.command_end import Passed, Run, concluded
+from gate.app.runtime.command_end import Passed, Run, run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -19,65 +19,65 @@ from gate.config import Settings
 def apply(world: World, settings: Settings) -> int:
     """Apply a manifest, follow it, judge it, roll back where it fails."""
     from gate.app.commands import apply
-    from gate.app.runtime.metrics import metered
+    from gate.app.runtime.metrics import with_metrics
 
-    return apply.apply(metered(world, settings, "apply"), settings)
+    return apply.apply(with_metrics(world, settings, "apply"), settings)
 
 
 def preflight(world: World, settings: Settings) -> int:
     """Do everything that precedes the first write; with `--rbac` print the Role instead."""
     from gate.app.commands import apply_plan as applying
-    from gate.app.locks.command_locks import looked
+    from gate.app.locks.command_locks import look_at_locks
     from gate.app.locks.memory import Claim
     from gate.app.preflight.check_subjects import require_answerable
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.session import open_session
     from gate.config.limits import all_checks
 
     def prepare(console: Console, stack: ExitStack) -> Passed | int:
         manifest = applying.read_manifest(settings, world.stdin)
         require_answerable(settings, all_checks(settings))
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         if settings.rbac:
             console.write(applying.role(session, settings, manifest))
             return 0
-        manifest = applying.arrived(session, settings, manifest, console)
-        memory = looked(session, settings, console, [item.ref for item in manifest.objects])
+        manifest = applying.arrive(session, settings, manifest, console)
+        memory = look_at_locks(session, settings, console, [item.ref for item in manifest.objects])
         applying.prepare_attempt(session, settings, manifest, console, None, Claim(memory))
         return Passed("nothing refuses this manifest; nothing was written")
 
-    return concluded(world, "preflight", settings, prepare)
+    return run_command(world, "preflight", settings, prepare)
 
 
 def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Judge what somebody else rolls out; with `--rbac` print the Role instead."""
     from gate.app.commands import verify as verifying
     from gate.app.execution.run import run
-    from gate.app.locks.command_locks import locked
+    from gate.app.locks.command_locks import take_locks
     from gate.app.locks.unfinished_attempt import recovery_of
     from gate.app.preflight.check_subjects import require_answerable
-    from gate.app.runtime.metrics import metered
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.metrics import with_metrics
+    from gate.app.runtime.session import open_session
     from gate.config.limits import all_checks
     from gate.core.model.lock import locks_of
 
-    world = metered(world, settings, "verify")
+    world = with_metrics(world, settings, "verify")
 
     def prepare(console: Console, stack: ExitStack) -> Run | int:
         require_answerable(settings, all_checks(settings))
         verifying.require_selector(settings.selector)
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         if settings.rbac:
             console.write(verifying.role(session, settings))
             return 0
-        refs = verifying.arrived(session, settings, names, console)
+        refs = verifying.arrive(session, settings, names, console)
         locks = locks_of(refs, session.namespace)
         if all(recovery_of(session, ref, world.processes) for ref in refs):
             console.record_stays()
-        keeper = locked(session, settings, console, world, locks)
+        keeper = take_locks(session, settings, console, world, locks)
         lock_lane = keeper.lane(session.inbox) if keeper is not None else None
         return partial(run, verifying.verify(session, settings, refs, console, lock_lane), console)
 
-    return concluded(world, "verify", settings, prepare)
+    return run_command(world, "verify", settings, prepare)
 
 
 def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
@@ -93,81 +93,81 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
         return asking.checks(world, settings, names, console, stack)
 
-    return concluded(world, "checks", settings, prepare)
+    return run_command(world, "checks", settings, prepare)
 
 
 def status(world: World, settings: Settings, name: str) -> int:
     """Show a Deployment and why each pod is as it is."""
     from gate.app.commands import inspection
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.session import open_session
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         return inspection.status(session, settings, name, console)
 
-    return concluded(world, "status", settings, prepare)
+    return run_command(world, "status", settings, prepare)
 
 
 def history(world: World, settings: Settings, name: str) -> int:
     """Show the revisions of a Deployment."""
     from gate.app.commands import inspection
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.session import open_session
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         return inspection.history(session, settings, world, name, console)
 
-    return concluded(world, "history", settings, prepare)
+    return run_command(world, "history", settings, prepare)
 
 
 def undo(world: World, settings: Settings, name: str) -> int:
     """Return to an earlier revision."""
-    return _changed(world, "undo", settings, name)
+    return _run_single_write(world, "undo", settings, name)
 
 
 def pause(world: World, settings: Settings, name: str) -> int:
     """Pause a Deployment."""
-    return _changed(world, "pause", settings, name)
+    return _run_single_write(world, "pause", settings, name)
 
 
 def resume(world: World, settings: Settings, name: str) -> int:
     """Resume a Deployment and follow it."""
-    return _changed(world, "resume", settings, name)
+    return _run_single_write(world, "resume", settings, name)
 
 
 def restart(world: World, settings: Settings, name: str) -> int:
     """Restart a Deployment and follow it."""
-    return _changed(world, "restart", settings, name)
+    return _run_single_write(world, "restart", settings, name)
 
 
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Finish what a gate left that was killed."""
     from gate.app.commands.recover import recover as prepare_recovery
     from gate.app.execution.recovery import Recovery
-    from gate.app.runtime.metrics import metered
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.metrics import with_metrics
+    from gate.app.runtime.session import open_session
 
-    world = metered(world, settings, "recover")
+    world = with_metrics(world, settings, "recover")
 
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
         recovery = Recovery(world, settings, console, budgets=True)
-        return prepare_recovery(recovery, opened(world, settings, stack, console), names)
+        return prepare_recovery(recovery, open_session(world, settings, stack, console), names)
 
-    return concluded(world, "recover", settings, prepare)
+    return run_command(world, "recover", settings, prepare)
 
 
 def locks(world: World, settings: Settings) -> int:
     """Show the locks of a namespace, or give one back."""
     from gate.app.commands import locks as showing
-    from gate.app.runtime.session import opened
+    from gate.app.runtime.session import open_session
 
     def prepare(console: Console, stack: ExitStack) -> int:
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         if settings.release is not None:
             return showing.release(session, settings, world, console)
         return showing.locks(session, settings, world, console)
 
-    return concluded(world, "locks", settings, prepare)
+    return run_command(world, "locks", settings, prepare)
 
 
 def replay(world: World, settings: Settings, file: str) -> int:
@@ -183,7 +183,7 @@ def replay(world: World, settings: Settings, file: str) -> int:
         console.write(document if settings.output == "json" else text)
         return 0
 
-    return concluded(world, "replay", settings, prepare)
+    return run_command(world, "replay", settings, prepare)
 
 
 def report(world: World, settings: Settings, file: str) -> int:
@@ -196,7 +196,7 @@ def report(world: World, settings: Settings, file: str) -> int:
 
     # What is rendered ended long ago: neither its reports nor its host are told of this command.
     quiet = replace(world, environ=of_terminal(world.environ))
-    return concluded(quiet, "report", settings.model_copy(update={"report": ()}), prepare)
+    return run_command(quiet, "report", settings.model_copy(update={"report": ()}), prepare)
 
 
 def backtest(world: World, settings: Settings, paths: tuple[str, ...]) -> int:
@@ -227,23 +227,23 @@ def sandbox(world: World, settings: Settings) -> int:
     return serve.sandbox(world, settings)
 
 
-def _changed(world: World, command: str, settings: Settings, name: str) -> int:
+def _run_single_write(world: World, command: str, settings: Settings, name: str) -> int:
     from gate.app.commands import single_write
     from gate.app.execution.concurrent_run import warn_of_run
     from gate.app.execution.recovery import Recovery, under_lock
-    from gate.app.locks.command_locks import locked
-    from gate.app.runtime.metrics import metered
-    from gate.app.runtime.session import opened
+    from gate.app.locks.command_locks import take_locks
+    from gate.app.runtime.metrics import with_metrics
+    from gate.app.runtime.session import open_session
 
-    world = metered(world, settings, command)
+    world = with_metrics(world, settings, command)
 
     def prepare(console: Console, stack: ExitStack) -> Run:
-        session = opened(world, settings, stack, console)
+        session = open_session(world, settings, stack, console)
         named = single_write.arrive(session, settings, name, console, command)
         if command == "pause":
             warn_of_run(session, name, world.processes, console.warn)
         locks = single_write.locks(session, settings, console, command, name)
-        keeper = locked(session, settings, console, world, locks)
+        keeper = take_locks(session, settings, console, world, locks)
         begin = single_write.command_of(command, named)
         attempt = partial(begin, session, settings, name, console)
         is_done = single_write.is_done(session, settings, console, command, name)
@@ -251,4 +251,4 @@ def _changed(world: World, command: str, settings: Settings, name: str) -> int:
         recovery = Recovery(world, settings, console, undone=undone)
         return under_lock(recovery, session, keeper, attempt, is_done=is_done)
 
-    return concluded(world, command, settings, prepare)
+    return run_command(world, command, settings, prepare)

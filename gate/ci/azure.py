@@ -23,9 +23,9 @@ _SIGNS: Final = re.compile("#(?=#)")
 class Azure:
     """The commands of one step, which the agent reads from its log."""
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return text in which no two number signs stand together: so a command begins."""
-        return _disarmed(text)
+        return _disarm_commands(text)
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:
         """Return the evidence, folded, then the commands."""
@@ -33,14 +33,14 @@ class Azure:
 
     def _groups(self, result: Result) -> Iterator[str]:
         for title, text in evidence(result):
-            yield f"##[group]{self.framed(title)}\n{self.framed(text)}##[endgroup]\n"
+            yield f"##[group]{self.frame_text(title)}\n{self.frame_text(text)}##[endgroup]\n"
 
     def additions(self, result: Result, reports: Sequence[Written]) -> Sequence[Addition]:  # noqa: ARG002
         """Return nothing: the agent reads commands alone."""
         return ()
 
 
-def _disarmed(text: str) -> str:
+def _disarm_commands(text: str) -> str:
     return _SIGNS.sub("# ", text)
 
 
@@ -67,4 +67,4 @@ def _issue(annotation: Annotation) -> str:
 
 def _command(name: str, properties: dict[str, str], data: str) -> str:
     told = ";".join(f"{key}={text.translate(_PROPERTY)}" for key, text in properties.items())
-    return f"##vso[{f'{name} {told}'.rstrip()}]{_disarmed(data.translate(_DATA))}\n"
+    return f"##vso[{f'{name} {told}'.rstrip()}]{_disarm_commands(data.translate(_DATA))}\n"

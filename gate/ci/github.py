@@ -35,17 +35,17 @@ class GitHub:
         self._token = token
         self._summary_bytes = summary_bytes
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return text between lines that stop and resume the reading of commands."""
         return f"::stop-commands::{self._token}\n{text}::{self._token}::\n"
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:  # noqa: ARG002
         """Return the whole evidence, folded, then the annotations."""
-        return "".join([*self._groups(result), *map(annotated, marks(result))])
+        return "".join([*self._groups(result), *map(format_annotation, marks(result))])
 
     def _groups(self, result: Result) -> Iterator[str]:
         for title, text in evidence(result):
-            yield f"::group::{title.translate(_DATA)}\n{self.framed(text)}::endgroup::\n"
+            yield f"::group::{title.translate(_DATA)}\n{self.frame_text(text)}::endgroup::\n"
 
     def additions(self, result: Result, reports: Sequence[Written]) -> Sequence[Addition]:
         """Return the outputs and the summary, each where the step has such a file."""
@@ -67,7 +67,7 @@ class GitHub:
         return f"{name}<<{delimiter}\n{' '.join(value.splitlines())}\n{delimiter}\n"
 
 
-def annotated(annotation: Annotation) -> str:
+def format_annotation(annotation: Annotation) -> str:
     """Return the command that marks a place, with a line feed."""
     properties = {"title": annotation.title}
     if annotation.file:

@@ -21,7 +21,7 @@ class GitLab:
         """Take the time, which every section names."""
         self._at = at
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return it as it is: only control characters command, and cleaned text has none."""
         return text
 

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from gate.core.model.origin import Origin
-from gate.wire.origin import cleaned
+from gate.wire.origin import clean_origin
 from gate.wire.untrusted import clean_line
 
 Environment = Mapping[str, str]
@@ -78,7 +78,7 @@ def pipeline_run(environ: Environment) -> PipelineRun:
     said = _Said(environ)
     found = describe(said)
     actor, commit = (said.first(*names) for names in _ORIGINS[host])
-    origin = cleaned(found.url, actor, commit)
+    origin = clean_origin(found.url, actor, commit)
     return replace(found, host=host, url=origin.run_url, actor=origin.actor, commit=origin.commit)
 
 
@@ -95,7 +95,7 @@ class _Said:
         """Return the first that is set."""
         return next(filter(None, (self[name] for name in names)), "")
 
-    def joined(self, separator: str, *names: str) -> str:
+    def join_values(self, separator: str, *names: str) -> str:
         """Join what is set."""
         return separator.join(filter(None, (self[name] for name in names)))
 
@@ -107,14 +107,16 @@ def _github(said: _Said) -> PipelineRun:
     if said["GITHUB_SERVER_URL"] and said["GITHUB_REPOSITORY"] and run:
         url = f"{said['GITHUB_SERVER_URL']}/{said['GITHUB_REPOSITORY']}/actions/runs/{run}"
         url += f"/attempts/{attempt}" if attempt else ""
-    job = said.joined("@", "GITHUB_JOB", "RUNNER_NAME")
-    name = said.joined("/", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    job = said.join_values("@", "GITHUB_JOB", "RUNNER_NAME")
+    name = said.join_values("/", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
     return PipelineRun(url=url, run=name if run else "", attempt=attempt, job=job)
 
 
 def _gitlab(said: _Said) -> PipelineRun:
     """A job that is run again has another id, so that there is no number of an attempt."""
-    run = said.joined("/", "CI_PROJECT_PATH", "CI_PIPELINE_ID") if said["CI_PIPELINE_ID"] else ""
+    run = (
+        said.join_values("/", "CI_PROJECT_PATH", "CI_PIPELINE_ID") if said["CI_PIPELINE_ID"] else ""
+    )
     url = said["CI_JOB_URL"] or said["CI_PIPELINE_URL"]
     return PipelineRun(url=url, run=run, job=said["CI_JOB_ID"])
 
@@ -130,8 +132,8 @@ def _azure(said: _Said) -> PipelineRun:
     url = ""
     if run and collection and project:
         url = f"{collection.rstrip('/')}/{project}/_build/results?buildId={quote(run, safe='')}"
-    name = said.joined("/", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID") if run else ""
-    attempt = said.joined(".", "SYSTEM_STAGEATTEMPT", "SYSTEM_JOBATTEMPT")
+    name = said.join_values("/", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID") if run else ""
+    attempt = said.join_values(".", "SYSTEM_STAGEATTEMPT", "SYSTEM_JOBATTEMPT")
     return PipelineRun(url=url, run=name, attempt=attempt, job=said["SYSTEM_JOBID"])
 
 

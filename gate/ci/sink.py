@@ -34,7 +34,7 @@ class Addition:
 class Sink(Protocol):
     """One kind of host."""
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return text for people with what keeps the host from taking lines of it for commands."""
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:
@@ -47,7 +47,7 @@ class Sink(Protocol):
 class Plain:
     """Jenkins, and any place that wants nothing: the log as it is, reports where asked for."""
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return it as it is."""
         return text
 

@@ -58,19 +58,19 @@ class Call:
     @property
     def wants_document(self) -> bool:
         """Whether a JSON document is expected on stdout."""
-        return self._told("output", "-o") == "json"
+        return self._read_option("output", "-o") == "json"
 
     @property
     def wants_json_lines(self) -> bool:
         """Whether stderr is read by a program."""
-        return self._told("log_format") == "json"
+        return self._read_option("log_format") == "json"
 
     @property
     def wants_traceback(self) -> bool:
         """Whether developers look on."""
-        return self._told("log_level") == "debug"
+        return self._read_option("log_level") == "debug"
 
-    def _told(self, name: str, short: str = "") -> str:
+    def _read_option(self, name: str, short: str = "") -> str:
         """Return an option; where the settings could not be made, what it seems to be."""
         if self.settings is not None:
             return str(getattr(self.settings, name))

@@ -44,7 +44,7 @@ class Command(click.Command):
 def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.Command]:
     """Make a command of a function that takes settings, and `arguments` by their names."""
 
-    def made(function: Callable[..., int]) -> click.Command:
+    def make_command(function: Callable[..., int]) -> click.Command:
         name = function.__name__
         mine = _flags_of(name)
 
@@ -58,7 +58,7 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
                 call.configure_log(settings.log_format, settings.log_level, quiet=settings.quiet)
                 for line in unknown_variables(call.environ):
                     log.warning("unknown-variable", text=line)
-                with world.delivered(signals.ignored):
+                with world.delivered(signals.ignore_signal):
                     exit_code = function(world, settings, **given)
                     call.ended_at = SystemClock().now()
                     signals.settle()
@@ -68,7 +68,7 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
         text = f"{COMMANDS[name]}\n\n{inspect.cleandoc(function.__doc__ or '')}"
         return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
 
-    return made
+    return make_command
 
 
 def _flags_of(command: str) -> tuple[Setting, ...]:
@@ -101,14 +101,14 @@ def _option(item: Setting) -> click.Option:
         metavar=item.metavar,
         multiple=item.repeated,
         default=None,
-        shell_complete=_completed(item),
+        shell_complete=_make_completer(item),
     )
 
 
-def _completed(item: Setting) -> Callable[..., Any]:
-    def completed(context: click.Context, parameter: click.Parameter, begun: str) -> Any:
+def _make_completer(item: Setting) -> Callable[..., Any]:
+    def complete_word(context: click.Context, parameter: click.Parameter, begun: str) -> Any:
         from gate.cli.completion import completion_of
 
         return completion_of(item)(context, parameter, begun)
 
-    return completed
+    return complete_word

@@ -30,11 +30,11 @@ def completion_of(item: Setting) -> Completion:
     """Return what completes the value of an option: one of a few words, a file, or nothing."""
     choices = item.metavar.split("|") if _CHOICES.fullmatch(item.metavar) else []
 
-    def completed(
+    def complete_word(
         _context: click.Context, _parameter: click.Parameter, begun: str
     ) -> list[CompletionItem]:
         if item.metavar in _FILES:
             return [CompletionItem(begun, type="file")]
         return [CompletionItem(word) for word in choices if word.startswith(begun)]
 
-    return completed
+    return complete_word

@@ -32,7 +32,7 @@ class Failure:
     told: tuple[tuple[str, str], ...]
 
 
-def concluded(error: BaseException, call: Call) -> int:
+def report_failure(error: BaseException, call: Call) -> int:
     """Say on stderr, and as a document where one is expected, what happened; return the code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         call.stderr.write(f"{error.format_message()}\n")
@@ -69,7 +69,7 @@ def failure_of(error: BaseException, call: Call) -> Failure:
     elif isinstance(error, click.ClickException):
         error = UsageError(error.format_message())
     if isinstance(error, GateError):
-        return Failure(error.outcome, error.exit_code, error.reason, error.told())
+        return Failure(error.outcome, error.exit_code, error.reason, error.list_problems())
     if isinstance(error, Signalled):
         told = ((f"{error} ended it before anything was written", ""),)
         return Failure(Outcome.INTERRUPTED, SIGNAL_BASE + error.number, Reason.INTERRUPTED, told)
@@ -105,7 +105,7 @@ def _log(failure: Failure, trace: list[str], call: Call) -> None:
     call.configure_log("json", "debug")
     known = trace_context(call.environ)
     run = pipeline_run(call.environ).run
-    with log.bound(run=run, trace_id=known.trace_id, span_id=known.span_id):
+    with log.bind_facts(run=run, trace_id=known.trace_id, span_id=known.span_id):
         for line in "".join(trace).splitlines():
             log.debug("traceback", text=line)
         for problem, hint in failure.told:

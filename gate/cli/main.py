@@ -97,9 +97,9 @@ def _run(call: Call) -> int:
         return end.exit_code
     except (Exception, KeyboardInterrupt, signals.Signalled) as error:  # noqa: BLE001 - each end has its code
         signals.settle()
-        from gate.cli.failure import concluded
+        from gate.cli.failure import report_failure
 
-        return concluded(error, call)
+        return report_failure(error, call)
 
 
 def main() -> NoReturn:

@@ -12,11 +12,11 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.cli.exit_codes import table
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
-from gate.config.settings import declared
+from gate.config.settings import collect_settings
 from gate.manifests.lint import LintCode
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
@@ -29,8 +29,8 @@ This page is made of the declarations in `gate/config/settings.py`:
 - `NAME`: `web`, `deployment/web` or `deploy/web`
 - `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
 - `N|N%`: a count or a share of the pods
-- `KIND=VALUE`: a duration for {_listed(GRACES)}, a count for {_listed(COUNTS)}; or `{OFF}`
-- `CODE`: {_listed(LintCode)}
+- `KIND=VALUE`: a duration for {_join_names(GRACES)}, a count for {_join_names(COUNTS)}; or `{OFF}`
+- `CODE`: {_join_names(LintCode)}
 - `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside of brackets is
   the bound, which is inclusive
 - `COMMAND`: a program and its arguments, split as a shell does, and run without one; once, when
@@ -88,7 +88,7 @@ def _options(group: Group) -> Iterator[str]:
     yield f"### {group}\n"
     yield "| flag | default | what it does | taken by |"
     yield "|---|---|---|---|"
-    for item in declared().values():
+    for item in collect_settings().values():
         if item.option.group is group:
             yield f"| {_flag(item)} | {_default(item)} | {_help(item)} | {_commands_of(item)} |"
     yield ""

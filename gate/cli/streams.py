@@ -80,7 +80,7 @@ def _end_after_signal(since: float, clock: Clock) -> Callable[[], float]:
     ends: list[float] = []
 
     def ends_at() -> float:
-        if not ends and signals.received():
+        if not ends and signals.read_first_signal():
             ends.append(max(since, clock.now()) + PATIENCE_SECONDS)
         return ends[0] if ends else math.inf
 

@@ -36,7 +36,7 @@ Header = tuple[str, Secret]
 def _variable(value: object) -> str:
     name = parse_text(value)
     if re.fullmatch(_VARIABLE, name, re.ASCII) is None:
-        raise UsageError(f"not the name of a variable: {scalars.said(name)}")
+        raise UsageError(f"not the name of a variable: {scalars.quote_value(name)}")
     return name
 
 
@@ -52,7 +52,7 @@ def _headers(value: object) -> tuple[tuple[str, HeaderKeys], ...]:
 def _header_faults(name: str, given: object) -> Iterator[Fault]:
     """Yield what is wrong with a header; never its value, where it stands in the wrong place."""
     if not is_header(name):
-        yield Fault((name,), f"not the name of a header to be set: {scalars.said(name)}")
+        yield Fault((name,), f"not the name of a header to be set: {scalars.quote_value(name)}")
     keys, wrong = read_mapping(HeaderKeys, given) if isinstance(given, Mapping) else (None, [])
     yield from (Fault((name, *fault.path), fault.message, fault.hint) for fault in wrong)
     if not wrong and (keys is None or len(keys.model_fields_set) != 1):
@@ -69,9 +69,9 @@ def _header_file(item: object) -> Header:
     name, equals, path = parse_text(item).partition("=")
     if not equals or not path:
         hint = "NAME=FILE, as in X-Scope-OrgID=tenant.txt"
-        raise UsageError(f"not a header and its file: {scalars.said(item)}", hint=hint)
+        raise UsageError(f"not a header and its file: {scalars.quote_value(item)}", hint=hint)
     if not is_header(name):
-        raise UsageError(f"not the name of a header to be set: {scalars.said(name)}")
+        raise UsageError(f"not the name of a header to be set: {scalars.quote_value(name)}")
     return name, SecretFile(path)
 
 

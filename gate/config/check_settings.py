@@ -160,14 +160,14 @@ class CheckSettings(ClusterSettings):
             self.prometheus_key_file,
         )
         surroundings = os.environ if environ is None else environ
-        return self._allowed(prometheus_access(self.prometheus, flags, surroundings))
+        return self._with_allowances(prometheus_access(self.prometheus, flags, surroundings))
 
     def http_access(self, url: str, environ: Mapping[str, str] | None = None) -> Access:
         """Return how the service of a URL is asked; `environ` as for `access`."""
         surroundings = os.environ if environ is None else environ
-        return self._allowed(access_of(service_of(url, self.services), surroundings))
+        return self._with_allowances(access_of(service_of(url, self.services), surroundings))
 
-    def _allowed(self, access: Access) -> Access:
+    def _with_allowances(self, access: Access) -> Access:
         return replace(
             access,
             allow_plain_http=self.allow_insecure,

@@ -6,7 +6,7 @@ from typing import Any
 
 from gate.config.checks.schema import checks_schema
 from gate.config.server_schema import SERVER, SERVICES, server_schemas
-from gate.config.settings import CONFIG_FILE, Settings, declared
+from gate.config.settings import CONFIG_FILE, Settings, collect_settings
 
 
 def schema() -> dict[str, Any]:
@@ -16,7 +16,7 @@ def schema() -> dict[str, Any]:
     forms = {**model["properties"], "checks": checks, "prometheus": SERVER, "services": SERVICES}
     properties = {
         item.key: {"description": item.option.help, **_form(forms[item.key])}
-        for item in declared().values()
+        for item in collect_settings().values()
         if item.option.in_file
     }
     return {

@@ -21,12 +21,12 @@ from gate.config.files import Entry, read
 from gate.config.metrics_settings import GATEWAY_VARIABLES
 from gate.config.option import VARIABLE_PREFIX, closest
 from gate.config.parsing import parse_texts
-from gate.config.settings import CONFIG_FILE, Settings, declared, taken_by
+from gate.config.settings import CONFIG_FILE, Settings, collect_settings, taken_by
 from gate.config.taking import BadValueError, Fault, inside
 from gate.config.together import Conflict, conflicts
 from gate.core.checks.tick_questions import COMMAND_VARIABLES
 from gate.errors import UsageErrors
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 
 Layer = Mapping[str, Entry]
 
@@ -66,7 +66,7 @@ def load(
     `rollout-gate.yaml` is looked for. Raises SettingsError, which names all that is wrong at once,
     also in values that do not win and in options that the command does not take.
     """
-    given = {name: Entry(value, declared()[name].flag) for name, value in flags.items()}
+    given = {name: Entry(value, collect_settings()[name].flag) for name, value in flags.items()}
     variables = _variables(environ)
     files = [_file(path) for path in _files(given, variables, folder)]
     layers = [*(layer for layer, _ in files), variables, given]
@@ -92,7 +92,7 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     They are no errors: where a Service is named `rollout-gate`, the kubelet sets
     `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
     """
-    options = [item.variable for item in declared().values() if item.option.in_environment]
+    options = [item.variable for item in collect_settings().values() if item.option.in_environment]
     known = {*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES}
     strangers = sorted(filter(_is_ours, environ.keys() - known - {*COMMAND_VARIABLES}))
     return tuple(_unknown_variable(name, known) for name in strangers)
@@ -104,20 +104,20 @@ def _is_ours(variable: str) -> bool:
 
 def _unknown_variable(variable: str, known: Iterable[str]) -> str:
     """Return the complaint about a variable, with what stands for it or may be meant."""
-    for item in declared().values():
+    for item in collect_settings().values():
         if item.variable == variable:
             return f"{variable} says nothing: {item.flag} has no variable"
     names = [name.removeprefix(VARIABLE_PREFIX) for name in sorted(known)]
     guess = closest(variable.removeprefix(VARIABLE_PREFIX), names)
     suggestion = f" (did you mean {VARIABLE_PREFIX}{guess}?)" if guess else ""
-    return f"{shown(variable)} is no option{suggestion}"
+    return f"{escape_line(variable)} is no option{suggestion}"
 
 
 def _variables(environ: Mapping[str, str]) -> Layer:
     """Return what the environment says; an empty variable says nothing."""
     return {
         item.name: Entry(environ[item.variable], item.variable)
-        for item in declared().values()
+        for item in collect_settings().values()
         if item.option.in_environment and environ.get(item.variable, "").strip()
     }
 
@@ -135,7 +135,7 @@ def _files(given: Layer, variables: Layer, folder: Path) -> tuple[str, ...]:
 
 def _file(path: str) -> tuple[Layer, list[_Problem]]:
     """Return the layer of a file, and its keys that no option has."""
-    names = {item.key: item.name for item in declared().values() if item.option.in_file}
+    names = {item.key: item.name for item in collect_settings().values() if item.option.in_file}
     layer: dict[str, Entry] = {}
     unknown: list[_Problem] = []
     for key, entry in read(path).items():
@@ -148,13 +148,13 @@ def _file(path: str) -> tuple[Layer, list[_Problem]]:
 
 def _unknown(key: str, names: Mapping[str, str]) -> str:
     """Return the complaint about a key, with what stands for it or may be meant."""
-    for item in declared().values():
+    for item in collect_settings().values():
         if item.key == key and item.option.file_key:
             return f'unknown key "{key}" (in a file it is {item.option.file_key})'
     hyphened = key.replace("_", "-")
     guess = hyphened if hyphened in names else closest(key, names)
     suggestion = f' (did you mean "{guess}"?)' if guess else ""
-    return f'unknown key "{shown(key)}"{suggestion}'
+    return f'unknown key "{escape_line(key)}"{suggestion}'
 
 
 def _wrong(layer: Layer) -> Iterator[_Problem]:
@@ -182,7 +182,7 @@ def _problems(entry: Entry, details: ErrorDetails) -> Iterator[_Problem]:
         return
     known = _COMPLAINTS.get(details["type"])
     complaint = known.format(**context) if known else details["msg"]
-    yield _Problem(f"{entry.place}: {complaint}: {shown(str(entry.value))!a}")
+    yield _Problem(f"{entry.place}: {complaint}: {escape_line(str(entry.value))!a}")
 
 
 def _problem(entry: Entry, fault: Fault) -> _Problem:

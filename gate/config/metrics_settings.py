@@ -100,10 +100,10 @@ class MetricsSettings(BaseModel):
 def gateway_access(environ: Mapping[str, str], *, allow_plain_http: bool = False) -> Access:
     """Return how a Pushgateway is asked: a token, or a user with a password, or as nobody."""
 
-    def told(name: str) -> bool:
+    def is_set(name: str) -> bool:
         return bool(environ.get(name, "").strip())
 
-    token = SecretVariable(TOKEN, environ) if told(TOKEN) else None
+    token = SecretVariable(TOKEN, environ) if is_set(TOKEN) else None
     pair = (SecretVariable(USER, environ), SecretVariable(PASSWORD, environ))
-    user = pair if told(USER) or told(PASSWORD) else None
+    user = pair if is_set(USER) or is_set(PASSWORD) else None
     return Access(token, user, allow_plain_http=allow_plain_http)

@@ -19,7 +19,7 @@ from gate.core.rollout.policy import FailFast
 from gate.duration import parse_seconds
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
-from gate.manifests.lint import LintCode, silenced
+from gate.manifests.lint import LintCode, read_silenced
 from gate.rbac_subject import Subject, parse_subject
 from gate.report.formats.files import Format
 
@@ -49,14 +49,14 @@ class ReportFile:
         form, _, path = text.partition("=")
         if not path or form not in set(Format):
             hint = f"FORMAT=FILE, FORMAT one of {', '.join(Format)}"
-            raise UsageError(f"not a report: {_shown(text)}", hint=hint)
+            raise UsageError(f"not a report: {_quote_value(text)}", hint=hint)
         return cls(Format(form), path)
 
 
 def parse_text(value: object) -> str:
     """Take text that says something."""
     if not isinstance(value, str):
-        raise UsageError(f"not text: {_shown(value)}", hint="put it in quotes")
+        raise UsageError(f"not text: {_quote_value(value)}", hint="put it in quotes")
     if not value.strip():
         raise UsageError("is empty")
     return value
@@ -66,7 +66,7 @@ def parse_namespace(value: object) -> str:
     """Take the name of a namespace."""
     name = parse_text(value)
     if not LABEL.fullmatch(name):
-        raise UsageError(f"not a namespace: {_shown(name)}", hint=_NAMESPACE_HINT)
+        raise UsageError(f"not a namespace: {_quote_value(name)}", hint=_NAMESPACE_HINT)
     return name
 
 
@@ -84,7 +84,7 @@ def parse_lock_name(value: object) -> str:
     """Take what a lock is named after: a Deployment, or the lock's own name."""
     name = parse_text(value)
     if not SUBDOMAIN.fullmatch(name.removeprefix("deployment/").removeprefix("deploy/")):
-        raise UsageError(f"not a lock: {_shown(name)}", hint="as in web, as locks lists them")
+        raise UsageError(f"not a lock: {_quote_value(name)}", hint="as in web, as locks lists them")
     return name
 
 
@@ -98,7 +98,9 @@ def parse_texts(value: object) -> tuple[str, ...]:
 def parse_duration(value: object) -> float:
     """Take a duration that may be 0."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise UsageError(f"not a duration: {_shown(value)}", hint="as in 600, 90s, 10m, 1h30m")
+        raise UsageError(
+            f"not a duration: {_quote_value(value)}", hint="as in 600, 90s, 10m, 1h30m"
+        )
     # Python writes a small number with an exponent, which no duration has.
     return parse_seconds(
         format(Decimal(str(value)), "f") if isinstance(value, float) else str(value)
@@ -109,7 +111,7 @@ def parse_limit(value: object) -> float:
     """Take a duration that is more than 0."""
     seconds = parse_duration(value)
     if seconds <= 0:
-        raise UsageError(f"must be more than 0: {_shown(value)}")
+        raise UsageError(f"must be more than 0: {_quote_value(value)}")
     return seconds
 
 
@@ -128,13 +130,13 @@ def parse_share(value: object) -> Share:
     if isinstance(value, Share):
         return value
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise UsageError(f"neither a count (3) nor a share (25%): {_shown(value)}")
+        raise UsageError(f"neither a count (3) nor a share (25%): {_quote_value(value)}")
     try:
         share = Share.parse(value)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if share.percent and share.amount > 100:  # noqa: PLR2004 - percent
-        raise UsageError(f"more than 100%: {_shown(value)}")
+        raise UsageError(f"more than 100%: {_quote_value(value)}")
     return share
 
 
@@ -145,7 +147,7 @@ def parse_required(value: object) -> Share | Literal["min-available"]:
     share = parse_share(value)
     if share.amount == 0:
         raise UsageError(
-            f"must be more than 0: {_shown(value)}", hint="as in 3, 50%, min-available"
+            f"must be more than 0: {_quote_value(value)}", hint="as in 3, 50%, min-available"
         )
     return share
 
@@ -153,14 +155,16 @@ def parse_required(value: object) -> Share | Literal["min-available"]:
 def parse_revision(value: object) -> int:
     """Take the number of a revision."""
     if isinstance(value, bool) or not _REVISION.fullmatch(str(value)):
-        raise UsageError(f"not a revision: {_shown(value)}", hint="as in 3; see history")
+        raise UsageError(f"not a revision: {_quote_value(value)}", hint="as in 3; see history")
     return int(str(value))
 
 
 def parse_days(value: object) -> int:
     """Take a number of whole days, at least 1."""
     if isinstance(value, bool) or not _REVISION.fullmatch(str(value)):
-        raise UsageError(f"not a number of days: {_shown(value)}", hint="whole days, as in 90")
+        raise UsageError(
+            f"not a number of days: {_quote_value(value)}", hint="whole days, as in 90"
+        )
     return int(str(value))
 
 
@@ -168,7 +172,9 @@ def parse_port(value: object) -> int:
     """Take a port; 0 is any that is free."""
     text = str(value)
     if isinstance(value, bool) or not _PORT.fullmatch(text) or int(text) > _HIGHEST_PORT:
-        raise UsageError(f"not a port: {_shown(value)}", hint=f"0 to {_HIGHEST_PORT}, as in 6443")
+        raise UsageError(
+            f"not a port: {_quote_value(value)}", hint=f"0 to {_HIGHEST_PORT}, as in 6443"
+        )
     return int(text)
 
 
@@ -180,7 +186,7 @@ def parse_speed(value: object) -> float:
         speed = float("nan")
     if not _SLOWEST <= speed <= _FASTEST:
         hint = f"from {_SLOWEST:g} to {_FASTEST:g}, as in 10"
-        raise UsageError(f"not a speed: {_shown(value)}", hint=hint)
+        raise UsageError(f"not a speed: {_quote_value(value)}", hint=hint)
     return speed
 
 
@@ -201,7 +207,7 @@ def parse_reports(value: object) -> tuple[ReportFile, ...]:
 
 def parse_silence(value: object) -> frozenset[LintCode]:
     """Take the codes of warnings, or `all`."""
-    return value if isinstance(value, frozenset) else silenced(parse_texts(value))
+    return value if isinstance(value, frozenset) else read_silenced(parse_texts(value))
 
 
 def _image(text: str) -> ImageOverride:
@@ -221,6 +227,6 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, tuple | list)
 
 
-def _shown(value: object) -> str:
+def _quote_value(value: object) -> str:
     text = value if isinstance(value, str) else str(value)
     return ascii(text if len(text) <= 60 else f"{text[:60]}...")  # noqa: PLR2004 - one short line

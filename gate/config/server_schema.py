@@ -29,12 +29,18 @@ def server_schemas() -> dict[str, Any]:
 def _rules() -> Iterable[dict[str, Any]]:
     for what in ("token", "user", "password"):
         yield {"not": {"required": [f"{what}-file", f"{what}-variable"]}}
-    yield {"if": _given("user"), "then": _given("password"), "else": {"not": _given("password")}}
-    yield {"not": {"allOf": [_given("token"), _given("user")]}}
+    yield {
+        "if": _require_file_or_variable("user"),
+        "then": _require_file_or_variable("password"),
+        "else": {"not": _require_file_or_variable("password")},
+    }
+    yield {
+        "not": {"allOf": [_require_file_or_variable("token"), _require_file_or_variable("user")]}
+    }
     yield {"dependentRequired": {"cert-file": ["key-file"], "key-file": ["cert-file"]}}
 
 
-def _given(what: str) -> dict[str, Any]:
+def _require_file_or_variable(what: str) -> dict[str, Any]:
     return {"anyOf": [{"required": [f"{what}-file"]}, {"required": [f"{what}-variable"]}]}
 
 

@@ -274,14 +274,14 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
 
 
 @functools.cache
-def declared() -> Mapping[str, Setting]:
+def collect_settings() -> Mapping[str, Setting]:
     """Return every option by its name, in the order of declaration."""
     return {name: _setting(name, field) for name, field in Settings.model_fields.items()}
 
 
 def taken_by(command: str) -> tuple[Setting, ...]:
     """Return the options of a command, in the order of declaration."""
-    return tuple(item for item in declared().values() if command in item.option.commands)
+    return tuple(item for item in collect_settings().values() if command in item.option.commands)
 
 
 def _setting(name: str, field: FieldInfo) -> Setting:

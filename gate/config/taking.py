@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import PlainValidator, WithJsonSchema
 
 from gate.errors import UsageError
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 
 Path = tuple[str | int, ...]
 """Where a value stands in another: keys of mappings and indexes of lists."""
@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 def inside(path: Path) -> str:
     """Return a path as people read it."""
-    return ".".join(shown(str(step), 60) for step in path)
+    return ".".join(escape_line(str(step), 60) for step in path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from gate.core.checks.sample_spacing import (
 from gate.core.checks.spec import Check, During, Http, Metric
 from gate.duration import format_seconds
 from gate.errors import UsageError
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.source import Unanswered
@@ -73,7 +73,7 @@ def _outputs(settings: Settings) -> Iterator[Conflict]:
         if file and (why := obstacle(pathlib.Path(file))):
             folder = pathlib.Path(file).parent
             hint = "" if folder.exists() else f"mkdir -p {shlex.quote(str(folder))}"
-            yield Conflict((option,), f"{shown(file)}: {why}", hint)
+            yield Conflict((option,), f"{escape_line(file)}: {why}", hint)
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:

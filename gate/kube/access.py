@@ -50,7 +50,7 @@ class Permission:
         return f"{self.verb} {self.resource}" + (f".{self.group}" if self.group else "")
 
 
-def needed(
+def list_needed(
     resources: Resources,
     objects: Iterable[Ref],
     *,
@@ -144,13 +144,13 @@ class Access:
         # The rules of a namespace say nothing about cluster-scoped kinds.
         complete, rules = self._rules(namespace) if namespace else (False, [])
         unmet = [need for need in needs if not any(_grants(rule, need) for rule in rules)]
-        return unmet if complete else [need for need in unmet if not self._allowed(need)]
+        return unmet if complete else [need for need in unmet if not self._is_allowed(need)]
 
     def _rules(self, namespace: str) -> tuple[bool, list[Mapping[str, Any]]]:
         status = self._review(RULES_REVIEWS, {"namespace": namespace})
         return not status.get("incomplete"), list(status.get("resourceRules") or [])
 
-    def _allowed(self, need: Permission) -> bool:
+    def _is_allowed(self, need: Permission) -> bool:
         resource, _, subresource = need.resource.partition("/")
         attributes = {
             "namespace": need.namespace,

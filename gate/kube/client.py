@@ -111,8 +111,8 @@ class Client:
         if once:
             return attempt(limit)
         if not access:
-            return self._repeated(attempt, lambda e: e.transient)
-        return self._insisting(lambda: self._noted(attempt, access))
+            return self._repeat(attempt, lambda e: e.transient)
+        return self._insisting(lambda: self._read_and_note(attempt, access))
 
     def review(self, path: str, body: Any) -> bytes:
         """POST something that changes nothing (an access review): repeated as reads are."""
@@ -121,7 +121,7 @@ class Client:
             limit = min(self.limits.answer_seconds, left_seconds)
             return self._exchange("POST", path, (), limit, body).body
 
-        return self._repeated(attempt, lambda e: e.transient)
+        return self._repeat(attempt, lambda e: e.transient)
 
     def write(
         self,
@@ -146,7 +146,7 @@ class Client:
             )
 
         def once() -> Reply:
-            return self._repeated(attempt, lambda e: e.transient and (e.untouched or harmless))
+            return self._repeat(attempt, lambda e: e.transient and (e.untouched or harmless))
 
         return self._insisting(once) if insists else once()
 
@@ -169,10 +169,10 @@ class Client:
     def failure(self, error: Exception) -> ApiError:
         """Name an error that sending or reading raised, and take note of it."""
         named = translation.from_transport(error, self.connection.server)
-        self._unanswered(named)
+        self._note_failure(named)
         return named
 
-    def _repeated(
+    def _repeat(
         self, attempt: Callable[[float], Result], again: Callable[[ApiError], bool]
     ) -> Result:
         return Repetition(self._clock, self._stopping, self.limits, self.jitter).of(attempt, again)
@@ -183,16 +183,16 @@ class Client:
         repetition = Repetition(self._clock, self._stopping, limits, self.jitter)
         return repetition.of(lambda _: ask(), lambda e: e.refused)
 
-    def _noted(self, attempt: Callable[[float], bytes], access: str) -> bytes:
+    def _read_and_note(self, attempt: Callable[[float], bytes], access: str) -> bytes:
         """Read, and tell the Contact whether that was refused."""
         try:
-            answer = self._repeated(attempt, lambda e: e.transient)
+            answer = self._repeat(attempt, lambda e: e.transient)
         except ApiError as error:
             if self.contact is not None and error.refused:
-                self.contact.refused(access, error.message, error.reason)
+                self.contact.note_refusal(access, error.message, error.reason)
             raise
         if self.contact is not None:
-            self.contact.granted(access)
+            self.contact.note_grant(access)
         return answer
 
     # -- one attempt ---------------------------------------------------------------------------
@@ -247,13 +247,13 @@ class Client:
         self, method: str, path: str, query: Query, seconds: float, *rest: Any
     ) -> tuple[urllib3.BaseHTTPResponse, float]:
         """Return an answer whose head is there, and until when all of it has to be."""
-        with self.pace.request(write=method != "GET"), self._timed(method):
+        with self.pace.request(write=method != "GET"), self._time_read(method):
             ends_at = self._clock.now() + seconds
             response = self._answer(method, path, query, seconds, *rest)
         if response.headers.get("Content-Encoding", "identity") != "identity":
             response.close()
             raise BadAnswer("the answer is encoded, although plain bytes were asked for")
-        self._answered()
+        self._note_success()
         return response, ends_at
 
     def _answer(
@@ -276,37 +276,37 @@ class Client:
                 _request_timeout=(min(seconds, self.limits.connect_seconds), seconds),
             )
         except ApiException as error:
-            raise self._named(error) from error
+            raise self._translate_error(error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error) from error
         return response
 
-    def _named(self, error: ApiException) -> ApiError:
+    def _translate_error(self, error: ApiException) -> ApiError:
         if not error.status:  # TLS errors come without a status, as text
             return self.failure(urllib3.exceptions.SSLError(error.reason))
         named = translation.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.Forbidden):
             named.hint = failures.role_hint(self.connection.cluster, self.connection.namespace)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
-            self._unanswered(named)
+            self._note_failure(named)
         else:
-            self._answered()
+            self._note_success()
         return named
 
-    def _timed(self, method: str) -> AbstractContextManager[None]:
+    def _time_read(self, method: str) -> AbstractContextManager[None]:
         """Take note of a read whose answer is slow; what a write waits for may be a webhook."""
         if self.contact is None or method != "GET":
             return nullcontext()
         return self.contact.timing()
 
-    def _answered(self) -> None:
+    def _note_success(self) -> None:
         if self.contact is not None:
-            self.contact.succeeded()
+            self.contact.note_success()
 
-    def _unanswered(self, error: ApiError) -> None:
-        self.pace.troubled()
+    def _note_failure(self, error: ApiError) -> None:
+        self.pace.note_trouble()
         if self.contact is not None:
-            self.contact.failed(error.message)
+            self.contact.note_failure(error.message)
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -43,14 +43,14 @@ class Contact:
         self._lost = False
         self._refused: set[str] = set()
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         """Note that the server answered, or that a watch said something."""
         self._succeeded_at = self._clock.now()
         if self._lost:
             self._lost = False
             self._put(ContactRestored(self._succeeded_at))
 
-    def failed(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         """Note that a request failed for want of an answer, or that a watch broke."""
         now = self._clock.now()
         self._put(ContactFailed(now, why))
@@ -67,12 +67,12 @@ class Contact:
         if now - sent_at > SLOW_SECONDS:
             self._put(ContactFailed(now, f"the server took {now - sent_at:.0f} s to answer"))
 
-    def refused(self, what: str, why: str, reason: Reason) -> None:
+    def note_refusal(self, what: str, why: str, reason: Reason) -> None:
         """Note that the server answers, but not us (401, 403); `what` is a kind in a namespace."""
         self._refused.add(what)
         self._put(AccessRefused(self._clock.now(), what, why, reason))
 
-    def granted(self, what: str) -> None:
+    def note_grant(self, what: str) -> None:
         """Note that the server answers what it may have refused before."""
         if what in self._refused:
             self._refused.discard(what)

@@ -75,11 +75,11 @@ class Collector:
             log = self._client.get(path, query, seconds=self._bound_seconds, once=True)
         except ApiError:
             return
-        text = self._shown(log)
+        text = self._clean_log(log)
         if text:
             found[previous] = Evidence("log", effect.pod, effect.container, text, "", previous)
 
-    def _shown(self, log: bytes) -> CleanText:
+    def _clean_log(self, log: bytes) -> CleanText:
         """Return the end of a log, clean.
 
         It is masked once as it was written, and once without what cleaning takes out of a secret.

@@ -124,7 +124,7 @@ class _Stream(io.RawIOBase):
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return what has come, b"" at the end; TimeoutError where nothing comes."""
-        if not self._arrived() and not self._wait_until(self._arrived, self._seconds):
+        if not self._has_arrived() and not self._wait_until(self._has_arrived, self._seconds):
             raise TimeoutError("the server says nothing")
         data = self._rest if size < 0 else self._rest[:size]
         self._rest = self._rest[len(data) :]
@@ -142,7 +142,7 @@ class _Stream(io.RawIOBase):
             self._body.close()
         super().close()
 
-    def _arrived(self) -> bool:
+    def _has_arrived(self) -> bool:
         """Whether a read would return at once."""
         if not self._rest and not self._shut:
             self._rest = self._body.take()

@@ -79,7 +79,7 @@ class Leases:
     def read(self, lock: Lock) -> Held | None:
         """Return a lock as it is, None where it was never taken."""
         try:
-            return _held(self._client.get(_path(lock)))
+            return _decode_held(self._client.get(_path(lock)))
         except NotFound:
             return None
 
@@ -100,10 +100,12 @@ class Leases:
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
             "metadata": {"name": lock.name, "annotations": _annotations(holder)},
-            "spec": {**_taken(holder, now), "leaseTransitions": 0},
+            "spec": {**_make_spec(holder, now), "leaseTransitions": 0},
         }
         try:
-            return _held(self._client.write("POST", LEASES.path(lock.namespace), body, _QUERY).body)
+            return _decode_held(
+                self._client.write("POST", LEASES.path(lock.namespace), body, _QUERY).body
+            )
         except AlreadyExists:
             return None
 
@@ -113,7 +115,7 @@ class Leases:
         What it remembers stays.
         """
         transitions = min(held.transitions + 1, _MOST_TRANSITIONS)
-        spec = {**_taken(holder, now), "leaseTransitions": transitions}
+        spec = {**_make_spec(holder, now), "leaseTransitions": transitions}
         return self._patch(held, _annotations(holder), spec)
 
     def renew(self, held: Held, now: datetime) -> Held:
@@ -152,7 +154,7 @@ class Leases:
             metadata["annotations"] = dict(annotations)
         body = {"metadata": metadata, "spec": dict(spec)}
         path = _path(held.lock)
-        return _held(self._client.write("PATCH", path, body, _QUERY, MERGE_PATCH).body)
+        return _decode_held(self._client.write("PATCH", path, body, _QUERY, MERGE_PATCH).body)
 
 
 def _path(lock: Lock) -> str:
@@ -171,7 +173,7 @@ def _annotations(holder: Holder) -> dict[str, str]:
     return {HOLDER: json.dumps(said, sort_keys=True)}
 
 
-def _taken(holder: Holder, now: datetime) -> dict[str, Any]:
+def _make_spec(holder: Holder, now: datetime) -> dict[str, Any]:
     return {
         "holderIdentity": holder.identity,
         "leaseDurationSeconds": DURATION_SECONDS,
@@ -188,7 +190,7 @@ def _time(now: datetime) -> str:
 # -- what was read ---------------------------------------------------------------------------------
 
 
-def _held(body: bytes) -> Held:
+def _decode_held(body: bytes) -> Held:
     try:
         return _held_of(json.loads(body))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -60,7 +60,7 @@ class Pace:
         self._trouble_at = -math.inf
         self._lock = threading.Lock()
 
-    def troubled(self) -> None:
+    def note_trouble(self) -> None:
         """Take note that the server failed, or ended what was to last."""
         self._trouble_at = self._clock.now()
 
@@ -70,7 +70,7 @@ class Pace:
 
         A no is an answer; what may be asked again is none.
         """
-        sent = self._admitted(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
+        sent = self._await_turn(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
         try:
             yield
             sent.well = True
@@ -80,7 +80,7 @@ class Pace:
         finally:
             sent.ended_at = self._clock.now()
 
-    def _admitted(self, most: int) -> _Sent:
+    def _await_turn(self, most: int) -> _Sent:
         while True:
             with self._lock:
                 seconds = self._seconds_left(most)

@@ -214,7 +214,7 @@ def plugin_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> P
     _guard(command, user, config, allowed)
     return Plugin(
         command if os.sep not in command else str(user.file.absolute().parent / command),
-        tuple(str(argument) for argument in _listed(user, config, "args")),
+        tuple(str(argument) for argument in _read_list(user, config, "args")),
         _environment(user, config) | {"KUBERNETES_EXEC_INFO": _exec_info(config, cluster)},
         str(config["apiVersion"]),
         clean_line(str(config.get("installHint") or "")),
@@ -223,14 +223,14 @@ def plugin_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> P
 
 def _environment(user: Entry, config: Mapping[str, Any]) -> dict[str, str]:
     try:
-        return {str(item["name"]): str(item["value"]) for item in _listed(user, config, "env")}
+        return {str(item["name"]): str(item["value"]) for item in _read_list(user, config, "env")}
     except (KeyError, TypeError) as error:
         raise UsageError(
             f"{user.file}: exec.env of {user.name!r} is not a list of names and values"
         ) from error
 
 
-def _listed(user: Entry, config: Mapping[str, Any], key: str) -> list[Any]:
+def _read_list(user: Entry, config: Mapping[str, Any], key: str) -> list[Any]:
     """Return a list, an empty one where there is none."""
     value = config.get(key) or []
     if not isinstance(value, list):

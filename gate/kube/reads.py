@@ -124,11 +124,11 @@ class Reader:
     def _lists(self, ref: Ref, selector: str) -> Callable[[Kind], Sequence[Watched]]:
         query = (("labelSelector", selector),)
 
-        def listed(kind: Kind) -> Sequence[Watched]:
+        def list_kind(kind: Kind) -> Sequence[Watched]:
             access = self._access(ref.namespace, kind)
             return list_all(self._client, kind, ref.namespace, query, access=access).objects
 
-        return listed
+        return list_kind
 
     def _access(self, namespace: str, kind: str) -> str:
         return access_to(namespace, kind) if self._insists else ""

@@ -55,11 +55,11 @@ class Repetition:
         """
         started = self.clock.now()
 
-        def attempted() -> Result:
+        def attempt_in_time() -> Result:
             left = self.limits.retry_seconds - (self.clock.now() - started)
             return attempt(max(left, _LEAST_SECONDS))
 
-        def spent(state: tenacity.RetryCallState) -> bool:
+        def is_out_of_time(state: tenacity.RetryCallState) -> bool:
             elapsed = self.clock.now() - started
             overdrawn = elapsed + state.upcoming_sleep > self.limits.retry_seconds
             return overdrawn or self.stopping.is_set()
@@ -70,11 +70,11 @@ class Repetition:
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda e: isinstance(e, ApiError) and again(e)),
             wait=self._pause_seconds,
-            stop=spent,
+            stop=is_out_of_time,
             sleep=pause,
             reraise=True,
         )
-        return retrying(attempted)
+        return retrying(attempt_in_time)
 
     def _pause_seconds(self, state: tenacity.RetryCallState) -> float:
         """Double the pause from try to try, and never come before the server's Retry-After."""

@@ -124,7 +124,7 @@ class Resources:
         """Return where a kind lives; NotFound where this server has no such kind."""
         found = self._known.get((api_version, kind))
         if found is None:
-            self._known.update(self._asked(api_version, kind))
+            self._known.update(self._read_resources(api_version, kind))
             found = self._known.get((api_version, kind))
         if found is None:
             raise _no_kind(api_version, kind)
@@ -135,7 +135,7 @@ class Resources:
         resource = self.of(ref.api_version, ref.kind)
         return resource.path(ref.namespace, ref.name, subresource)
 
-    def _asked(self, api_version: str, kind: str) -> dict[tuple[str, str], Resource]:
+    def _read_resources(self, api_version: str, kind: str) -> dict[tuple[str, str], Resource]:
         """Read the APIResourceList of one group and version (meta/v1)."""
         group, _, version = api_version.rpartition("/")
         prefix = "/apis" if group else "/api"

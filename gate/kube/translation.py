@@ -96,8 +96,8 @@ def _without_bodies(message: str, document: Mapping[str, Any]) -> str:
     about, invalid, _ = message.partition(_IS_INVALID)
     errors = dict.fromkeys(_field_error(cause) for cause in _causes(document))
     if len(errors) > 1 and invalid and all(error in message for error in errors):
-        return f"{about}{invalid}{'; '.join(map(_unquoted, errors))}"
-    return _unquoted(message)
+        return f"{about}{invalid}{'; '.join(map(_drop_quoted, errors))}"
+    return _drop_quoted(message)
 
 
 def _field_error(cause: Mapping[str, Any]) -> str:
@@ -105,7 +105,7 @@ def _field_error(cause: Mapping[str, Any]) -> str:
     return f"{cause.get('field', '')}: {cause.get('message', '')}"
 
 
-def _unquoted(message: str) -> str:
+def _drop_quoted(message: str) -> str:
     """Leave out what may hold values of env or of a Secret; names and single words stay."""
     for quoted, shown in _QUOTED:
         message = quoted.sub(shown, message)
@@ -185,7 +185,7 @@ def _invalid(message: str, document: Mapping[str, Any]) -> ApiError:
         dict.fromkeys(
             FieldProblem(
                 clean_line(str(cause.get("field", ""))),
-                clean_line(_unquoted(str(cause.get("message", "")))),
+                clean_line(_drop_quoted(str(cause.get("message", "")))),
             )
             for cause in _causes(document)
         )

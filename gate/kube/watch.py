@@ -120,13 +120,13 @@ class Watch:
             except (Forbidden, Unauthorized) as error:
                 if self._scope.kind is Kind.EVENT and isinstance(error, Forbidden):
                     return
-                self._refused(error)
+                self._note_refusal(error)
             except ApiError as error:
                 asked = error.retry_after_seconds
-                self._failed(error)
+                self._note_failure(error)
             lasted = self._clock.now() - began_at >= self._limits.healthy_seconds
             if not lasted and not self._stopped.is_set():
-                self._client.pace.troubled()
+                self._client.pace.note_trouble()
             self._clock.wait(self._pause_seconds(0 if lasted else brief, asked), self._stopped)
             brief = 0 if lasted else brief + 1
 
@@ -137,35 +137,35 @@ class Watch:
             brief, limits.first_pause_seconds, longest, self._client.jitter(), asked
         )
 
-    def _refused(self, error: ApiError) -> None:
+    def _note_refusal(self, error: ApiError) -> None:
         if self._client.contact is not None:
-            self._client.contact.refused(self._access, error.message, error.reason)
+            self._client.contact.note_refusal(self._access, error.message, error.reason)
 
-    def _failed(self, error: ApiError) -> None:
+    def _note_failure(self, error: ApiError) -> None:
         """Begin anew where the position is worth nothing; what nobody told of yet is told."""
         if isinstance(error, Gone | TimedOut | BadAnswer):
             self._position = ""
         if self._client.contact is not None and isinstance(error, TimedOut | BadAnswer):
-            self._client.contact.failed(error.message)
+            self._client.contact.note_failure(error.message)
 
-    def _granted(self) -> None:
+    def _note_grant(self) -> None:
         if self._client.contact is not None:
-            self._client.contact.granted(self._access)
+            self._client.contact.note_grant(self._access)
 
     # -- a position ----------------------------------------------------------------------------
 
     def continuous(self) -> Iterator[Observed | Vanished | Listed]:
         """List where there is no position, then follow from it to the end of one connection."""
         if not self._position:
-            yield from self._listed()
+            yield from self._list_objects()
         for line in self.connection():
             if self._tap is not None:
                 self._tap(line)
-            event = self._decoded(line)
+            event = self._decode_line(line)
             if event is not None:
                 yield event
 
-    def _listed(self) -> Iterator[Listed]:
+    def _list_objects(self) -> Iterator[Listed]:
         scope = self._scope
         found = list_all(self._client, scope.kind, scope.namespace, self._selection(), once=True)
         at = self._clock.now()
@@ -173,7 +173,7 @@ class Watch:
             yield Listed(at, scope.kind, about, found.objects)
         self._position = found.resource_version
 
-    def _decoded(self, line: bytes) -> Observed | Vanished | None:
+    def _decode_line(self, line: bytes) -> Observed | Vanished | None:
         """Take the position from a line, and its event if it has one."""
         try:
             heard = decode.watch_line(line)
@@ -202,14 +202,14 @@ class Watch:
         silence = self._limits.silence_seconds
         response = self._client.stream(self._path, self._watch_query(), silence)
         self._response, self._opened = response, True
-        self._granted()
+        self._note_grant()
         heard_at, rest = self._clock.now(), b""
         try:
             for chunk in self._arriving(response):
                 *lines, rest = (rest + chunk).split(b"\n")
                 if lines:
                     heard_at = self._clock.now()
-                    self._noted()
+                    self._note_success()
                 yield from (line for line in lines if line.strip())
                 if len(rest) > self._limits.line_bytes:
                     raise BadAnswer("a line of the watch does not end")
@@ -229,9 +229,9 @@ class Watch:
             if not self._stopped.is_set():
                 raise self._client.failure(error) from error
 
-    def _noted(self) -> None:
+    def _note_success(self) -> None:
         if self._client.contact is not None:
-            self._client.contact.succeeded()
+            self._client.contact.note_success()
 
     def _selection(self) -> Query:
         wanted = (

@@ -60,9 +60,9 @@ class Writer:
         while, since an attempt that is half done is worse than one that is late.
         """
         try:
-            live, is_created = self._sent(effect)
+            live, is_created = self._send(effect)
         except ApiError as error:
-            return self._failed(effect, error)
+            return self._answer_failure(effect, error)
         self._has_written = True
         return Written(self._clock.now(), effect.effect_id, live, is_created)
 
@@ -72,10 +72,10 @@ class Writer:
         The effect's id is not looked at. Raises leaves of ApiError, FieldManagerConflict and
         Invalid among them.
         """
-        live, _ = self._apply(write, _guarded(write), (http.DRY_RUN,))
+        live, _ = self._apply(write, _with_preconditions(write), (http.DRY_RUN,))
         return live
 
-    def _sent(self, effect: Write) -> Done:
+    def _send(self, effect: Write) -> Done:
         match effect.verb:
             case Verb.APPLY:
                 return self._apply(effect, _only_new(effect))
@@ -100,7 +100,7 @@ class Writer:
 
     def _merge(self, write: Write) -> tuple[LiveObject, bool]:
         query = (("fieldManager", write.field_manager), ("fieldValidation", "Strict"))
-        return self._patch(write.ref, _guarded(write), query, http.MERGE_PATCH)
+        return self._patch(write.ref, _with_preconditions(write), query, http.MERGE_PATCH)
 
     def _take_over(self, write: Write) -> tuple[LiveObject, bool]:
         """Replace the managed fields, as `kubectl apply --server-side` takes over its own.
@@ -146,7 +146,7 @@ class Writer:
         except decode.DecodeError as error:
             raise BadAnswer(f"the answer to a write cannot be read: {error}") from error
 
-    def _failed(self, effect: Write, error: ApiError) -> WriteAnswer:
+    def _answer_failure(self, effect: Write, error: ApiError) -> WriteAnswer:
         at, effect_id = self._clock.now(), effect.effect_id
         if isinstance(error, ResourceVersionConflict):
             return WriteConflicted(at, effect_id)
@@ -164,7 +164,7 @@ class Writer:
         return backoff_seconds(0, 0.0, 0.0, self._client.jitter(), asked)
 
 
-def _guarded(write: Write) -> dict[str, Any]:
+def _with_preconditions(write: Write) -> dict[str, Any]:
     """Return the body with its preconditions in `metadata`, where the API looks for them."""
     body = write.body.thaw()
     metadata = body.setdefault("metadata", {})
@@ -177,7 +177,7 @@ def _guarded(write: Write) -> dict[str, Any]:
 
 def _only_new(write: Write) -> dict[str, Any]:
     """Return the guarded body, which creates nothing but a new object where it is to create."""
-    body = _guarded(write)
+    body = _with_preconditions(write)
     if write.uid is None and write.resource_version is None:
         body["metadata"]["resourceVersion"] = _NO_VERSION
     return body

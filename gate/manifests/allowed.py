@@ -9,7 +9,7 @@ from typing import Final
 from gate.errors import UsageError
 from gate.manifests.kinds import KINDS, Kind, namesakes
 from gate.manifests.manifest import Manifest, ManifestObject
-from gate.manifests.source import ManifestError, shown
+from gate.manifests.source import ManifestError, escape_line
 
 _FORMER_GROUP: Final = "extensions"
 """Where Deployment, Ingress and others had been before Kubernetes 1.16 and 1.22."""
@@ -22,7 +22,7 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
     `KIND` names a kind of Kubernetes itself, `KIND.GROUP` any; case does not matter. The error's
     hint is the line of flags that allows them all.
     """
-    allowed = {_checked(name).lower() for name in allow_kinds}
+    allowed = {_check_kind_name(name).lower() for name in allow_kinds}
     refused: dict[str, list[ManifestObject]] = {}
     for item in manifest.objects:
         names = {_flag_value(item).lower(), f"{item.kind}.{item.group}".lower()}
@@ -30,7 +30,7 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
             refused.setdefault(_flag_value(item), []).append(item)
     if not refused:
         return
-    named = ", ".join(_described(name, items) for name, items in refused.items())
+    named = ", ".join(_describe_items(name, items) for name, items in refused.items())
     firsts = [items[0] for items in refused.values()]
     flags = [f"--allow-kind {name}" for name, items in refused.items() if not _is_old(items[0])]
     meant = "; ".join(filter(None, map(_correction, firsts)))
@@ -76,7 +76,7 @@ def _flag_value(item: ManifestObject) -> str:
     return item.kind if plain else f"{item.kind}.{item.group}"
 
 
-def _described(name: str, items: list[ManifestObject]) -> str:
+def _describe_items(name: str, items: list[ManifestObject]) -> str:
     first = items[0]
     others = f" and {len(items) - 1} more" if len(items) > 1 else ""
     usual = _usual_namesake(first)
@@ -84,8 +84,8 @@ def _described(name: str, items: list[ManifestObject]) -> str:
     return f"{name} ({first.source}{others}{instead})"
 
 
-def _checked(name: str) -> str:
+def _check_kind_name(name: str) -> str:
     if not _FORM.fullmatch(name):
         hint = "as in --allow-kind Role --allow-kind Widget.example.com"
-        raise UsageError(f"--allow-kind {shown(name, 80)}: not KIND or KIND.GROUP", hint=hint)
+        raise UsageError(f"--allow-kind {escape_line(name, 80)}: not KIND or KIND.GROUP", hint=hint)
     return name

@@ -15,8 +15,8 @@ import yaml
 
 from gate.manifests.bounds import Budget
 from gate.manifests.scalars import Value, json_value, key_text, resolve
-from gate.manifests.source import ManifestError, Source, shown
-from gate.manifests.text import TEMPLATE_HINT, decoded, not_yaml
+from gate.manifests.source import ManifestError, Source, escape_line
+from gate.manifests.text import TEMPLATE_HINT, decode_text, not_yaml
 
 _YAML: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -69,7 +69,7 @@ Node = Scalar | ListNode | MapNode
 
 def documents(file: str, content: bytes, budget: Budget) -> Iterator[Node]:
     """Yield the root of each document that is not empty; ManifestError names the place."""
-    text = decoded(file, content)
+    text = decode_text(file, content)
     try:
         for root in _Composer(file, text, budget).roots():
             if root != Scalar(root.at, None):
@@ -143,7 +143,7 @@ class _Composer:
         items: list[Node] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._node(event, depth + 1))
-        return ListNode(at, tuple(items), *_measured(items))
+        return ListNode(at, tuple(items), *_measure_nodes(items))
 
     def _map(self, start: Any, at: Source, depth: int) -> MapNode:
         _check_collection(start, at, "map")
@@ -155,14 +155,16 @@ class _Composer:
             key = self._key(event, place, depth + 1)
             if key in places:
                 first = places[key].line
-                raise ManifestError(place, f'duplicate key "{shown(key)}", first in line {first}')
+                raise ManifestError(
+                    place, f'duplicate key "{escape_line(key)}", first in line {first}'
+                )
             places[key] = place
             value = self._node(next(self._events), depth + 1)
             if inherits:
-                entries |= _inherited(value, places)
+                entries |= _resolve_merge_key(value, places)
             else:
                 entries[key] = value
-        size, height = _measured(entries.values())
+        size, height = _measure_nodes(entries.values())
         return MapNode(at, entries, size + len(entries), height, places)
 
     def _key(self, event: Any, at: Source, depth: int) -> str:
@@ -177,7 +179,7 @@ class _Composer:
             raise ManifestError(at, str(error)) from error
 
 
-def _measured(nodes: Iterable[Node]) -> tuple[int, int]:
+def _measure_nodes(nodes: Iterable[Node]) -> tuple[int, int]:
     """Return the size and height of what holds `nodes`."""
     sizes = [(node.size, node.height) for node in nodes]
     return 1 + sum(size for size, _ in sizes), 1 + max((height for _, height in sizes), default=0)
@@ -216,7 +218,7 @@ def _is_merge(event: Any) -> bool:
     )
 
 
-def _inherited(value: Node, places: Mapping[str, Source]) -> dict[str, Node]:
+def _resolve_merge_key(value: Node, places: Mapping[str, Source]) -> dict[str, Node]:
     """Return what a merge key brings in; of several mappings an earlier one wins.
 
     A key that stands before `<<` and in it would keep its value by YAML's rule and lose it with
@@ -229,6 +231,6 @@ def _inherited(value: Node, places: Mapping[str, Source]) -> dict[str, Node]:
             raise ManifestError(source.at, "<< takes a mapping or a list of mappings")
         entries |= source.entries
     for key in entries.keys() & places.keys():
-        problem = f'duplicate key "{shown(key)}": << in line {places["<<"].line} holds it too'
+        problem = f'duplicate key "{escape_line(key)}": << in line {places["<<"].line} holds it too'
         raise ManifestError(places[key], problem, hint="put << first; what follows it wins")
     return entries

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from gate.errors import UsageError
 from gate.manifests.bounds import Budget
-from gate.manifests.source import ManifestError, Source, shown
+from gate.manifests.source import ManifestError, Source, escape_line
 
 STDIN: Final = "-"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -83,7 +83,7 @@ def _inside(folder: str) -> list[str]:
     files = [str(entry) for entry in entries if not entry.is_dir()]
     for file in files:
         if not Path(os.path.realpath(file)).is_relative_to(root):
-            problem = f"a link that leads out of {shown(folder)}"
+            problem = f"a link that leads out of {escape_line(folder)}"
             raise ManifestError(Source(file), problem, hint="name the file itself with -f")
     if not files:
         hint = "subfolders are not searched: name each with -f"
@@ -158,4 +158,4 @@ def _unreadable(at: Source, error: OSError | ValueError) -> ManifestError:
     if "\0" in at.file:  # Python words it differently from version to version
         return ManifestError(at, "cannot be read: a null byte in its name")
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return ManifestError(at, f"cannot be read: {shown(why)}")
+    return ManifestError(at, f"cannot be read: {escape_line(why)}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gate.manifests.manifest import ManifestObject, Skipped, value_at
-from gate.manifests.source import ManifestError, shown
+from gate.manifests.source import ManifestError, escape_line
 
 _ANNOTATION: Final = "helm.sh/hook"
 _TESTS: Final = frozenset({"test", "test-success", "test-failure"})
@@ -33,7 +33,7 @@ def without_tests(
         else:
             refused.append(item)
     if refused:
-        named = ", ".join(f"{item} ({_shown(item)}, {item.source})" for item in refused)
+        named = ", ".join(f"{item} ({_list_hooks(item)}, {item.source})" for item in refused)
         raise ManifestError(refused[0].source, f"Helm hooks are not run: {named}", hint=_HINT)
     return kept, tuple(skipped)
 
@@ -44,5 +44,5 @@ def _hooks(item: ManifestObject) -> frozenset[str]:
     return frozenset(hook.strip() for hook in str(value or "").split(",") if hook.strip())
 
 
-def _shown(item: ManifestObject) -> str:
-    return shown(", ".join(sorted(_hooks(item))), 80)
+def _list_hooks(item: ManifestObject) -> str:
+    return escape_line(", ".join(sorted(_hooks(item))), 80)

@@ -16,7 +16,7 @@ from gate.manifests.containers import containers
 from gate.manifests.image_reference import is_reference
 from gate.manifests.manifest import Manifest, ManifestObject, value_at
 from gate.manifests.places import place_of
-from gate.manifests.source import Source, shown
+from gate.manifests.source import Source, escape_line
 
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _TARGET: Final = re.compile(rf"(?:(?P<deployment>[a-z0-9][a-z0-9.-]{{0,252}})/)?(?P<name>{_LABEL})")
@@ -38,10 +38,10 @@ class ImageOverride:
         match = _TARGET.fullmatch(target)
         if not equals or match is None:
             hint = "CONTAINER=REF, or DEPLOYMENT/CONTAINER=REF to choose one of several"
-            raise UsageError(f"--image {shown(text)}: names no container", hint=hint)
+            raise UsageError(f"--image {escape_line(text)}: names no container", hint=hint)
         if not is_reference(reference):
-            problem = f'"{shown(reference)}" is no image reference'
-            raise UsageError(f"--image {shown(target)}: {problem}", hint=f"as in {_EXAMPLE}")
+            problem = f'"{escape_line(reference)}" is no image reference'
+            raise UsageError(f"--image {escape_line(target)}: {problem}", hint=f"as in {_EXAMPLE}")
         return cls(match["deployment"], match["name"], reference)
 
     @property
@@ -80,8 +80,8 @@ def _invalid_images(item: ManifestObject) -> Iterator[tuple[str, str]]:
         image, name = container.get("image"), container["name"]
         if isinstance(image, str) and image and not is_reference(image):
             yield (
-                f'{_place(item, name)}: {item}: "{shown(image)}" is no image reference',
-                f"as in {_EXAMPLE}; or set it: --image {shown(name)}={_EXAMPLE}",
+                f'{_place(item, name)}: {item}: "{escape_line(image)}" is no image reference',
+                f"as in {_EXAMPLE}; or set it: --image {escape_line(name)}={_EXAMPLE}",
             )
 
 
@@ -115,6 +115,8 @@ def _refuse_unknown(manifest: Manifest, override: ImageOverride) -> None:
     found = [(item, c["name"]) for item in manifest.objects for c in containers(item)]
     if any(override.names(item, name) for item, name in found):
         return
-    known = ", ".join(sorted({f"{shown(str(item))}: {shown(name)}" for item, name in found}))
+    known = ", ".join(
+        sorted({f"{escape_line(str(item))}: {escape_line(name)}" for item, name in found})
+    )
     problem = "no container of that name in the manifest"
     raise UsageError(f"--image {override.target}: {problem}", hint=f"there are {known or 'none'}")

@@ -11,7 +11,7 @@ from gate.errors import UsageError
 from gate.manifests.containers import containers
 from gate.manifests.image_reference import is_pinned
 from gate.manifests.manifest import Manifest, ManifestObject, value_at
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 
 DEFAULT_DEADLINE_SECONDS: Final = 600
 """apps/v1 `progressDeadlineSeconds`, where the manifest has none."""
@@ -46,13 +46,13 @@ class Lint:
         return f"{self.object.source}: {name}: {self.message} [{self.code}]"
 
 
-def silenced(names: Iterable[str]) -> frozenset[LintCode]:
+def read_silenced(names: Iterable[str]) -> frozenset[LintCode]:
     """Read the codes to be silent about, `all` of them included; UsageError for unknown ones."""
     wanted = set(names)
     unknown = sorted(wanted - {"all", *LintCode})
     if unknown:
         hint = f"one of {', '.join(LintCode)}, all"
-        raise UsageError(f"no such warning: {shown(', '.join(unknown))}", hint=hint)
+        raise UsageError(f"no such warning: {escape_line(', '.join(unknown))}", hint=hint)
     return frozenset(LintCode) if "all" in wanted else frozenset(LintCode(name) for name in wanted)
 
 
@@ -63,7 +63,7 @@ def lint(
     silent: frozenset[LintCode] = frozenset(),
 ) -> tuple[Lint, ...]:
     """Return the warnings about the Deployments, in their order; `timeout_seconds` None is auto."""
-    scaled = _scaled(manifest)
+    scaled = _find_scaled(manifest)
     return tuple(
         found
         for item in manifest.deployments
@@ -77,7 +77,7 @@ def _findings(
 ) -> Iterator[Lint]:
     rules = (
         (LintCode.MUTABLE_TAG, _mutable_tags(item)),
-        (LintCode.NO_READINESS_PROBE, _unprobed(item)),
+        (LintCode.NO_READINESS_PROBE, _describe_unprobed(item)),
         (LintCode.NO_MIN_READY_SECONDS, _hasty(item)),
         (LintCode.ONE_REPLICA, "" if scaled else _lonely(item)),
         (LintCode.TIMEOUT_BEFORE_DEADLINE, _impatient(item, timeout_seconds)),
@@ -87,15 +87,15 @@ def _findings(
 
 def _mutable_tags(item: ManifestObject) -> str:
     images = [str(container.get("image") or "") for container in containers(item)]
-    mutable = sorted({shown(image) for image in images if image and not is_pinned(image)})
+    mutable = sorted({escape_line(image) for image in images if image and not is_pinned(image)})
     if not mutable:
         return ""
     return f"{', '.join(mutable)} can become another image: name a version or a digest"
 
 
-def _unprobed(item: ManifestObject) -> str:
+def _describe_unprobed(item: ManifestObject) -> str:
     names = [
-        shown(container["name"], 80)
+        escape_line(container["name"], 80)
         for container in containers(item, init=False)
         if not container.get("readinessProbe")
     ]
@@ -128,7 +128,7 @@ def _impatient(item: ManifestObject, timeout_seconds: float | None) -> str:
     return f"{ends} before progressDeadlineSeconds ({deadline} s) can find it stuck"
 
 
-def _scaled(manifest: Manifest) -> frozenset[tuple[Any, Any]]:
+def _find_scaled(manifest: Manifest) -> frozenset[tuple[Any, Any]]:
     """Return namespace and name of the Deployments that an autoscaler of the manifest targets."""
     targets = (
         (item.namespace, value_at(item.body, "spec", "scaleTargetRef"))

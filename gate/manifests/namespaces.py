@@ -25,20 +25,22 @@ def in_namespace(
     custom kinds that the server says have no namespace; other custom kinds are taken to have one.
     """
     objects = tuple(
-        _placed(item, namespace, enforced=enforced) if _namespaced(item, cluster_scoped) else item
+        _with_namespace(item, namespace, enforced=enforced)
+        if _is_namespaced(item, cluster_scoped)
+        else item
         for item in manifest.objects
     )
     refuse_duplicates(objects)
     return dataclasses.replace(manifest, objects=objects)
 
 
-def _namespaced(item: ManifestObject, cluster_scoped: AbstractSet[tuple[str, str]]) -> bool:
+def _is_namespaced(item: ManifestObject, cluster_scoped: AbstractSet[tuple[str, str]]) -> bool:
     if item.known_kind is not None:
         return item.known_kind.namespaced
     return (item.group, item.kind) not in cluster_scoped
 
 
-def _placed(item: ManifestObject, namespace: str, *, enforced: bool) -> ManifestObject:
+def _with_namespace(item: ManifestObject, namespace: str, *, enforced: bool) -> ManifestObject:
     if item.namespace is None:
         metadata = {**item.body["metadata"], "namespace": namespace}
         return dataclasses.replace(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from gate.core.model.objects import LABEL, SUBDOMAIN
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
 from gate.manifests.manifest import ManifestObject, value_at
-from gate.manifests.source import ManifestError, Source, shown
+from gate.manifests.source import ManifestError, Source, escape_line
 
 _HOST: Final = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
 _API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
@@ -93,7 +93,7 @@ def _refuse_role_ref(at: Source, body: dict[str, Any]) -> None:
     for path in (("roleRef", "kind"), ("roleRef", "name")):
         value = value_at(body, *path)
         if not isinstance(value, str) or not value:
-            shown_value = shown(json.dumps(body["roleRef"]), 40)
+            shown_value = escape_line(json.dumps(body["roleRef"]), 40)
             raise ManifestError(
                 at, f"{'.'.join(path)} is no text or missing: roleRef is {shown_value}"
             )
@@ -102,10 +102,10 @@ def _refuse_role_ref(at: Source, body: dict[str, Any]) -> None:
 def _text(at: Source, body: dict[str, Any], form: re.Pattern[str], *path: str) -> str:
     value, field = value_at(body, *path), ".".join(path)
     if not isinstance(value, str):
-        problem = f"{field} is no text but {shown(json.dumps(value), 40)}"
+        problem = f"{field} is no text but {escape_line(json.dumps(value), 40)}"
         raise ManifestError(Source(at.file, at.line), problem, hint="put it in quotes")
     if not form.fullmatch(value):
-        problem = f'{field} "{shown(value, 80)}" is not valid'
+        problem = f'{field} "{escape_line(value, 80)}" is not valid'
         hint = _SUBDOMAIN_HINT if form is SUBDOMAIN else ""
         raise ManifestError(Source(at.file, at.line), problem, hint=hint)
     return value

@@ -24,7 +24,7 @@ def place_of(item: ManifestObject, path: str) -> Source:
             at = node.places.get(name, node.entries[name].at)
             node = node.entries[name]
         elif isinstance(node, ListNode) and selector:
-            found = _selected(node, selector)
+            found = _select_item(node, selector)
             if found is None:
                 break
             node, at = found, found.at
@@ -33,7 +33,7 @@ def place_of(item: ManifestObject, path: str) -> Source:
     return Source(at.file, at.line)
 
 
-def _selected(items: ListNode, selector: str) -> Node | None:
+def _select_item(items: ListNode, selector: str) -> Node | None:
     """Return the item of a list by its number, or by the keys that tell items apart."""
     if selector.isdigit():
         number = int(selector)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gate.errors import UsageError
 
 
-def shown(text: str, most: int = 200) -> str:
+def escape_line(text: str, most: int = 200) -> str:
     """Return `text` fit for one line of a message: cut, and escaped where it does not print."""
     cut = text if len(text) <= most else f"{text[:most]}..."
     return cut if cut.isprintable() else json.dumps(cut)[1:-1]
@@ -25,7 +25,7 @@ class Source:
     def __str__(self) -> str:
         """Return `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`."""
         numbers = (str(number) for number in (self.line, self.column) if number)
-        return ":".join((shown(self.file), *numbers))
+        return ":".join((escape_line(self.file), *numbers))
 
 
 class ManifestError(UsageError):

@@ -8,7 +8,7 @@ from typing import Final
 
 import yaml
 
-from gate.manifests.source import ManifestError, Source, shown
+from gate.manifests.source import ManifestError, Source, escape_line
 
 TEMPLATE_HINT: Final = "this looks like a template: render it first (helm template ... | ... -f -)"
 _TABS_HINT: Final = "YAML is indented with spaces, not with tabs"
@@ -31,7 +31,7 @@ _SURROGATES: Final = re.compile(
 """A JSON escape of what lies beyond 16 bits; YAML knows no such pairs."""
 
 
-def decoded(file: str, content: bytes) -> str:
+def decode_text(file: str, content: bytes) -> str:
     """Return the text of a manifest; ManifestError with the place of what is none.
 
     UTF-8, or UTF-16 with a byte order mark, which is what PowerShell's `>` writes.
@@ -46,9 +46,9 @@ def decoded(file: str, content: bytes) -> str:
         problem = f"is not {encoding.removesuffix('-sig').upper()} text"
         raise ManifestError(_end_of(file, before), problem, hint="save it as UTF-8") from error
     if found := _UNPRINTABLE.search(text) or _TAG_DIRECTIVE.search(text):
-        problem = f"{shown(found[0])} has no place in a manifest"
+        problem = f"{escape_line(found[0])} has no place in a manifest"
         raise ManifestError(_end_of(file, text[: found.start()]), problem)
-    return _SURROGATES.sub(_joined, text) if text.lstrip().startswith("{") else text
+    return _SURROGATES.sub(_join_surrogates, text) if text.lstrip().startswith("{") else text
 
 
 def not_yaml(file: str, text: str, error: yaml.YAMLError) -> ManifestError:
@@ -79,6 +79,6 @@ def _end_of(file: str, text: str) -> Source:
     return Source(file, text.count("\n") + 1, len(text) - text.rfind("\n"))
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _join_surrogates(pair: re.Match[str]) -> str:
     high, low = int(pair[2], 16), int(pair[3], 16)
     return pair[1] + chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))

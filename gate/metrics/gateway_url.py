@@ -51,7 +51,10 @@ class GatewayUrl:
     def group(self, place: Place) -> str:
         """Return the URL of a group; a manifest without a Deployment has its namespace's."""
         own = {name: value for name, value in zip(PLACE, place, strict=True) if value}
-        key = (f"{_quoted(name)}/{_quoted(value)}" for name, value in (self.labels | own).items())
+        key = (
+            f"{_quote_word(name)}/{_quote_word(value)}"
+            for name, value in (self.labels | own).items()
+        )
         return "/".join((self.base, "metrics", *key))
 
     @property
@@ -86,5 +89,5 @@ def _is_base64(value: str) -> bool:
     return _BASE64.fullmatch(bare) is not None and len(bare) % 4 != 1
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     return quote(word, safe="")

@@ -31,9 +31,9 @@ class Phases:
     evidence_at: float = math.inf
     delay_seconds: float | None = None
 
-    def seen(self, attempt: Attempt) -> Phases:
+    def after_step(self, attempt: Attempt) -> Phases:
         """Return what is known after a step; of a step that passes several states, the last."""
-        after = self._moved(attempt)
+        after = self._with_place_of(attempt)
         if self.place == _BEFORE:
             after = replace(after, evidence_at=math.inf, delay_seconds=None)
         if attempt.course.leg is Leg.FORWARD:
@@ -48,7 +48,7 @@ class Phases:
         """Return the seconds of each phase up to `now`, in the order in which they began."""
         return self._with(now)
 
-    def _moved(self, attempt: Attempt) -> Phases:
+    def _with_place_of(self, attempt: Attempt) -> Phases:
         place = (attempt.course.leg, str(attempt.course.state.value))
         if place == self.place:
             return self

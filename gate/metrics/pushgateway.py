@@ -70,20 +70,20 @@ class Pushgateway:
         stages = [Pushed(late)]
         ends_at = self._clock.now() + seconds
 
-        def left() -> float:
+        def count_seconds_left() -> float:
             return ends_at - self._clock.now()
 
         def work() -> None:
-            stages.append(self._replaced(groups, left, late))
+            stages.append(self._replace_groups(groups, count_seconds_left, late))
             if not stages[-1].problem:
-                stages.append(self._swept(groups, left))
+                stages.append(self._sweep_stale_groups(groups, count_seconds_left))
 
         if seconds <= 0:
             return Pushed("no time is left for it")
         self._clock.wait(seconds, self._clock.start(work, "pushgateway"))
         return stages[-1]
 
-    def _replaced(self, groups: Groups, left: Callable[[], float], late: str) -> Pushed:
+    def _replace_groups(self, groups: Groups, left: Callable[[], float], late: str) -> Pushed:
         """Put what there is, and say how far it came if the time ends now."""
         try:
             self._put(groups.texts, left)
@@ -99,7 +99,7 @@ class Pushgateway:
 
         each(self._clock, put, [place for place in texts if place != NOWHERE])
 
-    def _swept(self, groups: Groups, left: Callable[[], float]) -> Pushed:
+    def _sweep_stale_groups(self, groups: Groups, left: Callable[[], float]) -> Pushed:
         """Delete what is stale, the groups of this run aside."""
 
         def delete(place: Place) -> None:

@@ -105,14 +105,14 @@ class RunMetrics:
         """Take what an attempt is going to be about, before it begins."""
         self._places = _places_of(refs)
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Take the attempt as it is after a step; called very often."""
-        self.phases = self.phases.seen(attempt)
+        self.phases = self.phases.after_step(attempt)
         self.latest = attempt
         if attempt.ended:
             self._end(attempt)
 
-    def refused(self, outcome: Outcome, reason: Reason) -> None:
+    def on_refusal(self, outcome: Outcome, reason: Reason) -> None:
         """Take an end without a verdict; it is that of an attempt which was under way, too."""
         now = self.clock.now()
         places = _places_of_plan(self.latest) if self.latest is not None else self.places

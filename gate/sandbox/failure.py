@@ -60,7 +60,7 @@ class ApiError(Exception):
         return found
 
 
-def qualified(resource: str, group: str) -> str:
+def qualify_resource(resource: str, group: str) -> str:
     """Return a resource as messages name it: `deployments.apps`, `pods`."""
     return f"{resource}.{group}" if group else resource
 
@@ -71,25 +71,27 @@ def _about(name: str, group: str, kind: str) -> JSON:
 
 def not_found(resource: str, group: str, name: str) -> ApiError:
     """404 for an object; `resource` is the plural."""
-    message = f'{qualified(resource, group)} "{name}" not found'
+    message = f'{qualify_resource(resource, group)} "{name}" not found'
     return ApiError(404, "NotFound", message, details=_about(name, group, resource))
 
 
 def already_exists(resource: str, group: str, name: str) -> ApiError:
     """409 for a name that is taken."""
-    message = f'{qualified(resource, group)} "{name}" already exists'
+    message = f'{qualify_resource(resource, group)} "{name}" already exists'
     return ApiError(409, "AlreadyExists", message, details=_about(name, group, resource))
 
 
 def conflict(resource: str, group: str, name: str, why: str) -> ApiError:
     """409 for a precondition that does not hold."""
-    message = f'Operation cannot be fulfilled on {qualified(resource, group)} "{name}": {why}'
+    message = (
+        f'Operation cannot be fulfilled on {qualify_resource(resource, group)} "{name}": {why}'
+    )
     return ApiError(409, "Conflict", message, details=_about(name, group, resource))
 
 
 def forbidden(resource: str, group: str, name: str, why: str) -> ApiError:
     """403, by an authorizer or an admission plugin."""
-    message = f'{qualified(resource, group)} "{name}" is forbidden: {why}'
+    message = f'{qualify_resource(resource, group)} "{name}" is forbidden: {why}'
     return ApiError(403, "Forbidden", message, details=_about(name, group, resource))
 
 
@@ -98,7 +100,7 @@ def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> A
     told = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
     what = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
     details = {**_about(name, group, kind), "causes": [error.cause() for error in errors]}
-    message = f'{qualified(kind, group)} "{name}" is invalid: {what}'
+    message = f'{qualify_resource(kind, group)} "{name}" is invalid: {what}'
     return ApiError(422, "Invalid", message, details=details)
 
 
@@ -114,6 +116,8 @@ def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 
 
-def expired(message: str = "The resourceVersion for the provided watch is too old.") -> ApiError:
+def make_expired_error(
+    message: str = "The resourceVersion for the provided watch is too old.",
+) -> ApiError:
     """410 for a position that is no longer in the history."""
     return ApiError(410, "Expired", message)

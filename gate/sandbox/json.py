@@ -8,15 +8,15 @@ JSON = dict[str, Any]
 _CHANGEABLE = (dict, list)
 
 
-def copied(value: Any) -> Any:
+def copy_json(value: Any) -> Any:
     """Return a copy that shares nothing with `value` that could be changed."""
     if isinstance(value, dict):
         return {
-            key: copied(item) if isinstance(item, _CHANGEABLE) else item
+            key: copy_json(item) if isinstance(item, _CHANGEABLE) else item
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [copied(item) if isinstance(item, _CHANGEABLE) else item for item in value]
+        return [copy_json(item) if isinstance(item, _CHANGEABLE) else item for item in value]
     return value
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from gate.core.checks.questions import Trouble
 from gate.errors import UsageError
 from gate.sources.address import Address
-from gate.sources.source import unanswered
+from gate.sources.source import make_unanswered
 
 _LONGEST_SECRET: Final = 1 << 16
 HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
@@ -42,8 +42,8 @@ class SecretFile:
                 content = file.read(_LONGEST_SECRET)
         except OSError as error:
             why = f"{self.path} cannot be read: {error.strerror}"
-            raise unanswered(Trouble.CREDENTIALS, why) from error
-        return _checked(content.decode("utf-8", "replace").strip(), self.path)
+            raise make_unanswered(Trouble.CREDENTIALS, why) from error
+        return _check_credential(content.decode("utf-8", "replace").strip(), self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class SecretVariable:
 
     def read(self) -> str:
         """Return the text without the white space around it; `Unanswered` where there is none."""
-        return _checked(self.environ.get(self.name, "").strip(), self.name)
+        return _check_credential(self.environ.get(self.name, "").strip(), self.name)
 
 
 Secret = SecretFile | SecretVariable
@@ -66,9 +66,9 @@ def is_header(name: str) -> bool:
     return HEADER_NAME.fullmatch(name) is not None and name.lower() not in TAKEN_HEADERS
 
 
-def _checked(text: str, origin: str) -> str:
+def _check_credential(text: str, origin: str) -> str:
     if not _VALUE.fullmatch(text):
-        raise unanswered(Trouble.CREDENTIALS, f"{origin} is empty or not one printable line")
+        raise make_unanswered(Trouble.CREDENTIALS, f"{origin} is empty or not one printable line")
     return text
 
 
@@ -146,7 +146,7 @@ class Access:
                 raise UsageError(why, hint=hint) from error
 
 
-def masked(text: str, headers: Mapping[str, str]) -> str:
+def mask_header_secrets(text: str, headers: Mapping[str, str]) -> str:
     """Return `text` without the secrets of `headers`: a server may show what it was sent."""
     for secret in _secrets(headers):
         if len(secret) >= _SHORTEST_MASKED:

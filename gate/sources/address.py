@@ -73,11 +73,11 @@ def is_link_local(host: str) -> bool:
     except ValueError:
         return False
     if isinstance(address, ipaddress.IPv6Address):
-        address = _embedded(address) or address
+        address = _extract_ipv4(address) or address
     return address.is_link_local or address in _METADATA
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+def _extract_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if address in _TRANSLATED:
         return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour

@@ -70,14 +70,14 @@ class Command:
     def ask(self, question: CommandQuestion) -> Answered | Errored:
         """Run a command to its end, or to the end of its time."""
         if self._stopping.is_set():
-            return _cancelled()
+            return _make_cancelled()
         try:
-            process = self._started(question)
+            process = self._start_process(question)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "bad arguments"
             text = clean(f"{question.arguments[0]} cannot be run: {why}", 200)
             return Errored(text, Trouble.COMMAND)
-        return self._ended(process, question.timeout_seconds)
+        return self._await_end(process, question.timeout_seconds)
 
     def cancel(self) -> None:
         """End what runs, and run nothing more."""
@@ -85,7 +85,7 @@ class Command:
         for process in list(self._running.values()):
             signal_group(process, signal.SIGKILL)
 
-    def _started(self, question: CommandQuestion) -> subprocess.Popen[bytes]:
+    def _start_process(self, question: CommandQuestion) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             question.arguments,
             stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ class Command:
             signal_group(process, signal.SIGKILL)
         return process
 
-    def _ended(self, process: subprocess.Popen[bytes], seconds: float) -> Answered | Errored:
+    def _await_end(self, process: subprocess.Popen[bytes], seconds: float) -> Answered | Errored:
         """Wait for the end; whatever it left behind in its group ends with it."""
         output = bytearray()
         stdout = cast("IO[bytes]", process.stdout)
@@ -117,10 +117,10 @@ class Command:
         # A process that left the group may hold the pipe open for ever.
         self._clock.wait(_REAPING_SECONDS, drained)
         if self._stopping.is_set():
-            return _cancelled()
-        return Answered(Exit(code if in_time else None, self._shown(bytes(output))))
+            return _make_cancelled()
+        return Answered(Exit(code if in_time else None, self._clean_output(bytes(output))))
 
-    def _shown(self, output: bytes) -> CleanText:
+    def _clean_output(self, output: bytes) -> CleanText:
         """Return the last lines, clean."""
         text = self._mask(output.decode("utf-8", "replace")).strip()
         return clean(text[-_SHOWN_CHARACTERS:])
@@ -134,5 +134,5 @@ def _drain(stream: IO[bytes], kept: bytearray) -> None:
             del kept[:-OUTPUT_BYTES]
 
 
-def _cancelled() -> Errored:
+def _make_cancelled() -> Errored:
     return Errored(CleanText("the run is ending"), Trouble.CANCELLED)

@@ -18,11 +18,11 @@ from requests.utils import get_environ_proxies
 
 from gate.clock import Clock
 from gate.core.checks.questions import Trouble
-from gate.sources.access import Access, masked
+from gate.sources.access import Access, mask_header_secrets
 from gate.sources.address import ALLOW, Address
 from gate.sources.dialing import Adapter, ReadError
 from gate.sources.failures import from_transport
-from gate.sources.source import unanswered
+from gate.sources.source import make_unanswered
 from gate.wire.untrusted import clean_line
 
 _CHUNK_BYTES = 1 << 16
@@ -112,7 +112,7 @@ class Exchanges:
         self._clock.start(cut, "watchdog")
         reply = None
         try:
-            reply = self._exchanged(line, sent, headers, seconds, read_body=read_body)
+            reply = self._exchange(line, sent, headers, seconds, read_body=read_body)
             if late.is_set() or self.stopping.is_set():
                 # http.client takes the end of a connection for the end of the answer's head.
                 reply = None
@@ -139,7 +139,7 @@ class Exchanges:
         self._busy[id(line)] = line
         if self.stopping.is_set():
             self._give_back(line, good=False)
-            raise unanswered(Trouble.CANCELLED, "the run is ending")
+            raise make_unanswered(Trouble.CANCELLED, "the run is ending")
         return line
 
     def _give_back(self, line: _Line, *, good: bool) -> None:
@@ -150,7 +150,7 @@ class Exchanges:
         else:
             line.session.close()
 
-    def _exchanged(
+    def _exchange(
         self,
         line: _Line,
         sent: Sent,
@@ -178,22 +178,27 @@ class Exchanges:
         finally:
             # A body that was read to its end has given its connection back by now.
             response.close()
-        named = {name.lower(): masked(value, secrets) for name, value in response.headers.items()}
+        named = {
+            name.lower(): mask_header_secrets(value, secrets)
+            for name, value in response.headers.items()
+        }
         if secrets and not _is_json(response):
-            body = masked(body.decode("utf-8", "replace"), secrets).encode()
+            body = mask_header_secrets(body.decode("utf-8", "replace"), secrets).encode()
         return Reply(response.status_code, named, body, self._clock.now() - started)
 
     def _body(self, response: requests.Response, ends_at: float) -> bytes:
         """Read what comes as it comes: a body that drips has to end in time as well."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise unanswered(Trouble.BAD_ANSWER, "the answer is encoded, although asked not to be")
+            raise make_unanswered(
+                Trouble.BAD_ANSWER, "the answer is encoded, although asked not to be"
+            )
         parts, size = [], 0
         for chunk in _chunks(response):
             parts.append(chunk)
             size += len(chunk)
             if size > self.limits.body_bytes:
                 most = f"{self.limits.body_bytes >> 10} KiB"
-                raise unanswered(Trouble.BAD_ANSWER, f"the answer is larger than {most}")
+                raise make_unanswered(Trouble.BAD_ANSWER, f"the answer is larger than {most}")
             if self._clock.now() > ends_at:
                 raise requests.ReadTimeout
         return b"".join(parts)
@@ -202,13 +207,15 @@ class Exchanges:
         self, error: Exception, address: Address, secrets: Mapping[str, str], *, late: bool
     ) -> Exception:
         if self.stopping.is_set():
-            return unanswered(Trouble.CANCELLED, "the run is ending")
+            return make_unanswered(Trouble.CANCELLED, "the run is ending")
         if late:
-            return unanswered(Trouble.TIMED_OUT, f"{address} did not answer in time")
+            return make_unanswered(Trouble.TIMED_OUT, f"{address} did not answer in time")
         found = from_transport(error, str(address))
         if found.trouble is Trouble.ADDRESS:
-            return unanswered(Trouble.ADDRESS, found.why, hint=ALLOW)
-        return unanswered(found.trouble, clean_line(masked(found.why, secrets)), hint=found.hint)
+            return make_unanswered(Trouble.ADDRESS, found.why, hint=ALLOW)
+        return make_unanswered(
+            found.trouble, clean_line(mask_header_secrets(found.why, secrets)), hint=found.hint
+        )
 
 
 def _is_json(response: requests.Response) -> bool:

@@ -51,25 +51,25 @@ def from_transport(error: Exception, server: str) -> Errored:
     chain = list(_chain(error))
     found = next((each for each in chain if isinstance(each, LinkLocalError)), None)
     if found is not None:
-        return _errored(Trouble.ADDRESS, f"{server}: {found}")
+        return _make_errored(Trouble.ADDRESS, f"{server}: {found}")
     if _any(chain, socket.gaierror):
-        return _errored(Trouble.NAME, f"the name of {server} does not resolve")
+        return _make_errored(Trouble.NAME, f"the name of {server} does not resolve")
     match error:
         case requests.exceptions.SSLError() if not _any(chain, ssl.SSLEOFError):
             why, hint = _tls(str(error))
             return Errored(clean_line(f"no TLS with {server}: {why}"), Trouble.TLS, hint)
         case requests.exceptions.ProxyError():
-            return _errored(Trouble.UNREACHABLE, f"cannot reach {server} through its proxy")
+            return _make_errored(Trouble.UNREACHABLE, f"cannot reach {server} through its proxy")
         case requests.exceptions.Timeout():
-            return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
+            return _make_errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionRefusedError):
-        return _errored(Trouble.REFUSED, f"{server} refuses the connection")
+        return _make_errored(Trouble.REFUSED, f"{server} refuses the connection")
     # urllib3's error of a connection that could not be made at all is a timeout by inheritance.
     if _any(chain, TimedOut, TimeoutError) and not _any(chain, NotConnected):
-        return _errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
+        return _make_errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionError, BrokenOff):
-        return _errored(Trouble.REFUSED, f"the connection to {server} broke")
-    return _errored(Trouble.UNREACHABLE, f"cannot reach {server}: {_last_words(error)}")
+        return _make_errored(Trouble.REFUSED, f"the connection to {server} broke")
+    return _make_errored(Trouble.UNREACHABLE, f"cannot reach {server}: {_last_words(error)}")
 
 
 def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:
@@ -111,11 +111,11 @@ def location(headers: Mapping[str, str]) -> CleanText:
 
 def from_status(status: int, headers: Mapping[str, str], body: bytes, server: str) -> Errored:
     """Name an answer of Prometheus' API that is no success; `headers` in lower case."""
-    said = _said(body)
+    said = _read_message(body)
     message = f"{server} answered {status}" + (f": {said}" if said else "")
     if 300 <= status < 400:  # noqa: PLR2004 - the class of HTTP statuses
         to = location(headers) or "nowhere"
-        return _errored(Trouble.REDIRECTED, f"{server} redirects to {to}")
+        return _make_errored(Trouble.REDIRECTED, f"{server} redirects to {to}")
     trouble = _OF_STATUS.get(status)
     if trouble is None:
         transient = status >= 500  # noqa: PLR2004 - as above
@@ -130,7 +130,7 @@ def from_status(status: int, headers: Mapping[str, str], body: bytes, server: st
     )
 
 
-def _said(body: bytes) -> str:
+def _read_message(body: bytes) -> str:
     """Return the API's own message, or the first words of a proxy's page."""
     document = _document(body)
     if document is not None and document.get("error"):
@@ -162,5 +162,5 @@ def _seconds(value: str | None) -> float | None:
     return min(max(0.0, seconds), _LONGEST_PAUSE_SECONDS) if seconds == seconds else None  # noqa: PLR0124
 
 
-def _errored(trouble: Trouble, why: str) -> Errored:
+def _make_errored(trouble: Trouble, why: str) -> Errored:
     return Errored(clean_line(why), trouble, _HINTS.get(trouble, ""))

@@ -23,7 +23,7 @@ from gate.sources.address import ALLOW, Address
 from gate.sources.dialing import LinkLocalError, connect_once
 from gate.sources.exchange import Exchanges, Limits, Reply, Sent
 from gate.sources.failures import location
-from gate.sources.source import Unanswered, unanswered
+from gate.sources.source import Unanswered, make_unanswered
 
 _ITS_OWN: Final = (Trouble.REFUSED, Trouble.TIMED_OUT)
 """What the service under test answers for."""
@@ -45,7 +45,7 @@ class HttpCheck:
     def ask(self, question: HttpQuestion) -> Answered | Errored:
         """Send one request, and follow as many redirects as the question allows."""
         try:
-            return Answered(self._asked(question))
+            return Answered(self._ask(question))
         except Unanswered as failed:
             if failed.error.trouble in _ITS_OWN:
                 return Answered(NoReply(failed.error.why))
@@ -63,14 +63,14 @@ class HttpCheck:
         done, found = threading.Event(), [_SILENT]
 
         def connect() -> None:
-            found[0] = self._connected(address, seconds)
+            found[0] = self._try_connection(address, seconds)
             done.set()
 
         self._clock.start(connect, "reach")
         why = found[0] if self._clock.wait(seconds, done) else _SILENT
         return f"{address} cannot be reached: {why}" if why else ""
 
-    def _connected(self, address: Address, seconds: float) -> str:
+    def _try_connection(self, address: Address, seconds: float) -> str:
         """Return why no connection comes about, or "". A name can take long to resolve."""
         guarded = not self._access.allow_link_local
         try:
@@ -85,17 +85,17 @@ class HttpCheck:
         """End what is under way."""
         self._exchanges.cancel()
 
-    def _asked(self, question: HttpQuestion) -> HttpReply:
+    def _ask(self, question: HttpQuestion) -> HttpReply:
         started = self._clock.now()
         ends_at = started + question.timeout_seconds
         address = self._address(question.url)
-        reply = self._sent(question, address, ends_at)
+        reply = self._send(question, address, ends_at)
         for _ in range(question.redirects):
             to = reply.headers.get("location", "")
             if reply.status not in _REDIRECTS or not to:
                 break
             address = self._address(urljoin(address.url, to))
-            reply = self._sent(question, address, ends_at)
+            reply = self._send(question, address, ends_at)
         return _facts(question, reply, self._clock.now() - started)
 
     def _address(self, url: str) -> Address:
@@ -103,9 +103,9 @@ class HttpCheck:
         try:
             return Address.parse(url, allow_link_local=self._access.allow_link_local)
         except UsageError as error:
-            raise unanswered(Trouble.ADDRESS, error.message, hint=error.hint) from error
+            raise make_unanswered(Trouble.ADDRESS, error.message, hint=error.hint) from error
 
-    def _sent(self, question: HttpQuestion, address: Address, ends_at: float) -> Reply:
+    def _send(self, question: HttpQuestion, address: Address, ends_at: float) -> Reply:
         seconds = max(0.1, ends_at - self._clock.now())
         read = bool(question.contains or question.json_path)
         return self._exchanges.send(Sent(question.method, address), seconds, read_body=read)

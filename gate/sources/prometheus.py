@@ -55,7 +55,7 @@ class Prometheus:
         ends_at = self._clock.now() + self._exchanges.limits.answer_seconds
 
         def attempt() -> Answered:
-            return self._asked(question, ends_at)
+            return self._ask(question, ends_at)
 
         try:
             return self._retrying(ends_at)(attempt)
@@ -66,7 +66,7 @@ class Prometheus:
         """End what is under way."""
         self._exchanges.cancel()
 
-    def _asked(self, question: MetricQuestion, ends_at: float) -> Answered:
+    def _ask(self, question: MetricQuestion, ends_at: float) -> Answered:
         seconds = max(0.1, ends_at - self._clock.now())
         form = (
             ("query", question.query),
@@ -76,9 +76,9 @@ class Prometheus:
             ("nocache", "1"),
         )
         reply = self._exchanges.send(Sent("POST", self.address, form), seconds)
-        return self._decoded(reply)
+        return self._decode_reply(reply)
 
-    def _decoded(self, reply: Reply) -> Answered:
+    def _decode_reply(self, reply: Reply) -> Answered:
         if reply.status != _OK:
             server = str(self.address)
             raise Unanswered(from_status(reply.status, reply.headers, reply.body, server))
@@ -91,7 +91,7 @@ class Prometheus:
     def _retrying(self, ends_at: float) -> tenacity.Retrying:
         """Repeat what may help, as long as there is time for another try."""
 
-        def spent(state: tenacity.RetryCallState) -> bool:
+        def is_out_of_time(state: tenacity.RetryCallState) -> bool:
             late = self._clock.now() + state.upcoming_sleep >= ends_at
             return late or self._exchanges.stopping.is_set()
 
@@ -101,7 +101,7 @@ class Prometheus:
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(_worth_another_try),
             wait=self._pause_seconds,
-            stop=spent,
+            stop=is_out_of_time,
             sleep=pause,
             reraise=True,
         )

@@ -10,7 +10,7 @@ from typing import Any, Final
 from gate.core.checks.questions import Form, Samples, Series, Trouble
 from gate.core.model.objects import CleanText
 from gate.sources.failures import page
-from gate.sources.source import Unanswered, unanswered
+from gate.sources.source import Unanswered, make_unanswered
 from gate.wire.untrusted import clean_line
 
 _NUMBER: Final = re.compile(r"[+-]?(?:Inf|NaN|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)", re.ASCII)
@@ -49,7 +49,7 @@ def _bad(why: str, body: bytes) -> Unanswered:
         "the URL leads to no Prometheus, or to a login page before it: "
         "give the server's own URL, or the credentials that it asks for"
     )
-    return unanswered(Trouble.BAD_ANSWER, f"{why}: {words}" if words else why, hint=hint)
+    return make_unanswered(Trouble.BAD_ANSWER, f"{why}: {words}" if words else why, hint=hint)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -45,7 +45,7 @@ class Unanswered(Exception):
         self.error = error
 
 
-def unanswered(
+def make_unanswered(
     trouble: Trouble, why: str, *, hint: str = "", retry_after_seconds: float | None = None
 ) -> Unanswered:
     """Return the exception for a trouble; `why` is one clean line."""

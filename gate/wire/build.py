@@ -32,7 +32,7 @@ _TEMPLATE: Final = Decoder(shapes.PodTemplate)
 _OBJECT: Final = Decoder(dict[str, Any])
 
 
-def watched(found: shapes.Watched) -> core.Watched:
+def build_watched(found: shapes.Watched) -> core.Watched:
     """Build the value of any of the four kinds."""
     match found:
         case shapes.Pod():
@@ -271,10 +271,10 @@ def _template(raw: bytes) -> core.Template:
     if template.metadata and template.metadata.labels:
         value["metadata"]["labels"].pop(_HASH_LABEL, None)
     spec = template.spec or shapes.PodSpec()
-    inits = [_named(each, init=True) for each in spec.init_containers or ()]
-    mains = [_named(each, init=False) for each in spec.containers or ()]
+    inits = [_build_container(each, init=True) for each in spec.init_containers or ()]
+    mains = [_build_container(each, init=False) for each in spec.containers or ()]
     return core.Template(body=Body.of(value), containers=(*inits, *mains))
 
 
-def _named(found: shapes.TemplateContainer, *, init: bool) -> core.Container:
+def _build_container(found: shapes.TemplateContainer, *, init: bool) -> core.Container:
     return core.Container(_line(found.name), _line(found.image), init)

@@ -7,17 +7,17 @@ from typing import Any
 
 from gate.core.model.body import Body
 from gate.core.model.confidential_bodies import ConfidentialBody
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 
 
 def confidential_text(one: ConfidentialBody) -> str:
     """Return the text of a body with what its digest is made of."""
-    return packed({"kind": one.kind, "uid": one.uid, "body": one.body.thaw()})
+    return pack({"kind": one.kind, "uid": one.uid, "body": one.body.thaw()})
 
 
 def read_confidential(text: str) -> ConfidentialBody:
     """Read a body; DecodeError for what is none. Its digest has to be compared."""
-    return unpacked(text, _body_of)
+    return unpack(text, _body_of)
 
 
 def _body_of(value: Mapping[str, Any]) -> ConfidentialBody:

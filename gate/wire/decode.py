@@ -105,32 +105,32 @@ def _decoding(read: Callable[Given, Value]) -> Callable[Given, Value]:
 @_decoding
 def watch_line(line: bytes) -> WatchEvent:
     """Decode one line of a watch of any of the four kinds, at most `MAX_LINE_BYTES` long."""
-    event = _LINE.decode(_bounded(line, MAX_LINE_BYTES))
+    event = _LINE.decode(_check_length(line, MAX_LINE_BYTES))
     found = event.object
     if isinstance(found, frames.Status):
         return WatchEvent(WatchType.ERROR, "", error=_server_error(found))
     version = found.metadata.resource_version or ""
     if event.type is WatchType.BOOKMARK:
         return WatchEvent(event.type, version)
-    return WatchEvent(event.type, version, build.watched(found))
+    return WatchEvent(event.type, version, build.build_watched(found))
 
 
 @_decoding
 def listing(kind: Kind, body: bytes) -> Listing:
     """Decode a list of one kind, at most `MAX_BODY_BYTES` long."""
-    page = _LISTS[kind].decode(_bounded(body))
+    page = _LISTS[kind].decode(_check_length(body))
     meta = page.metadata or frames.ListMeta()
     return Listing(
-        objects=tuple(build.watched(item) for item in page.items or ()),
+        objects=tuple(build.build_watched(item) for item in page.items or ()),
         resource_version=meta.resource_version or "",
         continue_token=meta.following or "",
     )
 
 
 @_decoding
-def watched(body: bytes | Mapping[str, Any]) -> core.Watched:
+def decode_watched(body: bytes | Mapping[str, Any]) -> core.Watched:
     """Decode an object of any of the four kinds, which it has to name."""
-    return build.watched(_WATCHED.decode(_json(body)))
+    return build.build_watched(_WATCHED.decode(_json(body)))
 
 
 @_decoding
@@ -192,10 +192,10 @@ def _server_error(found: frames.Status) -> ServerError:
 
 
 def _json(body: bytes | Mapping[str, Any]) -> bytes:
-    return _bounded(body if isinstance(body, bytes) else msgspec.json.encode(body))
+    return _check_length(body if isinstance(body, bytes) else msgspec.json.encode(body))
 
 
-def _bounded(data: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
+def _check_length(data: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
     if len(data) > limit:
         raise DecodeError(f"longer than {limit} bytes")
     return data

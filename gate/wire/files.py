@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gate.pipes import append, opened
+from gate.pipes import append, open_nonblocking
 
 _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE: Final = 0o666
@@ -34,7 +34,7 @@ def put(path: Path, data: bytes) -> None:
 def open_new(path: Path) -> BinaryIO:
     """Open an empty file at `path` that grows in place; links, pipes and devices as with `put`."""
     if is_stream(path):
-        descriptor = opened(path, os.O_TRUNC)
+        descriptor = open_nonblocking(path, os.O_TRUNC)
         os.set_blocking(descriptor, True)  # who writes to it may wait, and nobody for that
         return os.fdopen(descriptor, "wb")
     if path.is_symlink():

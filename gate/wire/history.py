@@ -17,7 +17,7 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion
 from gate.wire.kept import ref, ref_of
 from gate.wire.origin import origin, origin_of
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 from gate.wire.record import cause, cause_of
 from gate.wire.untrusted import clean_line
 
@@ -35,12 +35,12 @@ def history_text(history: History) -> str:
     Each further try has at least one part less; without any the text is short.
     """
     history = _packable(history)
-    text = packed(_history(history))
+    text = pack(_history(history))
     sizes = _Sizes(history)
     most_characters = MOST_CHARACTERS
     while len(text) > MOST_CHARACTERS:
         fitting = sizes.within(most_characters)
-        text = packed(_history(fitting))
+        text = pack(_history(fitting))
         characters = sizes.characters_of(fitting)
         if not characters:
             break
@@ -50,7 +50,7 @@ def history_text(history: History) -> str:
 
 def read_history(text: str) -> History:
     """Read a history, an empty one from an empty text; DecodeError for what is none."""
-    return unpacked(text, _history_of) if text else History()
+    return unpack(text, _history_of) if text else History()
 
 
 def _packable(history: History) -> History:
@@ -105,7 +105,7 @@ class _Sizes:
             versions.insert(0, version)
         gone_back_from: list[LeftVersion] = []
         for one in reversed(history.left):
-            left -= self._of(one, _left(one))
+            left -= self._of(one, _encode_left(one))
             if left < 0:
                 break
             gone_back_from.insert(0, one)
@@ -147,7 +147,7 @@ class _Sizes:
 
     def _of(self, part: _Part, value: dict[str, Any]) -> int:
         if part not in self._characters:
-            self._characters[part] = len(packed(value))
+            self._characters[part] = len(pack(value))
         return self._characters[part]
 
 
@@ -161,7 +161,7 @@ def _history(history: History) -> dict[str, Any]:
         "kept": dict(history.kept),
         "scaled_down": history.scaled_down,
         "unjudged": [_version(one) for one in history.unjudged],
-        "left": [_left(one) for one in history.left],
+        "left": [_encode_left(one) for one in history.left],
         "others": [[ref(one), digest] for one, digest in sorted(history.others)],
     }
 
@@ -218,7 +218,7 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
     )
 
 
-def _left(left: LeftVersion) -> dict[str, Any]:
+def _encode_left(left: LeftVersion) -> dict[str, Any]:
     return {"template": left.template, "members": _members(left.members), "at": left.left_at}
 
 

@@ -13,7 +13,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Kept
 from gate.wire import decode
 from gate.wire.decode import DecodeError
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 from gate.wire.untrusted import clean_line
 
 Returned = Mapping[Ref, Body]
@@ -23,12 +23,12 @@ Returned = Mapping[Ref, Body]
 def kept_text(objects: Collection[Kept], returned: Returned) -> str:
     """Return the text of some objects of a record, and of what some return to."""
     bodies = [[ref(one), body.thaw()] for one, body in returned.items()]
-    return packed({"objects": [kept(one) for one in objects], "returned": bodies})
+    return pack({"objects": [encode_kept(one) for one in objects], "returned": bodies})
 
 
 def read_kept(text: str) -> tuple[tuple[Kept, ...], Returned]:
     """Read some objects of a record, and what some return to; DecodeError for what is none."""
-    return unpacked(text, _kept_of_text)
+    return unpack(text, _kept_of_text)
 
 
 def _kept_of_text(value: Mapping[str, Any]) -> tuple[tuple[Kept, ...], Returned]:
@@ -36,7 +36,7 @@ def _kept_of_text(value: Mapping[str, Any]) -> tuple[tuple[Kept, ...], Returned]
     return tuple(map(kept_of, value["objects"])), bodies
 
 
-def kept(one: Kept) -> dict[str, Any]:
+def encode_kept(one: Kept) -> dict[str, Any]:
     """Return one object of a record as JSON."""
     expected = one.expected
     return {

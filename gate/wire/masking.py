@@ -71,7 +71,7 @@ class Masker:
 
     def line(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what was masked by its place without what is secret by its value."""
-        masked: Mapping[str, Any] = self._known.masked(value, self.text)
+        masked: Mapping[str, Any] = self._known.mask_value(value, self.text)
         return masked
 
     def text(self, value: str) -> str:
@@ -81,7 +81,7 @@ class Masker:
         mac = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
         return f"{MASKED}{mac.hex()[:_SHOWN_DIGITS]}"
 
-    def masked(self, value: Mapping[str, Any]) -> dict[str, Any]:
+    def mask_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Mask one object in its JSON form.
 
         Of its managed fields the gate's own stay, as `owned_fields` gives them: keys and set

@@ -16,10 +16,10 @@ def origin(value: Origin) -> dict[str, str]:
 
 def origin_of(value: Mapping[str, Any]) -> Origin:
     """Read that; an older gate wrote the page alone."""
-    return cleaned(*(str(value.get(name) or "") for name in ("run_url", "actor", "commit")))
+    return clean_origin(*(str(value.get(name) or "") for name in ("run_url", "actor", "commit")))
 
 
-def cleaned(run_url: str, actor: str, commit: str) -> Origin:
+def clean_origin(run_url: str, actor: str, commit: str) -> Origin:
     """Return an origin without what is no web address and what is no commit's hash."""
     url, commit = clean_line(run_url), clean_line(commit).lower()
     return Origin(

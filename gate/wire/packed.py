@@ -21,13 +21,13 @@ FORMAT: Final = 1
 Value = TypeVar("Value")
 
 
-def packed(value: Mapping[str, Any]) -> str:
+def pack(value: Mapping[str, Any]) -> str:
     """Return the text of a JSON object; the same object is the same text."""
     data = json.dumps({"format": FORMAT, **value}, separators=(",", ":"), sort_keys=True)
     return base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode()
 
 
-def unpacked(text: str, read: Callable[[Mapping[str, Any]], Value]) -> Value:
+def unpack(text: str, read: Callable[[Mapping[str, Any]], Value]) -> Value:
     """Read a text that somebody may have written; DecodeError for what is none of ours."""
     try:
         value = json.loads(_bytes(text))

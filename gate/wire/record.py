@@ -24,9 +24,9 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import Policy
 from gate.wire import decode
-from gate.wire.kept import kept, kept_of, ref, ref_of
+from gate.wire.kept import encode_kept, kept_of, ref, ref_of
 from gate.wire.origin import origin, origin_of
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 from gate.wire.untrusted import clean_line
 
 MOST_CHARACTERS: Final = 160 * 1024
@@ -69,16 +69,16 @@ def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str
 
     Deployments are left out last: what serves again is what matters most.
     """
-    text = packed(_record(record))
+    text = pack(_record(record))
     if len(text) <= most_characters:
         return text, record
-    characters = {one.ref: len(packed(kept(one))) for one in record.objects}
+    characters = {one.ref: len(pack(encode_kept(one))) for one in record.objects}
     order = sorted(record.objects, key=lambda one: (_is_judged(one), -characters[one.ref]))
     for one in order:
         record = _without(record, {one.ref}, TOO_LARGE)
         characters.pop(one.ref)
         if sum(characters.values()) <= most_characters:
-            text = packed(_record(record))
+            text = pack(_record(record))
         if len(text) <= most_characters:
             break
     return text, record
@@ -89,7 +89,9 @@ def _is_judged(one: Kept) -> bool:
 
 
 def _without(record: Record, refs: Collection[Ref], why: str) -> Record:
-    objects = tuple(_emptied(kept, why) if kept.ref in refs else kept for kept in record.objects)
+    objects = tuple(
+        _without_bodies(kept, why) if kept.ref in refs else kept for kept in record.objects
+    )
     return replace(record, objects=objects, target_set=_set_without(record.target_set, refs, why))
 
 
@@ -102,7 +104,7 @@ def _set_without(target_set: TargetSet, refs: Collection[Ref], why: str) -> Targ
     return replace(target_set, bodies=FrozenMap(bodies), missing=FrozenMap(missing))
 
 
-def _emptied(kept: Kept, why: str) -> Kept:
+def _without_bodies(kept: Kept, why: str) -> Kept:
     """Leave out the bodies; that nothing was there before needs none."""
     before = Unknown(why) if isinstance(kept.before, Known) else kept.before
     return replace(kept, before=before, expected=None)
@@ -110,7 +112,7 @@ def _emptied(kept: Kept, why: str) -> Kept:
 
 def read_record(text: str) -> Record:
     """Read a record; DecodeError for what is none."""
-    return unpacked(text, _record_of)
+    return unpack(text, _record_of)
 
 
 def _record(record: Record) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _record(record: Record) -> dict[str, Any]:
         "command": record.command,
         "leg": record.leg.value,
         "why": [cause(one) for one in record.why],
-        "objects": [kept(one) for one in record.objects],
+        "objects": [encode_kept(one) for one in record.objects],
         "followed": [
             {
                 "ref": ref(one.ref),

@@ -139,28 +139,30 @@ class Recorder:
         """Record a line of a watch, heard at that monotonic second."""
         self._hand(len(line), partial(self._line, at, line))
 
-    def listed(self, at: float, namespace: str, page: bytes) -> None:
+    def record_list(self, at: float, namespace: str, page: bytes) -> None:
         """Record a page of the list that a watch of `namespace` begins with, or begins anew."""
-        self._hand(len(page), partial(self._listed, at, namespace, page))
+        self._hand(len(page), partial(self._make_list_line, at, namespace, page))
 
-    def measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> None:
+    def record_measurement(
+        self, at: float, check: str, tick: Tick, said: Answers | Errored
+    ) -> None:
         """Record what a check's source said at that monotonic second to one tick."""
-        self._hand(_ANSWER_BYTES, partial(self._measured, at, check, tick, said))
+        self._hand(_ANSWER_BYTES, partial(self._make_measurement_line, at, check, tick, said))
 
     def unseen(self, at: float, why: str) -> None:
         """Record that a request or a watch failed: facts may be missing from now on."""
         failed = {"why": why}
         self._hand(0, lambda: {"t": self._since(at), "type": UNSEEN, "object": failed})
 
-    def seen(self, at: float) -> None:
+    def record_seen(self, at: float) -> None:
         """Record that all was read again."""
         self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
 
-    def returned(self, at: float) -> None:
+    def record_return(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""
         self._hand(0, lambda: {"t": self._since(at), "type": RETURNED, "object": {}})
 
-    def ended(self, at: float, make: Callable[[], Made]) -> None:
+    def record_ending(self, at: float, make: Callable[[], Made]) -> None:
         """Record how the run ended, as `make` says in the recorder's own thread."""
         self._hand(0, lambda: {"t": self._since(at), "type": ENDED, "object": make()})
 
@@ -199,10 +201,10 @@ class Recorder:
             if early is not None and not one.is_header and one.make is not _too_slow:
                 early.append(one)
                 continue
-            yield from self._made(one, *(early or ()))
+            yield from self._iter_made(one, *(early or ()))
             early = None
 
-    def _made(self, *handed: Handed) -> Iterator[Made]:
+    def _iter_made(self, *handed: Handed) -> Iterator[Made]:
         for one in handed:
             with self._lock:
                 self._waiting_bytes -= one.size
@@ -225,7 +227,7 @@ class Recorder:
         self, at: float, about: Made, before: Sequence[bytes], applied: Sequence[bytes]
     ) -> Made:
         self._applied_at = at
-        first, *others = [self._masker.masked(_OBJECT.decode(body)) for body in applied]
+        first, *others = [self._masker.mask_object(_OBJECT.decode(body)) for body in applied]
         return {
             "trace": VERSION,
             "scenario": _SCENARIO,
@@ -243,17 +245,19 @@ class Recorder:
         return {
             "t": self._since(at),
             "type": heard.type,
-            "object": self._masker.masked(heard.object),
+            "object": self._masker.mask_object(heard.object),
         }
 
-    def _listed(self, at: float, namespace: str, page: bytes) -> Made:
+    def _make_list_line(self, at: float, namespace: str, page: bytes) -> Made:
         found = _LIST.decode(page)
         metadata = {k: v for k, v in found.metadata.items() if k in {"resourceVersion", "continue"}}
         frame = {"kind": found.kind, "apiVersion": found.api_version, "metadata": metadata}
         body = {**frame, "items": self._items(found)}
         return {"t": self._since(at), "type": LISTED, "namespace": namespace, "object": body}
 
-    def _measured(self, at: float, check: str, tick: Tick, said: Answers | Errored) -> Made:
+    def _make_measurement_line(
+        self, at: float, check: str, tick: Tick, said: Answers | Errored
+    ) -> Made:
         asked = Tick(tick.number, self._since(tick.at))
         body = measurements.encode(check, asked, said, self._masker.text)
         return {"t": self._since(at), "type": MEASURED, "object": body}
@@ -261,7 +265,7 @@ class Recorder:
     def _items(self, found: _List) -> list[dict[str, Any]]:
         """Mask the items of a list, which the server sends without their kind."""
         kind = {"apiVersion": found.api_version, "kind": found.kind.removesuffix("List")}
-        return [self._masker.masked({**kind, **item}) for item in found.items or ()]
+        return [self._masker.mask_object({**kind, **item}) for item in found.items or ()]
 
     def _since(self, at: float) -> float:
         return round(at - self._applied_at, 3)

@@ -1,9 +1,9 @@
 """The secret values that one run has come to know, and the text that leaves it without them.
 
 Known are the credentials that the gate sends, what it hands to commands, and the values of Secrets
-that it reads or writes. Whoever gets one adds it; every output passes `mask` or `masked`: streams,
-logs, documents, reports, recordings, metrics, and what a Lease keeps for people. What is written
-to the cluster as an object is never masked, or a rollback would write the mask.
+that it reads or writes. Whoever gets one adds it; every output passes `mask` or `mask_value`:
+streams, logs, documents, reports, recordings, metrics, and what a Lease keeps for people. What is
+written to the cluster as an object is never masked, or a rollback would write the mask.
 """
 
 from __future__ import annotations
@@ -130,12 +130,12 @@ class SecretValues:
         if not forms:
             return text
         parts, ended = [], 0
-        for start, end in _merged(_found(text, forms)):
+        for start, end in _merge_spans(_find_spans(text, forms)):
             parts += [text[ended:start], stand_in(text[start:end]) if stand_in else MASK]
             ended = end
         return "".join([*parts, text[ended:]]) if parts else text
 
-    def masked(self, value: Any, stand_in: StandIn | None = None) -> Any:
+    def mask_value(self, value: Any, stand_in: StandIn | None = None) -> Any:
         """Return a JSON value whose texts, keys included, are without secrets."""
         if not self._laid_out():
             return value
@@ -144,25 +144,25 @@ class SecretValues:
             return value if found == value else found
         if isinstance(value, Mapping):
             return {
-                self.masked(key, stand_in): self.masked(inner, stand_in)
+                self.mask_value(key, stand_in): self.mask_value(inner, stand_in)
                 for key, inner in value.items()
             }
         if isinstance(value, list | tuple):
-            return [self.masked(item, stand_in) for item in value]
+            return [self.mask_value(item, stand_in) for item in value]
         return value
 
 
-def _found(text: str, forms: Forms) -> Iterator[tuple[int, int]]:
+def _find_spans(text: str, forms: Forms) -> Iterator[tuple[int, int]]:
     """Yield where secrets stand: one look-up a character, however many secrets there are."""
     is_cut = any(cut in text for cut in _CUT)
     starts = range(len(text) - _HEAD + 1)
     for start in [at for at in starts if text[at : at + _HEAD] in forms]:
-        length = _matched(text, start, forms[text[start : start + _HEAD]], is_cut=is_cut)
+        length = _count_matching(text, start, forms[text[start : start + _HEAD]], is_cut=is_cut)
         if length:
             yield start, start + length
 
 
-def _matched(text: str, start: int, forms: Iterable[str], *, is_cut: bool) -> int:
+def _count_matching(text: str, start: int, forms: Iterable[str], *, is_cut: bool) -> int:
     """Return how many characters of a secret stand at `start`; 0 for none."""
     for form in forms:
         if text.startswith(form, start):
@@ -170,13 +170,13 @@ def _matched(text: str, start: int, forms: Iterable[str], *, is_cut: bool) -> in
                 continue
             return len(form)
     for form in forms if is_cut else ():
-        shared = _shared(text, start, form)
+        shared = _count_shared(text, start, form)
         if text.startswith(_CUT, start + shared):
             return shared
     return 0
 
 
-def _shared(text: str, start: int, form: str) -> int:
+def _count_shared(text: str, start: int, form: str) -> int:
     """Return how many characters of `form` stand at `start`."""
     pairs = zip(form, text[start : start + len(form)], strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), len(text) - start)
@@ -186,7 +186,7 @@ def _is_inside_a_number(text: str, start: int, end: int) -> bool:
     return text[max(0, start - 1) : start].isdecimal() or text[end : end + 1].isdecimal()
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Join spans that overlap, in the order of their beginnings."""
     begun: tuple[int, int] | None = None
     for start, end in spans:

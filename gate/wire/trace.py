@@ -131,7 +131,7 @@ class Recording:
                 if found.type in (RETURNED, ENDED):
                     return
                 at = max(at, found.t)
-                heard = self._heard(at, line, found, pages)
+                heard = self._read_line(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
             yield from heard
@@ -152,18 +152,18 @@ class Recording:
                 raise _unreadable(self.path, number, error) from None
         return None
 
-    def _heard(self, at: float, line: bytes, found: _Line, pages: _Pages) -> tuple[Heard, ...]:
+    def _read_line(self, at: float, line: bytes, found: _Line, pages: _Pages) -> tuple[Heard, ...]:
         if found.type == LISTED:
-            return self._listed(at, found, pages)
+            return self._join_pages(at, found, pages)
         if found.type == MEASURED:
             return (measurements.decode(at, bytes(found.object)),)
         if found.type == UNSEEN:
             return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
         if found.type == SEEN:
             return (Seen(at),)
-        return _watched(at, line)
+        return _decode_watch_line(at, line)
 
-    def _listed(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
+    def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
         """Put the pages of a list together; the last one is heard."""
         body, namespace = bytes(line.object), line.namespace or ""
         kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))
@@ -185,7 +185,7 @@ def read(path: Path) -> Recording:
         if header.trace != VERSION:
             raise ValueError(f"a recording of version {header.trace}, not {VERSION}")
         applied = [header.applied, *(header.also_applied or ())]
-        before = tuple(decode.watched(bytes(found)) for found in header.before or ())
+        before = tuple(decode.decode_watched(bytes(found)) for found in header.before or ())
         return Recording(
             path=path,
             scenario=clean_line(header.scenario or ""),
@@ -210,7 +210,7 @@ def _deployment(body: bytes) -> LiveObject:
     return live
 
 
-def _watched(at: float, line: bytes) -> tuple[Heard, ...]:
+def _decode_watch_line(at: float, line: bytes) -> tuple[Heard, ...]:
     event = decode.watch_line(line)
     if event.object is None:
         return ()

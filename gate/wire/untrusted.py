@@ -53,7 +53,7 @@ def clean(text: str | bytes, limit: int = TEXT_LIMIT) -> CleanText:
     if _is_plain(given):
         return CleanText(_cut(given, limit))
     broken = _LINE_BREAKS.sub("\n", _ESCAPES.sub("", given))
-    return CleanText(_cut(_disarmed(_UNWANTED.sub("", broken)), limit))
+    return CleanText(_cut(_disarm_commands(_UNWANTED.sub("", broken)), limit))
 
 
 def clean_line(text: str | bytes, limit: int = LINE_LIMIT) -> CleanText:
@@ -69,7 +69,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and "::" not in text and "##" not in text
 
 
-def _disarmed(text: str) -> str:
+def _disarm_commands(text: str) -> str:
     """Part the two characters that start a command: it stays readable, and is none any more."""
     return _COMMANDS.sub(lambda start: start[0] + " ", text)
 

@@ -69,7 +69,7 @@ class Twin:
         made = bare(real)
         for name in ALLOCATED:
             (made.get("spec") or {}).pop(name, None)
-        mine = fields.updated(None, made, manager, now=NOW, schema=self.schema)
+        mine = fields.update_owners(None, made, manager, now=NOW, schema=self.schema)
         self._compare(mine, real)
 
     def apply(self, manager: str, body: JSON, *, force: bool = True) -> None:
@@ -85,7 +85,7 @@ class Twin:
             return
         real = self._send("PATCH", query, body, APPLY)
         if live:
-            mine = owned_as(mine, fields.settled(live, owned_as(real, mine)))
+            mine = owned_as(mine, fields.keep_times_if_unchanged(live, owned_as(real, mine)))
             self._compare_bodies(mine, real)
         self._compare(mine, real)
 
@@ -105,7 +105,7 @@ class Twin:
         made = owned_as(real, mine)
         if subresource == "status":
             made = {**made, "spec": mine["spec"]}
-        mine = fields.updated(
+        mine = fields.update_owners(
             live, made, manager, now=NOW, schema=self.schema, subresource=subresource
         )
         self._compare(mine, real)
@@ -119,7 +119,9 @@ class Twin:
         if real["metadata"]["resourceVersion"] != scale["metadata"]["resourceVersion"]:
             raise Raced
         made = {**live, "spec": {**live["spec"], "replicas": replicas}}
-        mine = fields.updated(live, made, manager, now=NOW, schema=self.schema, subresource="scale")
+        mine = fields.update_owners(
+            live, made, manager, now=NOW, schema=self.schema, subresource="scale"
+        )
         self._compare(mine, real)
 
     def _applied(

@@ -22,7 +22,7 @@ from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Collect, Read, Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, Written
 from gate.core.rollout.observations import Listed, Observed, Vanished
-from gate.kube.access import Access, needed
+from gate.kube.access import Access, list_needed
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
 from gate.kube.connection import Options, connect
@@ -367,7 +367,7 @@ def test_missing_rights_come_as_a_role_that_grants_them(
     some = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
     limited = Adapter(kubeconfig_with_rules([some]))
     config = Ref("v1", "ConfigMap", namespace, "settings")
-    needs = needed(limited.resources, [limited.web, config], deletes=[config])
+    needs = list_needed(limited.resources, [limited.web, config], deletes=[config])
     access = Access(limited.client)
     missing = access.missing(needs)
     assert {str(need) for need in needs} - {str(need) for need in missing} == {

@@ -98,7 +98,11 @@ class Locking:
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Pass a request on; what is only tried changes nothing."""
         answer = handle(request)
-        if self.victim is not None and request.method != "GET" and not request.asked("dryRun"):
+        if (
+            self.victim is not None
+            and request.method != "GET"
+            and not request.read_parameter("dryRun")
+        ):
             self.sent.append(request.path)
             if "/leases" in request.path:
                 self.victim.kill()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
@@ -407,13 +407,13 @@ def test_what_an_open_record_holds_and_what_is_left_of_it(
     scene.serve(web(), secret("one"))
     killed(scene, program, web(2, behaviour=SLOW), secret("two"))
     annotations = lease(scene)["metadata"]["annotations"]
-    record = unpacked(annotations[RECORD], json.dumps)
+    record = unpack(annotations[RECORD], json.dumps)
     assert CANARY in record
     assert not any(value in record for value in ("b25l", "dHdv"))
     assert recovered(scene).exit_code == 4
     after = lease(scene)["metadata"]["annotations"]
     assert RECORD not in after
-    assert CANARY not in unpacked(after["rollout-gate/history"], json.dumps)
+    assert CANARY not in unpack(after["rollout-gate/history"], json.dumps)
 
 
 @pytest.mark.long
@@ -437,10 +437,10 @@ def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: Played
     """Whoever may write Leases makes nobody write a Role."""
     scene.serve(web(), settings())
     killed(scene, program, web(2, behaviour=SLOW), settings("b"))
-    written = json.dumps(unpacked(lease(scene)["metadata"]["annotations"][RECORD], dict))
+    written = json.dumps(unpack(lease(scene)["metadata"]["annotations"][RECORD], dict))
     assert '"ConfigMap"' in written
     forged = written.replace('"ConfigMap"', '"Role"').replace('"v1"', f'"{RBAC}"')
-    planted = {"metadata": {"annotations": {RECORD: packed(json.loads(forged))}}}
+    planted = {"metadata": {"annotations": {RECORD: pack(json.loads(forged))}}}
     scene.objects.patch("leases", LEASE, planted)
     result = recovered(scene)
     assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
@@ -616,12 +616,12 @@ def settings_in_prod(scene: Scene) -> JSON:
 
 def forged(scene: Scene, namespace: str = "prod") -> JSON:
     """Put one more object into the record: a ConfigMap elsewhere that is to be returned."""
-    record: JSON = unpacked(lease(scene)["metadata"]["annotations"][RECORD], dict)
+    record: JSON = unpack(lease(scene)["metadata"]["annotations"][RECORD], dict)
     ours = next(one for one in record["objects"] if one["ref"][1] == "ConfigMap")
     text = json.dumps(ours).replace('"shop"', f'"{namespace}"').replace('"one"', '"evil"')
     theirs = json.loads(text) | {"uid": "", "tried": None, "sent": {"kind": "ConfigMap"}}
     record["objects"].append(theirs | {"forced": True})
-    return {RECORD: packed(record)}
+    return {RECORD: pack(record)}
 
 
 @pytest.mark.contract("B754")

@@ -77,6 +77,19 @@ HEAVY = {
 """What of the standard library costs `--help` its speed."""
 
 
+IRREGULAR_PARTICIPLES = {
+    "beaten", "begun", "bitten", "borne", "bought", "bound", "broken", "brought", "built", "caught",
+    "chosen", "come", "done", "drawn", "driven", "fallen", "forgotten", "found", "frozen", "given",
+    "gone", "grown", "heard", "held", "hidden", "kept", "known", "laid", "led", "left", "lost",
+    "made", "meant", "met", "overtaken", "paid", "risen", "said", "seen", "sent", "shown", "sold",
+    "sought", "spent", "spoken", "stolen", "stood", "struck", "sworn", "taken", "taught", "thought",
+    "thrown", "told", "torn", "understood", "undertaken", "undone", "withdrawn", "woken", "won",
+    "worn", "wound", "woven", "written",
+}  # fmt: skip
+VERBS_ON_ED = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
+"""Words that end as a participle does and are none."""
+
+
 @pytest.mark.contract("B281")
 def test_the_core_imports_only_pure_modules() -> None:
     """Each import of each core module is the core's own or on the list of pure modules."""
@@ -86,14 +99,14 @@ def test_the_core_imports_only_pure_modules() -> None:
         for name in read(path).imports
         if name.split(".")[0] not in PURE and not within(name, {"gate.core"})
     ]
-    assert not foreign, told(foreign)
+    assert not foreign, list_violations(foreign)
 
 
 @pytest.mark.contract("B281")
 def test_the_core_neither_acts_nor_reads_the_clock() -> None:
     """No builtin that does I/O is called, and no method that asks for the time."""
     acting = [f"{named(path)} calls {name}" for path in sources_of("core") for name in acts(path)]
-    assert not acting, told(acting)
+    assert not acting, list_violations(acting)
 
 
 @pytest.mark.contract("B281")
@@ -124,7 +137,7 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
         for name in read(path).imports
         if within(name, {"gate"}) and not within(name, allowed)
     ]
-    assert not foreign, told(foreign)
+    assert not foreign, list_violations(foreign)
 
 
 def test_a_package_lends_what_it_names() -> None:
@@ -139,7 +152,7 @@ def test_a_package_lends_what_it_names() -> None:
             for one in sorted(public - lent)
             if is_module(package / one)
         ]
-    assert not wrong, told(wrong)
+    assert not wrong, list_violations(wrong)
 
 
 def test_the_engine_uses_the_standard_library_alone() -> None:
@@ -150,7 +163,7 @@ def test_the_engine_uses_the_standard_library_alone() -> None:
         for name in read(path).imports
         if name.split(".")[0] not in sys.stdlib_module_names | {"gate"}
     ]
-    assert not foreign, told(foreign)
+    assert not foreign, list_violations(foreign)
 
 
 @pytest.mark.contract("B202")
@@ -196,14 +209,14 @@ def test_contributing_names_every_layer_in_its_order() -> None:
 def test_a_file_has_a_docstring() -> None:
     """Every file says which room it is."""
     silent = [named(path) for path in SOURCES if not read(path).is_documented]
-    assert not silent, told(silent)
+    assert not silent, list_violations(silent)
 
 
 def test_a_file_is_one_room() -> None:
     """No file has over 400 lines."""
     lengths = {named(path): read(path).lines for path in SOURCES}
     long = [f"{name} has {lines}" for name, lines in lengths.items() if lines > 400]
-    assert not long, told(long)
+    assert not long, list_violations(long)
 
 
 def test_no_function_is_long() -> None:
@@ -214,7 +227,7 @@ def test_no_function_is_long() -> None:
         for name, length in read(path).functions
         if length > 50
     ]
-    assert not long, told(long)
+    assert not long, list_violations(long)
 
 
 def test_functions_are_short() -> None:
@@ -223,7 +236,35 @@ def test_functions_are_short() -> None:
     assert statistics.median(lengths) < 12
 
 
-def told(violations: list[str]) -> str:
+def test_functions_are_verbs() -> None:
+    """No function is named by a bare past participle: what it does is a verb, what is so a noun.
+
+    Properties may be: they name what an object is.
+    """
+    participles = [
+        f"{named(path)} {name}"
+        for path in SOURCES
+        for name in read(path).callables
+        if is_participle(name)
+    ]
+    assert not participles, list_violations(participles)
+
+
+@pytest.mark.parametrize("name", ["told", "_listed", "joined", "_read_back", "need", "exceed"])
+def test_what_counts_as_a_participle(name: str) -> None:
+    """One word alone, regular or not; verbs and nouns that end alike are none."""
+    assert is_participle(name) == (name in {"told", "_listed", "joined"})
+
+
+def is_participle(name: str) -> bool:
+    """Tell whether a name is one past participle and nothing else."""
+    word = name.strip("_")
+    if "_" in word:
+        return False
+    return word in IRREGULAR_PARTICIPLES or (word.endswith("ed") and word not in VERBS_ON_ED)
+
+
+def list_violations(violations: list[str]) -> str:
     """Return how a failure names all of them, one a line."""
     return "\n".join(("", *violations))
 
@@ -245,6 +286,7 @@ class Source:
     lines: int
     imports: list[str]
     functions: list[tuple[str, int]]
+    callables: list[str]
 
 
 @functools.cache
@@ -258,6 +300,7 @@ def read(path: Path) -> Source:
         lines=len(text.splitlines()),
         imports=[*imports_of(path, found)],
         functions=[*functions_of(found)],
+        callables=[*callables_of(tree)],
     )
 
 
@@ -325,6 +368,15 @@ def functions_of(found: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
             first = node.body[0]
             doc = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - doc
+
+
+def callables_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the name of each function and method that is called, so that no property is in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            decorators = {ast.unparse(one) for one in node.decorator_list}
+            if not any("property" in one for one in decorators):
+                yield node.name
 
 
 def named_public(package: Path) -> set[str]:

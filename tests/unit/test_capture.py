@@ -27,10 +27,10 @@ def moments(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Attempt, float]]:
     """Return the states that the demo of a crash goes through, with the start of each run."""
     found: list[tuple[Attempt, float]] = []
 
-    def moved(console: Console, attempt: Attempt) -> None:
+    def on_step(console: Console, attempt: Attempt) -> None:
         found.append((attempt, console.run().clock_start))
 
-    monkeypatch.setattr(Console, "moved", moved)
+    monkeypatch.setattr(Console, "on_step", on_step)
     world = replace(
         outside(), clock=VirtualClock(), stdout=io.StringIO(), stderr=io.StringIO(), environ={}
     )

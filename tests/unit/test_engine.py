@@ -35,11 +35,11 @@ class Ears:
         self.beats_at: list[float] = []
         self.states: list[State] = []
 
-    def said(self, announce: Announce) -> None:
+    def on_announce(self, announce: Announce) -> None:
         """Hear a line."""
         self.said_at.append(announce.at)
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Take no note."""
 
     def beat(self, attempt: Attempt) -> None:

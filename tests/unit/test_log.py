@@ -57,8 +57,8 @@ def test_json_is_one_object_a_line() -> None:
 @pytest.mark.contract("B621")
 def test_every_json_line_says_of_which_run_it_is() -> None:
     """Time, level and event first; what is not known is left out; afterwards it is as before."""
-    with log.bound(run="shop/web/42", attempt="5f0c", trace_id="", span_id=""):
-        with log.bound(attempt="inner"):
+    with log.bind_facts(run="shop/web/42", attempt="5f0c", trace_id="", span_id=""):
+        with log.bind_facts(attempt="inner"):
             (inner,) = written("json", "error")
         (line,) = written("json", "error")
         assert written("console", "error") == ["error: reconnecting (after_seconds=2)"]

@@ -98,7 +98,7 @@ def test_options_and_figures_are_those_of_the_code() -> None:
 def test_every_key_of_a_line_has_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     """Those that each line has, and those of its run."""
     log.configure("json", "info")
-    with log.bound(run="1", attempt="2", trace_id="3", span_id="4"):
+    with log.bind_facts(run="1", attempt="2", trace_id="3", span_id="4"):
         log.info("applied", at_seconds=0.1, text="x", reason="y", exit_code=3, hint="z")
     log.configure("console", "info")
     for key in json.loads(capsys.readouterr().err):

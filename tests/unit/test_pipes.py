@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.output import PATIENCE_SECONDS
-from gate.pipes import append, opened
+from gate.pipes import append, open_nonblocking
 from tests.unit.test_output import Hands
 
 
@@ -85,5 +85,5 @@ def test_a_file_is_appended_to_or_truncated(tmp_path: Path) -> None:
     append(path, b"one")
     append(path, b"two")
     assert path.read_bytes() == b"onetwo"
-    os.close(opened(path, os.O_TRUNC))
+    os.close(open_nonblocking(path, os.O_TRUNC))
     assert path.read_bytes() == b""

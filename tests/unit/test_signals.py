@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gate.signals import ENDING_SIGNALS, Signalled, delivered_to, raised
+from gate.signals import ENDING_SIGNALS, Signalled, delivered_to, raise_at_signal
 
 ROOT = Path(__file__).parents[2]
 SECOND_ENDS = """
@@ -68,7 +68,7 @@ except signals.Signalled as signalled:
 signals.install()
 signals.settle()
 os.kill(os.getpid(), signal.SIGTERM)
-print("settled", signals.received(), flush=True)
+print("settled", signals.read_first_signal(), flush=True)
 if int(sys.argv[1]) == 2:
     os.kill(os.getpid(), signal.SIGINT)
     print("never", flush=True)
@@ -96,7 +96,7 @@ def send():
         os.kill(os.getpid(), int(number))
         heard.wait(60)
 
-with signals.watched(lambda: None):
+with signals.watch_signals(lambda: None):
     print("deaf", flush=True)
     threading.Timer(0.2, send).start()
     libc.pthread_mutex_lock(mutex)
@@ -200,7 +200,7 @@ def test_where_nothing_can_be_ended_in_order_a_signal_is_raised() -> None:
     reached = []
 
     def work() -> None:
-        with raised(), contextlib.suppress(Exception):
+        with raise_at_signal(), contextlib.suppress(Exception):
             os.kill(os.getpid(), signal.SIGTERM)
             reached.append("the next line")
         reached.append("what comes after")
@@ -224,7 +224,7 @@ def test_what_begins_after_a_signal_is_told_of_it_at_once() -> None:
     outer: list[int] = []
     with delivered_to(outer.append):
         signal.raise_signal(signal.SIGTERM)
-        with pytest.raises(Signalled, match="SIGTERM"), raised():
+        with pytest.raises(Signalled, match="SIGTERM"), raise_at_signal():
             pytest.fail("nothing begins any more")
     assert outer == [signal.SIGTERM]
 

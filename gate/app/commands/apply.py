@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 
-from gate.app.commands.apply_plan import arrived, prepare_attempt, read_manifest
+from gate.app.commands.apply_plan import arrive, prepare_attempt, read_manifest
 from gate.app.execution.recovery import Carry, Recovery, under_lock
 from gate.app.execution.run import Ready, run
-from gate.app.locks.command_locks import locked, looked
+from gate.app.locks.command_locks import look_at_locks, take_locks
 from gate.app.locks.memory import Claim
 from gate.app.preflight.check_subjects import require_answerable
-from gate.app.replay.recording import Tape, taped
-from gate.app.runtime.command_end import Passed, Run, concluded
+from gate.app.replay.recording import Tape, record_run
+from gate.app.runtime.command_end import Passed, Run, run_command
 from gate.app.runtime.console import Console
-from gate.app.runtime.session import opened
+from gate.app.runtime.session import open_session
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
@@ -31,35 +31,35 @@ def apply(world: World, settings: Settings) -> int:
         require_answerable(settings, all_checks(settings))
         count = len(manifest.deployments)
         tape = stack.enter_context(
-            taped(settings, console.clock, count, console.warn, world.secrets)
+            record_run(settings, console.clock, count, console.warn, world.secrets)
         )
-        heard, line = (tape.heard, tape.line) if tape is not None else (None, None)
-        session = opened(world, settings, stack, console, heard)
-        manifest = arrived(session, settings, manifest, console)
+        heard, line = (tape.on_answer, tape.line) if tape is not None else (None, None)
+        session = open_session(world, settings, stack, console, heard)
+        manifest = arrive(session, settings, manifest, console)
         attempt = partial(prepare_attempt, session, settings, manifest, console, line)
         refs = [item.ref for item in manifest.objects]
         if settings.dry_run:
-            attempt(Claim(looked(session, settings, console, refs)))
+            attempt(Claim(look_at_locks(session, settings, console, refs)))
             return Passed("a dry run: nothing was written")
         locks = locks_of(refs, session.namespace)
-        keeper = locked(session, settings, console, world, locks)
+        keeper = take_locks(session, settings, console, world, locks)
         carry: Carry = run
         if tape is not None:
-            carry = partial(_recorded, tape)
+            carry = partial(_run_and_record, tape)
         return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
 
-    return concluded(world, "apply", settings, prepare)
+    return run_command(world, "apply", settings, prepare)
 
 
-def _recorded(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
+def _run_and_record(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
     """Run an attempt, and record it with its end."""
     attempt = run(
         ready,
         console,
         delivered,
-        measured=tape.measured,
+        measured=tape.on_measurement,
         writing=tape.writing,
-        moved=tape.moved,
+        moved=tape.on_step,
     )
-    tape.ended(attempt, console.run())
+    tape.on_end(attempt, console.run())
     return attempt

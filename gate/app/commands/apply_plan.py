@@ -35,7 +35,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import OnFirstFailure
 from gate.duration import format_seconds
 from gate.errors import RefusedError
-from gate.kube.access import Permission, granting, needed
+from gate.kube.access import Permission, granting, list_needed
 from gate.kube.failures import Forbidden, NotFound
 from gate.kube.resources import LEASES, Resource
 from gate.manifests.allowed import require_allowed
@@ -45,7 +45,7 @@ from gate.manifests.lint import LintCode, lint
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest, value_at
 from gate.manifests.namespaces import in_namespace
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 
 
 def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
@@ -55,14 +55,14 @@ def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
     return with_images(manifest, settings.image)
 
 
-def arrived(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
+def arrive(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
     """Say where we are, refuse the wrong place; return the manifest with its namespaces."""
     learn(session.secrets, manifest)
     first_questions.announce(session, console, _namespaces(session, manifest))
-    manifest = _placed(session, settings, manifest)
-    console.placed({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
+    manifest = _with_namespaces(session, settings, manifest)
+    console.take_places({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
     if manifest.unread:
-        folders = ", ".join(map(shown, manifest.unread))
+        folders = ", ".join(map(escape_line, manifest.unread))
         console.warn(f"subfolders are not read: {folders}; name each with -f")
     namespaces = {item.ref.namespace for item in manifest.objects}
     first_questions.check_cluster(session, settings, console, namespaces, _made_here(manifest))
@@ -90,14 +90,14 @@ def prepare_attempt(
     tap: Callable[[bytes], None] | None,
     claim: Claim,
 ) -> Ready:
-    """Ask everything that can refuse the attempt on a manifest that has `arrived`.
+    """Ask everything that can refuse the attempt on a manifest that `arrive` returned.
 
     Nothing is written. `tap` gets the lines of the watches before they are decoded.
     """
     memory = claim.memory
     found = _surroundings(session, settings, manifest, console)
     _check_access(session, settings, manifest, found)
-    items = preflight.prepared(settings, manifest, found, memory)
+    items = preflight.prepare_objects(settings, manifest, found, memory)
     paused = memory_warnings.paused_by_us(items, memory)
     preflight.guard(session, settings, items, paused)
     watching = Watching(session, preflight.selectors(manifest, found), tap)
@@ -143,8 +143,8 @@ def _is_paused(live: LiveObject) -> bool:
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:
     """Return the Role that an attempt with this manifest may need, its rollback included."""
-    placed = _placed(session, settings, manifest)
-    wanted = {*_needs(session, settings, placed), *_wished(settings, placed)}
+    placed = _with_namespaces(session, settings, manifest)
+    wanted = {*_needs(session, settings, placed), *_iter_wished_permissions(settings, placed)}
     wanted.update(granting((item.ref, item.body) for item in placed.objects))
     return first_questions.printed_role(session, settings, _about(manifest), wanted)
 
@@ -159,14 +159,14 @@ def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Pe
     """Return the rights for a manifest of which nobody knows yet what exists."""
     refs = [item.ref for item in manifest.objects]
     deletes = refs if _may_delete(settings) else ()
-    return needed(session.resources, refs, creates=None, deletes=deletes)
+    return list_needed(session.resources, refs, creates=None, deletes=deletes)
 
 
 def _may_delete(settings: Settings) -> bool:
     return settings.prune_created or settings.on_first_failure == OnFirstFailure.DELETE
 
 
-def _wished(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
+def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
     """Yield the rights whose want is a warning alone: who owns replicas cannot be told then."""
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
@@ -187,10 +187,10 @@ def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterable[Permis
         yield Permission(namespace, LEASES.group, LEASES.plural, "list")
 
 
-def _placed(session: Session, settings: Settings, manifest: Manifest) -> Manifest:
+def _with_namespaces(session: Session, settings: Settings, manifest: Manifest) -> Manifest:
     """Fill in the namespace; of custom kinds the server knows whether they have one."""
     custom = {(item.api_version, item.kind) for item in manifest.objects if not item.known_kind}
-    served = [_served(session, manifest, *kind) for kind in sorted(custom)]
+    served = [_find_resource(session, manifest, *kind) for kind in sorted(custom)]
     return in_namespace(
         manifest,
         session.namespace,
@@ -199,7 +199,7 @@ def _placed(session: Session, settings: Settings, manifest: Manifest) -> Manifes
     )
 
 
-def _served(session: Session, manifest: Manifest, api_version: str, kind: str) -> Resource:
+def _find_resource(session: Session, manifest: Manifest, api_version: str, kind: str) -> Resource:
     try:
         return session.resources.of(api_version, kind)
     except NotFound as error:
@@ -217,7 +217,10 @@ def _surroundings(
     try:
         return preflight.surroundings(session, manifest, console.warn)
     except Forbidden:
-        needs, wished = _needs(session, settings, manifest), _wished(settings, manifest)
+        needs, wished = (
+            _needs(session, settings, manifest),
+            _iter_wished_permissions(settings, manifest),
+        )
         first_questions.check_access(session, _about(manifest), needs, wished)
         raise
 
@@ -231,8 +234,10 @@ def _check_access(
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
     deletes = new if _may_delete(settings) else ()
-    needs = needed(session.resources, refs, creates=new, deletes=deletes)
-    first_questions.check_access(session, _about(manifest), needs, _wished(settings, manifest))
+    needs = list_needed(session.resources, refs, creates=new, deletes=deletes)
+    first_questions.check_access(
+        session, _about(manifest), needs, _iter_wished_permissions(settings, manifest)
+    )
 
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:

@@ -21,7 +21,7 @@ from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all,
 from gate.app.runtime import check_sources
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
-from gate.app.runtime.session import Session, opened
+from gate.app.runtime.session import Session, open_session
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
@@ -42,7 +42,7 @@ def checks(
 
     A cluster is asked only where a check is about a Deployment or its namespace.
     """
-    wanted = _chosen(settings, names)
+    wanted = _choose_checks(settings, names)
     if not wanted:
         hint = "--check 'errors: QUERY <= 0.5', or checks: in rollout-gate.yaml"
         about = f" of {', '.join(names)}" if names else ""
@@ -51,17 +51,19 @@ def checks(
     refs = _refs(settings, names, wanted, world.stdin)
     require_askable(wanted, refs)
     if not refs and not _names_a_namespace(settings, wanted):
-        sources = check_sources.opened(world.answering, settings, world.clock, stack)
+        sources = check_sources.open_sources(world.answering, settings, world.clock, stack)
         at, namespace = world.clock.now(), settings.namespace or ""
         jobs = [job(check, "", _nobody(namespace, at), at) for check in wanted]
-        return _printed(world, settings, ask_all(sources, world.clock, jobs, math.inf), console)
-    session = opened(world, settings, stack, console)
-    jobs = _jobs_about(session, wanted, _placed(refs, session.namespace))
+        return _print_results(
+            world, settings, ask_all(sources, world.clock, jobs, math.inf), console
+        )
+    session = open_session(world, settings, stack, console)
+    jobs = _jobs_about(session, wanted, _with_namespaces(refs, session.namespace))
     asked = ask_all(session.sources, world.clock, jobs, math.inf)
-    return _printed(world, settings, asked, console)
+    return _print_results(world, settings, asked, console)
 
 
-def _chosen(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
+def _choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
     """Return the checks; where Deployments are named, without those of other ones."""
     everything = all_checks(settings)
     if not names or settings.file:
@@ -90,7 +92,7 @@ def _names_a_namespace(settings: Settings, wanted: Sequence[Check]) -> bool:
     return settings.namespace is None and any("namespace" in named_by(one) for one in wanted)
 
 
-def _placed(refs: Sequence[Ref], namespace: str) -> list[Ref]:
+def _with_namespaces(refs: Sequence[Ref], namespace: str) -> list[Ref]:
     placed = (replace(ref, namespace=ref.namespace or namespace) for ref in refs)
     return list(dict.fromkeys(placed))
 
@@ -145,16 +147,16 @@ def _other(live: Live) -> ReplicaSet | None:
     current = live.snapshot.current()
     serving = [
         one
-        for one in live.snapshot.owned()
+        for one in live.snapshot.list_owned()
         if one.available_replicas and (current is None or one.uid != current.uid)
     ]
     return max(serving, key=lambda one: one.revision or 0, default=None)
 
 
-def _printed(
+def _print_results(
     world: World, settings: Settings, asked: Sequence[AskedCheck], console: Console
 ) -> int:
-    result: ChecksResult = world.secrets.masked(checks_document(asked, console.clock.wall()))
+    result: ChecksResult = world.secrets.mask_value(checks_document(asked, console.clock.wall()))
     if settings.output == "json":
         console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:

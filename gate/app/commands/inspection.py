@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 
-from gate.app.locks.command_locks import remembered
+from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.console import Console
@@ -50,7 +50,7 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
     rollout = standing(live, session.clock.now())
     stopped = 0
     if settings.watch:
-        rollout, stopped = _watched(session, settings, live, rollout, console)
+        rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
     now = session.clock.now()
     if settings.output == "json":
         console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
@@ -60,7 +60,7 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
-def _watched(
+def _follow_rollout(
     session: Session, settings: Settings, live: Live, rollout: Rollout, console: Console
 ) -> tuple[Rollout, int]:
     """Follow until it is complete or failed, or gone; show the tree as often as it differs.
@@ -136,7 +136,7 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
     live = rollout.snapshot.live
     if live is None or live.replicas:
         return ""
-    memory = remembered(session, rollout.ref)
+    memory = recall_history(session, rollout.ref)
     judged = memory.of_template(live.template)
     scaled = "a gate scaled it to 0" if memory.has_scaled_down(live.uid) else ""
     if judged is None or judged.why is None or not judged.failed:
@@ -152,7 +152,7 @@ def history(session: Session, settings: Settings, world: World, name: str, conso
     Beside an open record that is not told: `recover` decides it first, and is advised.
     """
     live = read_live(session, name)
-    memory = remembered(session, live.object.ref)
+    memory = recall_history(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
     recovery = recovery_of(session, live.object.ref, world.processes)
     returns = Returns() if recovery else _returns(live, memory, beside)
@@ -163,12 +163,12 @@ def history(session: Session, settings: Settings, world: World, name: str, conso
         text = json.dumps([row.document() for row in (*waiting, *rows)], indent=2) + "\n"
     else:
         text = history_table(rows, session.clock.wall(), style)
-        text += f"{style.shown(_waiting(live))}\n" if _is_waiting(live) else ""
+        text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
     console.write(text)
     if recovery and settings.output == "json":
         console.warn(recovery)
     elif recovery:
-        console.write(f"{style.shown(recovery)}\n")
+        console.write(f"{style.printable(recovery)}\n")
     return 0
 
 
@@ -222,7 +222,7 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
 
 def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
     current = live.snapshot.current()
-    owned = sorted(live.snapshot.owned(), key=lambda rs: rs.revision or 0, reverse=True)
+    owned = sorted(live.snapshot.list_owned(), key=lambda rs: rs.revision or 0, reverse=True)
     return tuple(
         Revision(
             number=rs.revision,

@@ -70,7 +70,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:
-        found = _listed(session, leases, command)
+        found = _list_locks(session, leases, command)
         if not found:
             require_namespace(session, session.namespace)
         return found
@@ -86,7 +86,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
         ) from error
 
 
-def _listed(session: Session, leases: Leases, command: str) -> tuple[Held, ...]:
+def _list_locks(session: Session, leases: Leases, command: str) -> tuple[Held, ...]:
     """List the locks of the namespace; RefusedError that says which right it takes."""
     try:
         return leases.all(session.namespace)
@@ -120,7 +120,7 @@ def release(session: Session, settings: Settings, world: World, console: Console
         raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
     first_questions.announce(session, console)
     leases = Leases(lock_client(session))
-    lock = _named(session.namespace, settings.release or "")
+    lock = _parse_lock(session.namespace, settings.release or "")
     held = leases.read(lock)
     if held is None:
         listing = leases.cluster.command("rollout-gate", "locks", namespace=lock.namespace)
@@ -132,17 +132,19 @@ def release(session: Session, settings: Settings, world: World, console: Console
     if held.is_free:
         console.note("lock", f"nobody holds {lock}")
         return 0
-    if not settings.yes and not agreed(world, held):
+    if not settings.yes and not ask_for_consent(world, held):
         console.note("lock", f"{lock} is still held by {held.holder}")
         return 0
     is_unfinished = bool(record_places(leases.read, held))
     leases.release_for(held, session.clock.wall())
-    for said in _released(held, leases.cluster, world.processes, is_unfinished=is_unfinished):
+    for said in _iter_release_lines(
+        held, leases.cluster, world.processes, is_unfinished=is_unfinished
+    ):
         console.note("lock", said)
     return 0
 
 
-def _released(
+def _iter_release_lines(
     held: Held, cluster: ClusterName, processes: Processes, *, is_unfinished: bool
 ) -> Iterator[str]:
     """Say whose lock was given back, what that holder does now if it lives, and what is left."""
@@ -160,12 +162,12 @@ def _released(
         yield f"its attempt is unfinished; {when}: {recovery}"
 
 
-def _named(namespace: str, name: str) -> Lock:
+def _parse_lock(namespace: str, name: str) -> Lock:
     name = name.rpartition("/")[2]
     return Lock(namespace, name) if name.startswith(PREFIX) else lock_of(namespace, name)
 
 
-def agreed(world: World, held: Held) -> bool:
+def ask_for_consent(world: World, held: Held) -> bool:
     """Ask whoever sits before the terminal."""
     if not world.stdin.isatty():
         raise UsageError(

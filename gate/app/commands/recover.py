@@ -13,13 +13,13 @@ from gate import signals
 from gate.app.commands.locks import read_locks
 from gate.app.execution.recovery import ENDS_ALL, Recovery, Unfinished
 from gate.app.locks.acquisition import Locked, record_places
-from gate.app.locks.command_locks import lock_client, locked
+from gate.app.locks.command_locks import lock_client, take_locks
 from gate.app.locks.keeper import Keeper
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected
 from gate.app.runtime.command_end import Passed, Run
 from gate.app.runtime.live_state import read_object
-from gate.app.runtime.session import Session, guarded
+from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.world import World
 from gate.core.attempt.state import Attempt
 from gate.core.model.lock import Lock, lock_of
@@ -49,10 +49,10 @@ def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run
     first_questions.check_cluster(session, settings, console, here)
     leases = Leases(lock_client(session))
     if names:
-        seen, deleted = _named(session, leases, names)
+        seen, deleted = _read_locks(session, leases, names)
     else:
         seen, deleted = list(read_locks(session, settings, "recover")), ()
-    left = replace(_left(recovery.world, leases, seen), deleted=deleted)
+    left = replace(_find_leftovers(recovery.world, leases, seen), deleted=deleted)
     if not (left.places or left.abandoned or left.errors):
         return NOTHING_LEFT
     refuse_protected(sorted(left.namespaces), settings.protected_namespace)
@@ -88,7 +88,7 @@ class _Left:
         return {lock.namespace for lock in (*self.places, *siblings, *self.abandoned)}
 
 
-def _named(
+def _read_locks(
     session: Session, leases: Leases, names: Iterable[str]
 ) -> tuple[list[Held], tuple[Lock, ...]]:
     """Read the locks of some Deployments; one that has no Lease has at least to exist.
@@ -101,13 +101,13 @@ def _named(
     gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
     for name in (name for name, held in found.items() if held is None):
         read_object(session, deployment_ref(session.namespace, name))
-    others = _listed(session, leases, gone) if gone else ()
+    others = _list_leases(session, leases, gone) if gone else ()
     naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
     seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}
     return list(seen.values()), gone
 
 
-def _listed(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[Held, ...]:
+def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[Held, ...]:
     """List the Leases of the namespace; RefusedError that says what that is for."""
     try:
         return leases.all(session.namespace)
@@ -122,7 +122,7 @@ def _listed(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[H
         ) from error
 
 
-def _left(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
+def _find_leftovers(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
     """Return what is left under locks that were seen; a record may stand in one that was not."""
     by_lock = {held.lock: held for held in seen}
     read = functools.cache(lambda lock: by_lock.get(lock) or leases.read(lock))
@@ -200,7 +200,7 @@ def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends, delivered: Deliv
     """Take the locks of an attempt, as soon as its gate is gone, and finish what is open there."""
     try:
         with ExitStack() as stack:
-            _finish_under(recovery, _taken(recovery, stack, locks, delivered), ends, delivered)
+            _finish_under(recovery, _take_locks(recovery, stack, locks, delivered), ends, delivered)
     except RefusedError as error:
         _tell_error(recovery, ends, error)
 
@@ -232,7 +232,7 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery)
     settings = recovery.settings.model_copy(update={"lock_wait": 0.0})
     try:
         with suppress(Locked), ExitStack() as stack:
-            keeper = _taken(replace(recovery, settings=settings), stack, [lock], delivered)
+            keeper = _take_locks(replace(recovery, settings=settings), stack, [lock], delivered)
             if keeper is None or not keeper.open_records:
                 note = f"{lock}: its gate died and left no record; its lock is given back"
                 recovery.console.note("recover", note)
@@ -252,7 +252,7 @@ def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
     everywhere = recovery.settings.all_namespaces
     for attempt in ended:
         said = f"{_written_by(attempt, everywhere=everywhere)}: {attempt.outcome.value}"
-        recovery.console.recovered(said)
+        recovery.console.note_recovery(said)
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
@@ -265,11 +265,11 @@ def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
     return f"{names} and {more} more" if more else names
 
 
-def _taken(
+def _take_locks(
     recovery: Recovery, stack: ExitStack, locks: list[Lock], delivered: Delivery
 ) -> Keeper | None:
     """Take locks in a session of their own, until the stack is closed."""
     world, settings = recovery.world, recovery.settings
-    session = stack.enter_context(guarded(world, settings, Sources({})))
-    with signals.raised(delivered):
-        return locked(session, settings, recovery.console, world, locks, recovers=True)
+    session = stack.enter_context(connect_learning_secrets(world, settings, Sources({})))
+    with signals.raise_at_signal(delivered):
+        return take_locks(session, settings, recovery.console, world, locks, recovers=True)

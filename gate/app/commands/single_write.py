@@ -10,7 +10,7 @@ from typing import TypeVar
 from gate.app.commands.undo import locks_of_sets, undo
 from gate.app.commands.undo_revision import named_revision
 from gate.app.execution.run import Ready
-from gate.app.locks.command_locks import looked, wished_permissions
+from gate.app.locks.command_locks import look_at_locks, wished_permissions
 from gate.app.locks.memory import Claim
 from gate.app.preflight import first_questions, return_target
 from gate.app.preflight.guards import (
@@ -42,7 +42,7 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import RESTARTED_AT
 from gate.core.versions.obstacles import obstacle
 from gate.errors import RefusedError
-from gate.kube.access import Permission, needed, one_change
+from gate.kube.access import Permission, list_needed, one_change
 from gate.kube.failures import FieldManagerConflict, Forbidden
 from gate.kube.writes import Writer
 
@@ -62,7 +62,7 @@ def restart(
     claim: Claim,
 ) -> Ready:
     """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
-    live = _found(session, settings, name)
+    live = _check_and_read(session, settings, name)
     ref = live.object.ref
     hint = f"when whoever paused it agrees, resume it: {_command(session, 'resume', ref)}"
     refuse_paused([live.object], hint=hint)
@@ -74,11 +74,11 @@ def restart(
         "metadata": {"name": ref.name, "namespace": ref.namespace},
         "spec": {"template": annotated},
     }
-    force, trial = _tried(session, live.object, Body.of(body), console.warn)
+    force, trial = _try_restart(session, live.object, Body.of(body), console.warn)
     write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
     planned = PlannedObject(ref, Known(live.object))
     draft = Plan("restart", (), (planned,), (write,), policy(settings))
-    return _followed(session, settings, _Draft(live, draft, trial), claim, console)
+    return _watch_target(session, settings, _Draft(live, draft, trial), claim, console)
 
 
 def resume(
@@ -89,13 +89,13 @@ def resume(
     claim: Claim,
 ) -> Ready:
     """Prepare to let a paused Deployment go on, and to follow what that starts."""
-    live = _found(session, settings, name)
+    live = _check_and_read(session, settings, name)
     if not live.deployment.paused:
         console.note("resume", f"{live.object.ref} is not paused")
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)
     draft = Plan("resume", (), (planned,), writes, policy(settings))
-    return _followed(session, settings, _Draft(live, draft), claim, console)
+    return _watch_target(session, settings, _Draft(live, draft), claim, console)
 
 
 def pause(
@@ -129,7 +129,7 @@ def arrive(
     if command == "pause":
         _alone(session, settings, name)
         return None
-    live = _found(session, settings, name)
+    live = _check_and_read(session, settings, name)
     return named_revision(settings, live) if command == "undo" else None
 
 
@@ -138,9 +138,9 @@ def command_of(name: str, named: ReplicaSet | None) -> Command:
     return COMMANDS[name] if named is None else partial(undo, named=named)
 
 
-def _found(session: Session, settings: Settings, name: str) -> Live:
+def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
     """Make sure that we may, read what is there."""
-    needs = needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
     wished = tuple(wished_permissions(settings, [session.namespace]))
     live = _read_with_rights(session, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(session, settings, live.object)
@@ -188,7 +188,7 @@ class _Draft:
     trial: LiveObject | None = None
 
 
-def _followed(
+def _watch_target(
     session: Session, settings: Settings, draft: _Draft, claim: Claim, console: Console
 ) -> Ready:
     """Watch the Deployment, and put it as the target into the plan."""
@@ -206,7 +206,7 @@ def _followed(
     plan = return_target.with_target_set(session, plan, claim.memory, beside)
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
-    needs = needed(session.resources, [ref, *restored], creates=())
+    needs = list_needed(session.resources, [ref, *restored], creates=())
     wished = wished_permissions(settings, [session.namespace])
     first_questions.check_access(session, ref.name, needs, wished)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
@@ -230,7 +230,7 @@ def _members(
     return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]
 
 
-def _tried(
+def _try_restart(
     session: Session, live: LiveObject, body: Body, warn: Warn
 ) -> tuple[bool, LiveObject | None]:
     """Try a restart on the server; return whether it takes force, and what it would come to.
@@ -318,5 +318,5 @@ def locks(
         return []
     if command != "undo":
         return [lock_of(session.namespace, name)]
-    memory = looked(session, settings, console, [deployment_ref(session.namespace, name)])
+    memory = look_at_locks(session, settings, console, [deployment_ref(session.namespace, name)])
     return locks_of_sets(name, memory, session.namespace)

@@ -58,7 +58,7 @@ from gate.core.versions.undo_choice import (
 from gate.core.versions.undo_conflicts import restarters
 from gate.core.versions.undo_set import attempts_on, changed_members, is_applied_by, lacking
 from gate.errors import RefusedError
-from gate.kube.access import needed
+from gate.kube.access import list_needed
 from gate.manifests.kinds import find
 
 
@@ -91,7 +91,7 @@ def undo(
     items = _items(found, choice)
     refs = [item.ref for item in items]
     new = [item.ref for item in items if item.live is None]
-    needs = needed(session.resources, refs, creates=new)
+    needs = list_needed(session.resources, refs, creates=new)
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     wished = wished_permissions(settings, {ref.namespace for ref in refs}, secrets)
     first_questions.check_access(session, name, needs, wished)
@@ -180,7 +180,7 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     names = configuration_names(template or found.live.deployment.template)
     if names:
         found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")
-    return (_prepared(found, found.ref, body),)
+    return (_prepare_object(found, found.ref, body),)
 
 
 def _name(found: UndoSubject, choice: Choice) -> str:
@@ -220,12 +220,14 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
         found.console.note("undo", f"{one.ref} goes to what {one.deployment} was verified with")
     ordered = sorted(bodies, key=_rank)
     items = [
-        _prepared(found, ref, body.thaw()) for ref in ordered if (body := bodies[ref]) is not None
+        _prepare_object(found, ref, body.thaw())
+        for ref in ordered
+        if (body := bodies[ref]) is not None
     ]
-    return (*items, *([] if found.ref in bodies else _unchanged(found)))
+    return (*items, *([] if found.ref in bodies else _iter_unchanged(found)))
 
 
-def _unchanged(found: UndoSubject) -> Iterator[Prepared]:
+def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
     """Yield the Deployment as our manager applies it now, where it applies anything.
 
     Of a restart nothing is taken over: the annotation would become part of what is applied.
@@ -277,7 +279,7 @@ def _bodies(
 
     The Secret beside a lock is read only where it has what the history does not.
     """
-    bodies = {ref: _remembered(found, version, ref) for ref in refs}
+    bodies = {ref: _recall_body(found, version, ref) for ref in refs}
     for deployment in (found.ref, *sorted(_deployments(found.history) - {found.ref})):
         kept = {version.members[ref] for ref, body in bodies.items() if body is None}
         kept &= set(found.memory.history(deployment).kept)
@@ -288,7 +290,7 @@ def _bodies(
     return bodies
 
 
-def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
+def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
     """Return what was applied of a member; its environment values are its ReplicaSet's."""
     digest = version.members[ref]
     deployments = (found.ref, *sorted(_deployments(found.history)))
@@ -302,11 +304,11 @@ def _remembered(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | 
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)
     judged = found.memory.history(ref).of_member(ref, digest)
-    made = judged.replica_set_in(live.snapshot.owned()) if judged is not None else None
+    made = judged.replica_set_in(live.snapshot.list_owned()) if judged is not None else None
     return with_values(body, made.template if made is not None else None)
 
 
-def _prepared(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:
+def _prepare_object(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:
     """Return what is sent for an object; the live number of replicas is kept."""
     fact = found.lives.get(ref, Absent())
     left_out = restarters(fact.value) if isinstance(fact, Known) else ()

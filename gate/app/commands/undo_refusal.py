@@ -26,7 +26,7 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
             hint=f"see what there is: {found.command('history')}",
         )
     to_one = f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}"
-    is_alone = len(found.live.snapshot.owned()) == 1
+    is_alone = len(found.live.snapshot.list_owned()) == 1
     apply = "apply the manifest of the version that is to run"
     return RefusedError(
         f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",

@@ -23,7 +23,7 @@ def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
         return None
     replica_set = live.revision(number)
     if replica_set is None:
-        known = sorted(rs.revision for rs in live.snapshot.owned() if rs.revision)
+        known = sorted(rs.revision for rs in live.snapshot.list_owned() if rs.revision)
         raise RefusedError(
             f"{live.object.ref} has no revision {number}",
             reason=Reason.NOT_FOUND,
@@ -36,7 +36,7 @@ def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubj
     """Name a ReplicaSet by the number that it has by now: a return to it renumbers it."""
     if named is None:
         return found
-    owned = found.live.snapshot.owned()
+    owned = found.live.snapshot.list_owned()
     number = next((rs.revision for rs in owned if rs.uid == named.uid), None)
     if number is None:
         raise RefusedError(

@@ -20,7 +20,7 @@ from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History
 from gate.errors import RefusedError
-from gate.kube.access import needed
+from gate.kube.access import list_needed
 from gate.kube.failures import Forbidden
 from gate.kube.reads import Reader
 from gate.side_by_side import each
@@ -67,7 +67,7 @@ def read_subject(
 ) -> UndoSubject:
     """Read what runs, and what is live of every object of the verified versions."""
     ref = deployment_ref(session.namespace, name)
-    needs = needed(session.resources, [ref], creates=())
+    needs = list_needed(session.resources, [ref], creates=())
     try:
         live = read_live(session, name)
     except Forbidden:
@@ -95,7 +95,7 @@ def _refuse_unread(found: UndoSubject) -> None:
     if not unread:
         return
     session = found.session
-    needs = needed(session.resources, [found.ref, *unread], creates=())
+    needs = list_needed(session.resources, [found.ref, *unread], creates=())
     wished = wished_permissions(found.settings, [session.namespace])
     first_questions.check_access(session, found.ref.name, needs, wished)
     ref, why = next(iter(unread.items()))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.app.execution.run import Ready
-from gate.app.locks.command_locks import remembered, wished_permissions
+from gate.app.locks.command_locks import recall_history, wished_permissions
 from gate.app.locks.tasks import LockLane
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_trial import try_checks
@@ -46,7 +46,7 @@ class UnexpectedImage(GateError):
     outcome = Outcome.FAILED
 
 
-def arrived(
+def arrive(
     session: Session, settings: Settings, names: tuple[str, ...], console: Console
 ) -> tuple[Ref, ...]:
     """Say where we are, refuse the wrong place; return what is to be verified."""
@@ -77,7 +77,7 @@ def verify(
     watching.start()
     watching.settle(settings.connect_timeout)
     _expect_images(watching, refs, settings.expect_image)
-    histories = {live.ref: remembered(session, live.ref) for live in lives}
+    histories = {live.ref: recall_history(session, live.ref) for live in lives}
     beside = read_beside(session, histories.values(), refs)
     digests = {**digests_of(beside), **{live.ref: applied_digest(live) for live in lives}}
     targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)

@@ -35,12 +35,12 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
         )
     elif is_open:
         warn(
-            f"{_left(held, state)}: its record is unfinished; recover waits for no pause, and"
-            " leaves as it is what is half-way"
+            f"{_describe_holder(held, state)}: its record is unfinished; recover waits for no"
+            " pause, and leaves as it is what is half-way"
         )
 
 
-def _left(held: Held, state: LockState) -> str:
+def _describe_holder(held: Held, state: LockState) -> str:
     """Return who left a record unfinished."""
     match state:
         case LockState.DEAD:

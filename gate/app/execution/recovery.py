@@ -20,7 +20,7 @@ from gate.app.preflight.guards import refuse_protected_objects
 from gate.app.runtime.command_end import Run
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import selector_of
-from gate.app.runtime.session import Session, guarded
+from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -35,7 +35,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.resumption import Found, resume
 from gate.errors import GateError
-from gate.kube.access import needed
+from gate.kube.access import list_needed
 from gate.kube.lease import Leases
 from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
@@ -82,21 +82,21 @@ class Recovery:
         world, settings = self.world, self.settings
         nothing_to_ask = Sources({})
         with ExitStack() as stack:
-            session = stack.enter_context(guarded(world, settings, nothing_to_ask))
-            with signals.raised(delivered):
-                ready = self._prepared(session, keeper, lock)
+            session = stack.enter_context(connect_learning_secrets(world, settings, nothing_to_ask))
+            with signals.raise_at_signal(delivered):
+                ready = self._plan_rest(session, keeper, lock)
             if ready is None:
                 keeper.forget(lock)
                 return None
             return run(ready, self.console, delivered)
 
-    def _prepared(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
+    def _plan_rest(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
         """Read how far it had come, and plan the rest; nothing is written."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
-        refuse_protected_objects(_named(record), self.settings.protected_namespace)
+        refuse_protected_objects(_list_refs(record), self.settings.protected_namespace)
         first_questions.check_access(
-            session, "recover", needed(session.resources, refs, creates=())
+            session, "recover", list_needed(session.resources, refs, creates=())
         )
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -133,7 +133,7 @@ class Recovery:
         return replace(plan, resumed=replace(plan.resumed, may_still_run=True))
 
     def _record(self, keeper: Keeper, lock: Lock) -> Record:
-        record = self._admitted(keeper, lock)
+        record = self._read_allowed_record(keeper, lock)
         if not self.budgets:
             return record
         given = self.settings
@@ -152,7 +152,7 @@ class Recovery:
             if one.ref.kind == "Secret" and isinstance(one.before, Known):
                 self.world.secrets.add_secret(one.before.value.body.thaw())
 
-    def _admitted(self, keeper: Keeper, lock: Lock) -> Record:
+    def _read_allowed_record(self, keeper: Keeper, lock: Lock) -> Record:
         """Return a record that can be read, and that names no more than it may.
 
         That is kinds that a manifest may hold, in the namespaces where its attempt had locks:
@@ -161,7 +161,7 @@ class Recovery:
         try:
             record = keeper.record(lock)
             self._learn(record)
-            refs = _named(record)
+            refs = _list_refs(record)
             require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
         except DecodeError as error:
             raise Unfinished(
@@ -175,7 +175,7 @@ class Recovery:
         return record
 
 
-def _named(record: Record) -> list[Ref]:
+def _list_refs(record: Record) -> list[Ref]:
     """Return every object that may be written for a record, in whichever part it is named."""
     objects = {one.ref for one in record.objects} | {one.ref for one in record.followed}
     return sorted(objects | set(record.target_set.bodies))
@@ -249,13 +249,13 @@ def under_lock(
     """
     if keeper is None:
         return partial(carry, prepare(Claim()), recovery.console)
-    attempt = partial(_prepared, session, keeper, prepare)
+    attempt = partial(_prepare_with_lane, session, keeper, prepare)
     if not keeper.open_records:
         return partial(carry, attempt(), recovery.console)
     return partial(_after_recovery, recovery, keeper, attempt, carry, is_done)
 
 
-def _prepared(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
+def _prepare_with_lane(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
     return prepare(Claim(keeper, keeper.lane(session.inbox)))
 
 
@@ -278,12 +278,12 @@ def _after_recovery(
             return ended
         if ended is not None:
             recovered = True
-            recovery.console.recovered(_told(lock, ended))
+            recovery.console.note_recovery(_describe_ending(lock, ended))
             done = ended if is_done is not None and is_done(ended) else done
     if done is not None:
         return done
     try:
-        with signals.raised(delivered):
+        with signals.raise_at_signal(delivered):
             ready = prepare()
     except (GateError, signals.Signalled) as error:
         error.after_recovery = recovered
@@ -291,7 +291,7 @@ def _after_recovery(
     return carry(ready, recovery.console, delivered)
 
 
-def _told(lock: Lock, ended: Attempt) -> str:
+def _describe_ending(lock: Lock, ended: Attempt) -> str:
     ending = ended.result.ending
     message = f": {ending.reason}: {ending.message}" if ending is not None else ""
     return f"{lock}: {ended.outcome.value}{message}"

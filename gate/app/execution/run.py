@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gate.app.execution.unfinished import unfinished
+from gate.app.execution.unfinished import describe_unfinished
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
 from gate.app.runtime.check_sources import Measured, performer
@@ -81,7 +81,7 @@ def run(
     lanes = Lanes(
         clock,
         inbox,
-        write=_told(writing, Writer(client, resources, clock).perform),
+        write=_tell_of_writes(writing, Writer(client, resources, clock).perform),
         read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
         collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
         ask=performer(ready.session.sources, clock, measured),
@@ -97,7 +97,7 @@ def run(
 
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
-    heard = (watch.moved,) if moved is None else (watch.moved, moved)
+    heard = (watch.on_step,) if moved is None else (watch.on_step, moved)
     console.is_locked = ready.lock_lane is not None
     listener, look = _Steps(console, heard), partial(_look_at_locks, clock, ready.lock_lane)
     engine = Engine(clock, inbox, dispatch, listener, look)
@@ -105,7 +105,7 @@ def run(
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
     try:
-        word = partial(_unfinished, ready, console, lanes)
+        word = partial(_describe_unfinished, ready, console, lanes)
         with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             attempt = engine.run(replace(ready.plan, origin=console.origin))
             return _looked_around(clock, client, console, attempt)
@@ -143,9 +143,9 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
     return attempt
 
 
-def _unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
+def _describe_unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
     is_locked = ready.lock_lane is not None
-    return unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
+    return describe_unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
 
 
 def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
@@ -163,27 +163,27 @@ class _Steps:
     listener: Listener
     others: tuple[Callable[[Attempt], None], ...]
 
-    def said(self, announce: Announce) -> None:
-        self.listener.said(announce)
+    def on_announce(self, announce: Announce) -> None:
+        self.listener.on_announce(announce)
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         for tell in self.others:
             tell(attempt)
-        self.listener.moved(attempt)
+        self.listener.on_step(attempt)
 
     def beat(self, attempt: Attempt) -> None:
         self.listener.beat(attempt)
 
 
-def _told(
+def _tell_of_writes(
     writing: Callable[[Write], None] | None, perform: Callable[[Write], Answer]
 ) -> Callable[[Write], Answer]:
     """Return what tells of a write and performs it."""
     if writing is None:
         return perform
 
-    def told(effect: Write) -> Answer:
+    def tell_and_perform(effect: Write) -> Answer:
         writing(effect)
         return perform(effect)
 
-    return told
+    return tell_and_perform

@@ -31,7 +31,7 @@ def held_by_others(
     `lock` is where the record stands. Without the right to list Leases nobody can tell, and all
     that the dead gate created stays.
     """
-    created = _created(record, found) if record.policy.prune_created else {}
+    created = _select_created(record, found) if record.policy.prune_created else {}
     own = {lock, *(lock_of(one.ref.namespace, one.ref.name) for one in record.followed)}
     held: dict[Ref, str] = {}
     for namespace in sorted({ref.namespace for ref in created}):
@@ -43,23 +43,23 @@ def held_by_others(
             held |= dict.fromkeys(there, why)
             continue
         for other in others:
-            held |= dict(_used(other, there, warn))
+            held |= dict(_find_used(other, there, warn))
     return FrozenMap(held)
 
 
-def _created(record: Record, found: Found) -> dict[Ref, LiveObject]:
+def _select_created(record: Record, found: Found) -> dict[Ref, LiveObject]:
     """Return what is live of the namespaced objects that the dead gate's apply was to create."""
     kept = (one.ref for one in record.objects if isinstance(one.before, Absent))
     lives = ((ref, found[ref]) for ref in kept if ref.namespace)
     return {ref: fact.value for ref, fact in lives if isinstance(fact, Known)}
 
 
-def _used(
+def _find_used(
     other: Held, created: dict[Ref, LiveObject], warn: Callable[[str], None]
 ) -> Iterator[tuple[Ref, str]]:
     """Yield what another lock's Deployment was verified with, or its attempt is at."""
     verified = history_of(other, warn).once_verified
-    under_way = _recorded(other)
+    under_way = _read_recorded_refs(other)
     for ref, live in created.items():
         if any(one.members.get(ref) == applied_digest(live) for one in verified):
             yield ref, f"{other.lock} was verified with it"
@@ -67,7 +67,7 @@ def _used(
             yield ref, f"the attempt of {other.lock} that is not finished needs it"
 
 
-def _recorded(other: Held) -> Collection[Ref]:
+def _read_recorded_refs(other: Held) -> Collection[Ref]:
     """Return what the record of another attempt names; one that cannot be read names nothing."""
     if not other.record:
         return ()

@@ -12,7 +12,7 @@ from gate.core.plan.plan import Plan
 _MOST_NAMED = 3
 
 
-def unfinished(
+def describe_unfinished(
     plan: Plan, sent: Sequence[Ref], cluster: ClusterName, number: int, *, is_locked: bool
 ) -> str:
     """Say in one line what a gate leaves that ends at once.

@@ -129,7 +129,7 @@ class LockTaking:
         try:
             for lock, held in found.items():
                 self._attempted[lock] = None
-                made = self._taken(lock, held, me, now)
+                made = self._take_lock(lock, held, me, now)
                 if made is None:
                     break
                 taken.append(made)
@@ -142,11 +142,11 @@ class LockTaking:
         self._give_back()
         return None
 
-    def _taken(self, lock: Lock, held: Held | None, me: Holder, now: datetime) -> Held | None:
+    def _take_lock(self, lock: Lock, held: Held | None, me: Holder, now: datetime) -> Held | None:
         """Take one lock, None where somebody was faster; where the answer is lost, read it back."""
         try:
             if held is not None:
-                return self._claimed(held, me, now)
+                return self._claim_lease(held, me, now)
             return self.leases.create(lock, me, now)
         except ApiError as error:
             if error.untouched or not error.transient:
@@ -154,7 +154,7 @@ class LockTaking:
             seen = self.leases.read(lock)
             return seen if seen is not None and seen.holder.identity == me.identity else None
 
-    def _claimed(self, held: Held, me: Holder, now: datetime) -> Held | None:
+    def _claim_lease(self, held: Held, me: Holder, now: datetime) -> Held | None:
         """Take over a Lease, None where its holder has deleted it just now."""
         try:
             return self.leases.claim(held, me, now)
@@ -179,12 +179,12 @@ class LockTaking:
             try:
                 held = self.leases.read(lock)
                 if held is not None and held.holder.identity == self.me.identity:
-                    self._released(held)
+                    self._release_lock(held)
             except ApiError:
                 pass  # it expires
             self._attempted.pop(lock, None)
 
-    def _released(self, held: Held) -> None:
+    def _release_lock(self, held: Held) -> None:
         """Delete a lock that we made and that remembers nothing, release any other."""
         if held.is_blank:
             try:

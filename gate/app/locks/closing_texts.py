@@ -64,18 +64,18 @@ class ClosingTexts:
             self._left_seconds -= self._clock.now() - began_at
 
     def _after(self, before: History, closing: Closing, warn: Warn) -> History:
-        shown = replace(closing, versions=tuple(map(self._shown, closing.versions)))
+        shown = replace(closing, versions=tuple(map(self._mask_version, closing.versions)))
         after = before.after(shown, self._holder.identity, self._holder.url, self._at)
         if self._left_seconds > 0 or not after.bodies:
             return after
         warn(f"what was applied with {closing.ref} is not remembered: there was no time to pack it")
         return replace(after, bodies=FrozenMap())
 
-    def _shown(self, version: JudgedVersion) -> JudgedVersion:
+    def _mask_version(self, version: JudgedVersion) -> JudgedVersion:
         """Return a version as it may be read by others: what failed may quote a secret."""
-        return replace(version, why=masked(version.why, self._mask)) if version.why else version
+        return replace(version, why=mask_cause(version.why, self._mask)) if version.why else version
 
 
-def masked(cause: Cause, mask: Mask) -> Cause:
+def mask_cause(cause: Cause, mask: Mask) -> Cause:
     """Return a cause without secrets."""
     return replace(cause, message=CleanText(mask(cause.message)))

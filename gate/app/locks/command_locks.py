@@ -40,7 +40,7 @@ _PLAIN_NAME: Final = 40
 # -- taking ----------------------------------------------------------------------------------------
 
 
-def locked(
+def take_locks(
     session: Session,
     settings: Settings,
     console: Console,
@@ -179,7 +179,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def remembered(session: Session, ref: Ref) -> History:
+def recall_history(session: Session, ref: Ref) -> History:
     """Return what the lock of a Deployment remembers, nothing where it cannot be read."""
     try:
         held = Leases(lock_client(session)).read(lock_of(ref.namespace, ref.name))
@@ -192,7 +192,7 @@ def _unsaid(_: str) -> None:
     """Leave a warning out: what is remembered is beside the question here."""
 
 
-def looked(
+def look_at_locks(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
 ) -> MemorySnapshot:
     """Look at the locks of Deployments without taking them; say who holds one."""

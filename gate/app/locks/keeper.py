@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Final
 
 from gate.app.locks.acquisition import LEAVE_SECONDS
-from gate.app.locks.closing_texts import ClosingTexts, masked
+from gate.app.locks.closing_texts import ClosingTexts, mask_cause
 from gate.app.locks.held_locks import HeldLocks, LookAtLocks, Lost
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
@@ -292,12 +292,14 @@ class Keeper:
         """Return a record's text, after what Secrets were is kept beside it."""
         if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
             self._secrets.keep(record, self._held.get(lock))
-        followed = tuple(replace(one, why=self._masked(one.why)) for one in record.followed)
-        bare = replace(without_secrets(record), why=self._masked(record.why), followed=followed)
+        followed = tuple(replace(one, why=self._mask_causes(one.why)) for one in record.followed)
+        bare = replace(
+            without_secrets(record), why=self._mask_causes(record.why), followed=followed
+        )
         return fitting(bare)[0]
 
-    def _masked(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
-        return tuple(masked(cause, self.mask) for cause in causes)
+    def _mask_causes(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+        return tuple(mask_cause(cause, self.mask) for cause in causes)
 
     def _close(self, task: Task, closed: Closed) -> None:
         """Write down what is to be remembered, strike out the record, and give the locks back.
@@ -373,11 +375,11 @@ class Keeper:
     def _give_back(self) -> None:
         """Give the locks back as they are, an open record with them."""
         for lock in self._held.ours:
-            if not self._deleted(lock):
+            if not self._delete_blank(lock):
                 self._end(lock, {}, stays=False)
         self._left = True
 
-    def _deleted(self, lock: Lock) -> bool:
+    def _delete_blank(self, lock: Lock) -> bool:
         """Delete a lock that this run made and that remembers nothing, False for all others."""
         if not self._held.get(lock).is_blank:
             return False

@@ -54,7 +54,7 @@ class VerifiedBodies:
             return {}
         found: dict[str, Body] = {}
         for digest in sorted(set(digests) & set(texts)):
-            one = _verified(texts[digest], digest)
+            one = _read_verified(texts[digest], digest)
             if one is None:
                 name = secret_name(lock)
                 self.warn(f"secret/{name} was changed: {digest} is not what was verified, not used")
@@ -91,9 +91,9 @@ class VerifiedBodies:
         if not texts:
             return after
         write = self.secrets.write if before.kept else self.secrets.create
-        return replace(after, kept=self._written(partial(write, held), after, wanted, texts))
+        return replace(after, kept=self._write_texts(partial(write, held), after, wanted, texts))
 
-    def _written(
+    def _write_texts(
         self,
         write: Write,
         history: History,
@@ -113,7 +113,7 @@ class VerifiedBodies:
         return FrozenMap((digest, size) for digest, size in wanted.items() if digest in there)
 
 
-def _verified(text: str, digest: str) -> ConfidentialBody | None:
+def _read_verified(text: str, digest: str) -> ConfidentialBody | None:
     """Return a body that was kept; None where it is not the one that the digest names."""
     try:
         one = read_confidential(text)

@@ -36,7 +36,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     """
     found = [ref for ref in refs if check.deployment in ("", ref.name)]
     if check.deployment and not found:
-        there = f"there is {_listed(refs)}" if refs else "there is no Deployment"
+        there = f"there is {_join_refs(refs)}" if refs else "there is no Deployment"
         why = f"check {check.name}: deployment {check.deployment} is not what is judged"
         raise UsageError(why, hint=there)
     if len(found) == 1:
@@ -48,7 +48,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     if not found:
         raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
     hint = f"say which by the check's key: deployment: {found[0].name}"
-    raise UsageError(f"{first}, and there are several: {_listed(found)}", hint=hint)
+    raise UsageError(f"{first}, and there are several: {_join_refs(found)}", hint=hint)
 
 
 def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
@@ -108,6 +108,6 @@ def _missing_program(check: Check, program: str) -> Iterator[UsageError]:
         yield UsageError(f"check {check.name}: no program {program[:200]!a} is found", hint=hint)
 
 
-def _listed(refs: Sequence[Ref]) -> str:
+def _join_refs(refs: Sequence[Ref]) -> str:
     more = f" and {len(refs) - _MOST_NAMED} more" if len(refs) > _MOST_NAMED else ""
     return ", ".join(str(ref) for ref in refs[:_MOST_NAMED]) + more

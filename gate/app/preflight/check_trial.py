@@ -30,7 +30,7 @@ from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.errors import RefusedError
 from gate.report.check_report.asked_check import AskedCheck, parts
-from gate.report.check_report.query_pointer import pointed, question_text
+from gate.report.check_report.query_pointer import point_at_place, question_text
 from gate.side_by_side import each
 
 TRIAL_SECONDS: Final = 30.0
@@ -191,7 +191,7 @@ def _pointer(asked: AskedCheck) -> Iterator[str]:
         if role == (asked.error_role or "value"):
             query = question_text(question)
             yield f"the query of check {asked.check.name} is"
-            yield from pointed(query, position) if position else query.split("\n")
+            yield from point_at_place(query, position) if position else query.split("\n")
 
 
 def _refusal(barred: list[AskedCheck]) -> RefusedError:

@@ -21,7 +21,7 @@ from gate.app.preflight.guards import (
     refuse_scaled,
 )
 from gate.app.preflight.rejections import rejection
-from gate.app.preflight.replicas import autoscaled, replicas_of, targets_of
+from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.runtime.session import Session
 from gate.config import Settings
@@ -70,17 +70,17 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
     refs = [item.ref for item in manifest.objects]
     lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
     namespaces = {item.ref.namespace for item in manifest.deployments}
-    return Surroundings(lives, autoscaled(reader, namespaces, warn) | targets_of(manifest))
+    return Surroundings(lives, read_autoscaled(reader, namespaces, warn) | targets_of(manifest))
 
 
-def prepared(
+def prepare_objects(
     settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
 ) -> tuple[Prepared, ...]:
     """Return what is to be sent for each object, in the order of application."""
-    return tuple(_prepared(settings, item, found, memory) for item in manifest.objects)
+    return tuple(_prepare_object(settings, item, found, memory) for item in manifest.objects)
 
 
-def _prepared(
+def _prepare_object(
     settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
 ) -> Prepared:
     before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
@@ -142,7 +142,7 @@ def rehearse_on_server(
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
     name = naming(item.ref for item in items)
-    results = each(session.clock, lambda item: _tried(writer, item, made_here, name), items)
+    results = each(session.clock, lambda item: _try_dry_run(writer, item, made_here, name), items)
     trials: dict[Ref, LiveObject] = {}
     for item, result in zip(items, results, strict=True):
         if isinstance(result, str):
@@ -152,7 +152,7 @@ def rehearse_on_server(
     return trials
 
 
-def _tried(
+def _try_dry_run(
     writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
 ) -> LiveObject | str:
     """Return what the server would make of it, or a warning that says why it could not tell."""
@@ -171,15 +171,15 @@ def _tried(
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
     """Ask without force first: only a conflict tells whose fields would be taken."""
     try:
-        return _completed(item, writer.dry_run(_trial(item, force=item.force)))
+        return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
         foreign = [one for one in error.conflicts if not _is_settled(item, one)]
         if foreign:
             raise conflict_refusal(item, foreign, name) from error
-        return _completed(item, writer.dry_run(_trial(item, force=True)))
+        return _complete_trial(item, writer.dry_run(_trial(item, force=True)))
 
 
-def _completed(item: Prepared, trial: LiveObject) -> LiveObject:
+def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
     """Return what the server will make of an object, the unions among it that were not tried.
 
     A dry run cannot change ownership first, and would refuse what the claims make possible.
@@ -273,7 +273,7 @@ def plan_of(
         writes.extend(item.writes())
         if item.ref in resumed and item.is_deployment and _is_paused(item):
             writes.append(resumption(item.ref))
-    objects = tuple(item.planned(trials.get(item.ref)) for item in items)
+    objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
     return Plan(command, targets, objects, tuple(writes), policy)
 
 

@@ -30,7 +30,7 @@ _REPLACED: Final[Mapping[str, str]] = {
 Fields = tuple[FieldProblem, ...]
 
 
-def _explained(item: Prepared, error: RefusedError) -> tuple[str, Fields]:
+def _explain_rejection(item: Prepared, error: RefusedError) -> tuple[str, Fields]:
     """Return the hint for an object that was rejected, and the fields that it is about.
 
     The hint is that of the error itself where no rule is known.
@@ -84,7 +84,7 @@ class ObjectRejected(RefusedError):
 
 def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> RefusedError:
     """Return a refusal of an object, which names it where the server does not, with a hint."""
-    hint, explained = _explained(item, error)
+    hint, explained = _explain_rejection(item, error)
     called = name(item.ref)
     # The server names no namespace: of several, its words alone do not say which object it is.
     named = item.ref.name in error.message and called == str(item.ref)

@@ -21,7 +21,7 @@ Warn = Callable[[str], None]
 _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
 
 
-def autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
+def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
     """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
     scaled: set[Ref] = set()
     for namespace in sorted(namespaces):

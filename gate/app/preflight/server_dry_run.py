@@ -93,7 +93,7 @@ class Prepared:
         body = self.body if replicas.is_autoscaled else without_replicas(self.body)
         return replace(self, body=body, autoscaled=True, replicas=replicas)
 
-    def planned(self, trial: LiveObject | None) -> PlannedObject:
+    def plan_object(self, trial: LiveObject | None) -> PlannedObject:
         """Return the object of the plan; `trial` is what the server would make of it."""
         return PlannedObject(self.ref, self.before, trial)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.clock import Clock
-from gate.core.checks.measurement import Kind, errored, no_data, unaskable
+from gate.core.checks.measurement import Kind, measure_error, no_data, unaskable
 from gate.core.checks.query_template import QueryError
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answers, Errored, Questions, Trouble
@@ -17,7 +17,7 @@ from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.model.objects import CleanText
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck, parts
-from gate.report.check_report.query_pointer import pointed
+from gate.report.check_report.query_pointer import point_at_place
 from gate.side_by_side import each
 from gate.sources.source import Sources
 
@@ -62,7 +62,7 @@ def _unfit(check: Check, error: ValueError) -> UsageError:
     query = next(q for q in check.probe.queries() if q.text.startswith("${", error.position - 1))
     before = query.text[: error.position - 1]
     place = (before.count("\n") + 1, len(before.rpartition("\n")[2].encode()) + 1)
-    lines = [error.hint or "the query is", *pointed(query.text, place)]
+    lines = [error.hint or "the query is", *point_at_place(query.text, place)]
     return UsageError(why, hint="\n".join(lines))
 
 
@@ -76,24 +76,24 @@ def ask_all(made: Sources, clock: Clock, jobs: Sequence[Job], seconds: float) ->
     def ask_one(one: Job) -> AskedCheck:
         if clock.now() >= ends_at:
             late = Errored(CleanText(f"not asked within {seconds:g}s"), Trouble.TIMED_OUT)
-            return AskedCheck(one.check, one.about, errored(late), error=late)
-        return _asked(made, one)
+            return AskedCheck(one.check, one.about, measure_error(late), error=late)
+        return _ask_check(made, one)
 
     return each(clock, ask_one, jobs)
 
 
-def _asked(made: Sources, one: Job) -> AskedCheck:
+def _ask_check(made: Sources, one: Job) -> AskedCheck:
     check, about, questions = one.check, one.about, one.questions
     if isinstance(questions, Unaskable):
         return AskedCheck(check, about, unaskable(questions.missing))
     said = made.ask(questions, check.name)
     if isinstance(said, Errored):
-        said, role = _located(made, check.name, questions, said)
-        return AskedCheck(check, about, errored(said), questions, error=said, error_role=role)
-    return _measured(one, questions, said)
+        said, role = _locate_error(made, check.name, questions, said)
+        return AskedCheck(check, about, measure_error(said), questions, error=said, error_role=role)
+    return _measure_answers(one, questions, said)
 
 
-def _measured(one: Job, questions: Questions, said: Answers) -> AskedCheck:
+def _measure_answers(one: Job, questions: Questions, said: Answers) -> AskedCheck:
     judge = without_comparison(one.check) if one.compares_alone else one.check
     found = measure(judge, said)
     if one.compares_alone and found.kind is Kind.PASS:
@@ -101,7 +101,9 @@ def _measured(one: Job, questions: Questions, said: Answers) -> AskedCheck:
     return AskedCheck(one.check, one.about, found, questions, said)
 
 
-def _located(made: Sources, name: str, questions: Questions, error: Errored) -> tuple[Errored, str]:
+def _locate_error(
+    made: Sources, name: str, questions: Questions, error: Errored
+) -> tuple[Errored, str]:
     """Return an error with the role of the question that it is about, "" where nobody can tell."""
     asked = list(parts(questions))
     if len(asked) == 1:

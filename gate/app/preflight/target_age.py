@@ -48,7 +48,7 @@ def _too_old(plan: Plan, target: Target, days: int, now: datetime) -> str:
 
 
 def _age_days(target: Target, baseline: Baseline, now: datetime) -> float | None:
-    made = (rs.created_at for rs in target.snapshot.owned() if rs.name == baseline.replica_set)
+    made = (rs.created_at for rs in target.snapshot.list_owned() if rs.name == baseline.replica_set)
     try:
         return (now - datetime.fromisoformat(next(made, ""))).total_seconds() / _DAY_SECONDS
     except (ValueError, TypeError):

@@ -55,7 +55,7 @@ def with_way_back(
     written = _as_written(plan, trials or {})
     stays: Mapping[Ref, str] = {
         **irreversible(plan, written, frozenset()),
-        **_refused(session, plan, written),
+        **_find_refusals(session, plan, written),
     }
     if not stays:
         return plan
@@ -73,12 +73,12 @@ def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, 
     return FrozenMap(
         (one.ref, written)
         for one in plan.objects
-        if (written := _written(one, applies.get(one.ref), trials.get(one.ref, one.trial)))
+        if (written := _predict_written(one, applies.get(one.ref), trials.get(one.ref, one.trial)))
         is not None
     )
 
 
-def _written(
+def _predict_written(
     one: PlannedObject, write: PlannedWrite | None, trial: LiveObject | None
 ) -> WrittenObject | None:
     """Return an object as it will be; what the attempt does not apply stays what it is."""
@@ -90,7 +90,9 @@ def _written(
     return WrittenObject(before, trial, write.force, write.autoscaled, write.field_manager)
 
 
-def _refused(session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]) -> dict[Ref, str]:
+def _find_refusals(
+    session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]
+) -> dict[Ref, str]:
     """Ask the server; return what it refuses, with its words."""
     writes = writes_back(plan, written, frozenset(), frozenset(written))
     tried = [

@@ -11,7 +11,7 @@ from gate.app.rehearsal.paced import Paced
 from gate.app.rehearsal.stage import Actor, Stage
 from gate.app.rehearsal.trouble import CAUGHT, Before, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.command_end import concluded
+from gate.app.runtime.command_end import run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_tree import of_terminal
 from gate.app.runtime.world import World
@@ -49,7 +49,7 @@ def demo(world: World, settings: Settings, name: str) -> int:
         show = _Show(console, world, settings, Played(Cluster(timers, Names()), clock))
         return show.play(trouble)
 
-    return concluded(world, "demo", settings, prepare)
+    return run_command(world, "demo", settings, prepare)
 
 
 class _Show:
@@ -76,7 +76,7 @@ class _Show:
             self._stage.time_out()
         self._say(f"Now version {BAD} ({trouble.name}): {trouble.says}.")
         self._stage.play_out(trouble)
-        return self._judged(trouble, self._deploy(BAD))
+        return self._decide_exit_code(trouble, self._deploy(BAD))
 
     def _deploy(self, version: str) -> int:
         command = "rollout-gate apply -f web.yaml"
@@ -98,7 +98,7 @@ class _Show:
             self._say("Interrupted: the cluster ends here, and nothing of it is left.")
         return code
 
-    def _judged(self, trouble: Trouble, code: int) -> int:
+    def _decide_exit_code(self, trouble: Trouble, code: int) -> int:
         """Return 0 where a failure was caught and a good version was let through."""
         if code >= SIGNAL_BASE:
             return code

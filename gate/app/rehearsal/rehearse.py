@@ -15,7 +15,7 @@ from gate.app.rehearsal.row import at_fault, remarks, row_of
 from gate.app.rehearsal.stage import Actor, Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.command_end import concluded
+from gate.app.runtime.command_end import run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings, all_checks
@@ -101,7 +101,7 @@ class Rehearsing:
                 play = stage.play(scenario)
             result = self._ran(stage, lines)
             at_worst = longest_seconds(self._settings, stage.stored)
-            missed = self._missed(scenario) if scenario is not None else ()
+            missed = self._iter_missing(scenario) if scenario is not None else ()
             warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
             row = row_of(trouble, result)
             return Rehearsed(row, warnings, at_worst, self._at_fault(trouble, result))
@@ -118,12 +118,12 @@ class Rehearsing:
             return []
         image = unlucky(self._deployments).images[:1] if trouble.pods else ()
         return [
-            _called(actor)
+            _name_actor(actor)
             for actor in self._deployments
-            if _called(actor) in found or any(one in actor.images for one in image)
+            if _name_actor(actor) in found or any(one in actor.images for one in image)
         ]
 
-    def _missed(self, scenario: Scenario) -> Iterator[str]:
+    def _iter_missing(self, scenario: Scenario) -> Iterator[str]:
         """Yield what a scenario says of images and checks that are not there."""
         images = [image for actor in self._deployments for image in actor.images]
         for rule in scenario.images.rules:
@@ -154,7 +154,7 @@ def rehearse(world: World, settings: Settings) -> int:
         _print(console, settings, told)
         return _exit_code(told) if settings.all_ else told["rehearsals"][0]["exit_code"]
 
-    return concluded(world, "rehearse", settings, prepare)
+    return run_command(world, "rehearse", settings, prepare)
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
@@ -179,7 +179,7 @@ def _all(rehearsing: Rehearsing) -> Rehearsals:
     )
 
 
-def _called(actor: Actor) -> str:
+def _name_actor(actor: Actor) -> str:
     return f"deployment/{actor.key.name}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from gate.app.runtime.command_end import concluded
+from gate.app.runtime.command_end import run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -33,4 +33,4 @@ def sandbox(world: World, settings: Settings) -> int:
         serve_until_signalled(cluster, ready, options, world.delivered)
         return 0
 
-    return concluded(world, "sandbox", settings, prepare)
+    return run_command(world, "sandbox", settings, prepare)

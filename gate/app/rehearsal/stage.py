@@ -20,7 +20,7 @@ from gate.errors import UsageError
 from gate.manifests.manifest import ManifestObject
 from gate.sandbox.api.asked import Patch, PatchType, Writer
 from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copied, dig
+from gate.sandbox.json import JSON, copy_json, dig
 from gate.sandbox.kinds import BY_KIND
 from gate.sandbox.kubelet import behaviour
 from gate.sandbox.scenario.images import ImageRule, Images
@@ -70,9 +70,9 @@ class Actor:
 
     def of_version(self, tag: str) -> JSON:
         """Return the object as another version of it was rolled out: its images have that tag."""
-        body: JSON = copied(self.body)
+        body: JSON = copy_json(self.body)
         for each in _containers(body):
-            each["image"] = _tagged(each.get("image", ""), tag)
+            each["image"] = _with_tag(each.get("image", ""), tag)
         if self.is_deployment:
             body["spec"].pop("paused", None)
         return body
@@ -231,7 +231,7 @@ def _containers(body: JSON) -> Sequence[JSON]:
     return (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
 
 
-def _tagged(image: str, tag: str) -> str:
+def _with_tag(image: str, tag: str) -> str:
     """Return an image with another tag, its digest left out; a registry's port is no tag."""
     name = image.partition("@")[0]
     folder, slash, last = name.rpartition("/")

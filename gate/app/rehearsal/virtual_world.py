@@ -237,7 +237,7 @@ class PlayedSignals:
     def delivered_to(self, put: Callable[[int], None]) -> Iterator[None]:
         """Hand the first signal's number to `put`, end the command at the second."""
         self._listener = threading.get_ident()
-        with self._receivers.joined(put):
+        with self._receivers.add_receiver(put):
             yield
 
     def send(self, number: int) -> None:

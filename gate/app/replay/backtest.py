@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.app.replay import recording
 from gate.app.replay.judgement import Judged, judge
-from gate.app.runtime.command_end import concluded
+from gate.app.runtime.command_end import run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -33,11 +33,11 @@ def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
     """Judge each recording under its own policy and under the settings'; exit 0 or 2."""
 
     def prepare(console: Console, _stack: ExitStack) -> int:
-        told = _judged([*_files(paths)], settings)
+        told = _judge_files([*_files(paths)], settings)
         _print(console, settings, told)
         return EXIT_CODES[Outcome.USAGE if told["unreadable"] else Outcome.VERIFIED]
 
-    return concluded(world, "backtest", settings, prepare)
+    return run_command(world, "backtest", settings, prepare)
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
         yield from found
 
 
-def _judged(files: Iterable[str], settings: Settings) -> Backtest:
+def _judge_files(files: Iterable[str], settings: Settings) -> Backtest:
     """Judge one recording after the other: of each no more is kept than its line."""
     rows: list[Backtested] = []
     unreadable: list[Unreadable] = []

@@ -150,7 +150,7 @@ def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
             break
         for player in undecided:
             player.play(event)
-    return tuple(player.judged() for player in players)
+    return tuple(player.judge_now() for player in players)
 
 
 class _Player:
@@ -171,8 +171,8 @@ class _Player:
         self._missing = False
         self._unread: list[Read] = []
         self.attempt, effects = begin(plan, 0.0)
-        self.attempt = self._applied(recording, snapshots)
-        self.course = Course().seen(self.attempt)
+        self.attempt = self._follow_applies(recording, snapshots)
+        self.course = Course().after_step(self.attempt)
         self._answer(effects)
 
     @staticmethod
@@ -182,7 +182,7 @@ class _Player:
             snapshot = snapshot.fold(Observed(0.0, thing))
         return snapshot
 
-    def _applied(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
+    def _follow_applies(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
         """Follow what the recorded applies returned instead of what was found."""
         attempt = replace(
             self.attempt, deployments=replace(self.attempt.deployments, rollouts=FrozenMap())
@@ -206,7 +206,7 @@ class _Player:
             self._missing |= isinstance(event, ContactFailed)
             self._hear(event)
             return
-        answer = self._measurements.heard(event)
+        answer = self._measurements.take_measurement(event)
         if answer is not None and answer.effect_id in self.attempt.requests.outstanding:
             self._hear(answer)
 
@@ -230,7 +230,7 @@ class _Player:
     def _hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever it asks for."""
         self.attempt, effects = step(self.attempt, event)
-        self.course = self.course.seen(self.attempt)
+        self.course = self.course.after_step(self.attempt)
         self._answer(effects)
 
     def _answer(self, effects: tuple[Effect, ...]) -> None:
@@ -274,7 +274,7 @@ class _Player:
         pods = tuple(track.pod for track in snapshot.pods.values())
         return ReadBack(now, effect_id, Known(known), sets, pods)
 
-    def judged(self) -> Judged:
+    def judge_now(self) -> Judged:
         """Return what stands now."""
         attempt = self.attempt
         stands = {
@@ -302,5 +302,8 @@ class _Player:
         if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
             return Stands.INCONCLUSIVE, ending
         found = rollout.verdict(self.attempt.now)
-        found = health_checks.judged(found, health_checks.against(self.attempt).get(ref)) or found
+        found = (
+            health_checks.combine_verdicts(found, health_checks.against(self.attempt).get(ref))
+            or found
+        )
         return Stands(found.kind), found

@@ -71,7 +71,7 @@ class RecordedAnswers:
         self._awaited[effect.check] = effect
         return None
 
-    def heard(self, measured: Measured) -> Answered | Errored | None:
+    def take_measurement(self, measured: Measured) -> Answered | Errored | None:
         """Return the answer that a measurement is, None where nobody has asked for it yet."""
         effect = self._awaited.get(measured.check)
         if effect is None or not _is_for(measured, effect):

@@ -139,7 +139,7 @@ def policy_told(settings: Settings) -> dict[str, Any]:
     Whoever said a check, it stands under `checks`.
     """
     told = {
-        item.key: _told(getattr(settings, item.name))
+        item.key: _encode_option(getattr(settings, item.name))
         for item in _judging()
         if item.name != _CHECKS and getattr(settings, item.name) != item.default
     }
@@ -154,7 +154,7 @@ def _judging() -> Iterator[Setting]:
             yield item
 
 
-def _told(value: object) -> object:
+def _encode_option(value: object) -> object:
     match value:
         case Share():
             return str(value)
@@ -196,13 +196,15 @@ class Tape:
         """Whether everything was applied that the recording is about."""
         return len(self._applied) >= self._expected
 
-    def heard(self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes) -> None:
+    def on_answer(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes
+    ) -> None:
         """Take an answer of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
         if kind not in _KINDS:
             return
         if method == "GET" and not name:
-            self._listed(path, body)
+            self._on_list(path, body)
         elif method == "PATCH" and kind == "deployments" and _is_apply(query):
             self._applied_one(body)
 
@@ -210,16 +212,16 @@ class Tape:
         """Take a line of a watch."""
         self._recorder.line(self._clock.now(), line)
 
-    def measured(self, check: str, tick: Tick, said: Answers | Errored) -> None:
+    def on_measurement(self, check: str, tick: Tick, said: Answers | Errored) -> None:
         """Take what a check was answered."""
-        self._recorder.measured(self._clock.now(), check, tick, said)
+        self._recorder.record_measurement(self._clock.now(), check, tick, said)
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent: after the applies it is one of the way back."""
         if self.complete and effect.ref.is_deployment:
-            self._recorder.returned(self._clock.now())
+            self._recorder.record_return(self._clock.now())
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: facts that are missing from now on, or no more."""
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.deployments.rollouts.values()
@@ -230,16 +232,16 @@ class Tape:
         if missing:
             self._recorder.unseen(at, "a request or a watch failed")
         else:
-            self._recorder.seen(at)
+            self._recorder.record_seen(at)
 
-    def ended(self, attempt: Attempt, run: Run) -> None:
+    def on_end(self, attempt: Attempt, run: Run) -> None:
         """Take the end of the attempt."""
-        self._recorder.ended(self._clock.now(), partial(_end, attempt, run))
+        self._recorder.record_ending(self._clock.now(), partial(_end, attempt, run))
 
-    def _listed(self, path: str, body: bytes) -> None:
+    def _on_list(self, path: str, body: bytes) -> None:
         if self.complete:
             namespace = path.partition("/namespaces/")[2].partition("/")[0]
-            self._recorder.listed(self._clock.now(), namespace, body)
+            self._recorder.record_list(self._clock.now(), namespace, body)
         else:
             self._before.append(body)
 
@@ -263,7 +265,7 @@ def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
 
 
 @contextmanager
-def taped(
+def record_run(
     settings: Settings,
     clock: Clock,
     deployments: int,

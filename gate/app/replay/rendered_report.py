@@ -16,7 +16,7 @@ from gate.errors import UsageError
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run
 from gate.report.document.samples import history
-from gate.report.formats.files import Format, rendered, write_report
+from gate.report.formats.files import Format, render_result, write_report
 from gate.report.schema.reading import read_result, result_of
 from gate.report.schema.recorded_result import with_recorded_end
 from gate.report.schema.result import Result
@@ -38,7 +38,7 @@ def render(file: str, settings: Settings, console: Console) -> int:
     if failed:
         raise UsageError("; ".join(failed))
     if not settings.report or "format_" in settings.model_fields_set:
-        console.write(rendered(settings.format_, result))
+        console.write(render_result(settings.format_, result))
     return 0
 
 
@@ -71,7 +71,7 @@ def from_recording(file: str, settings: Settings) -> Result:
         warnings=(f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}",),
         course=judged.course,
     )
-    result = document(attempt, run) if attempt.ended else _undecided(judged, run)
+    result = document(attempt, run) if attempt.ended else _document_undecided(judged, run)
     if loaded.end is not None:
         return result_of(with_recorded_end(result, loaded.end), Path(file))
     result["exit_code"] = None
@@ -80,7 +80,7 @@ def from_recording(file: str, settings: Settings) -> Result:
     return result
 
 
-def _undecided(judged: Judged, run: Run) -> Result:
+def _document_undecided(judged: Judged, run: Run) -> Result:
     """Return the document of a recording that ends before a verdict, as `status` would exit."""
     outcome = Outcome.INCONCLUSIVE
     held = judged.verdict is Stands.HELD

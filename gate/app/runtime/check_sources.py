@@ -59,7 +59,7 @@ def sources(settings: Settings, clock: Clock, secrets: SecretValues | None = Non
     return Sources(made)
 
 
-def opened(
+def open_sources(
     make: Callable[[Settings, Clock], Sources], settings: Settings, clock: Clock, stack: ExitStack
 ) -> Sources:
     """Return what `make` makes; at the end of the stack what is under way ends at once."""

@@ -17,8 +17,8 @@ from gate import log, signals
 from gate.app.runtime.console import Console, lines_on, style_of, write_safely
 from gate.app.runtime.host_report import Hosting
 from gate.app.runtime.live_tree import live_tree
-from gate.app.runtime.masking import masked
-from gate.app.runtime.metrics import measured, refused
+from gate.app.runtime.masking import mask_streams
+from gate.app.runtime.metrics import count_refusal, measure_run
 from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
 from gate.ci.sink import Written
@@ -71,13 +71,13 @@ class Stopped(GateError):
         return signals.SIGNAL_BASE + self.number
 
 
-def concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
+def run_command(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     """Prepare a command, run its attempt, report it without secrets; return the exit code."""
-    with masked(world) as seen:
-        return _concluded(seen, command, settings, prepare)
+    with mask_streams(world) as seen:
+        return _run_and_report(seen, command, settings, prepare)
 
 
-def _concluded(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
+def _run_and_report(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
     show = lines_on(world.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
@@ -85,7 +85,7 @@ def _concluded(world: World, command: str, settings: Settings, prepare: Prepare)
     )
     console.tree = live_tree(world.stderr, settings, world.clock)
     console.about({"traceparent": trace.traceparent})
-    named = log.bound(
+    named = log.bind_facts(
         run=pipeline.run,
         attempt=console.attempt_id,
         trace_id=trace.trace_id,
@@ -94,65 +94,65 @@ def _concluded(world: World, command: str, settings: Settings, prepare: Prepare)
     # What comes after the verdict takes moments: a first signal does not cut its report off.
     with (
         named,
-        world.delivered(signals.ignored),
+        world.delivered(signals.ignore_signal),
         _threads_watched(console),
-        measured(world, settings, console),
+        measure_run(world, settings, console),
     ):
         try:
-            ended = _ended(world, prepare, console)
+            ended = _prepare_and_run(world, prepare, console)
         except signals.Signalled as signalled:
-            return _refused(world, settings, console, Stopped(signalled, command))
+            return _report_refusal(world, settings, console, Stopped(signalled, command))
         except GateError as error:
-            return _refused(world, settings, console, error)
+            return _report_refusal(world, settings, console, error)
         except Exception as error:  # noqa: BLE001 - each end has its code and its report
             _debug(world, settings, error)
-            return _refused(world, settings, console, Bug(error))
+            return _report_refusal(world, settings, console, Bug(error))
         if isinstance(ended, int):
             return ended
         if isinstance(ended, Passed):
-            return _passed(world, settings, console, ended)
-        return _judged(world, settings, console, ended)
+            return _report_no_change(world, settings, console, ended)
+        return _report_verdict(world, settings, console, ended)
 
 
-def _ended(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
+def _prepare_and_run(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
     with ExitStack() as stack:
         if console.tree is not None:
             stack.callback(console.tree.end)  # what is reported stands where it stood
-        with signals.raised(world.delivered):
+        with signals.raise_at_signal(world.delivered):
             prepared = prepare(console, stack)
         return prepared(world.delivered) if callable(prepared) else prepared
 
 
-def _refused(world: World, settings: Settings, console: Console, error: GateError) -> int:
-    refused(world, console, error)
+def _report_refusal(world: World, settings: Settings, console: Console, error: GateError) -> int:
+    count_refusal(world, console, error)
     said = error.outcome, error.exit_code, error.reason, error.message
     result = minimal(*said, console.run(), hint=error.hint)
-    hosting = _publish(world, settings, console, world.secrets.masked(result))
+    hosting = _publish(world, settings, console, world.secrets.mask_value(result))
     if settings.log_format == "json":
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.outcome.value, text=error.message, **facts)
     else:
         text = refusal(error, style_of(world.stderr, settings, world.environ))
-        write_safely(world.stderr, hosting.framed(text))
+        write_safely(world.stderr, hosting.frame_text(text))
     hosting.remark()
     return error.exit_code
 
 
-def _passed(world: World, settings: Settings, console: Console, passed: Passed) -> int:
+def _report_no_change(world: World, settings: Settings, console: Console, passed: Passed) -> int:
     console.note("passed", passed.message)
     result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
-    _publish(world, settings, console, world.secrets.masked(result)).remark()
+    _publish(world, settings, console, world.secrets.mask_value(result)).remark()
     return 0
 
 
-def _judged(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
+def _report_verdict(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
     """Report a verdict; a fault of a report is a warning."""
     try:
-        result = world.secrets.masked(document(attempt, console.run()))
+        result = world.secrets.mask_value(document(attempt, console.run()))
         hosting = _publish(world, settings, console, result)
         if settings.output != "json":
             text = verdict_text(result, console.style(settings))
-            console.write(hosting.framed(text))
+            console.write(hosting.frame_text(text))
         hosting.remark()
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
         _debug(world, settings, error)

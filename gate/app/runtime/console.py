@@ -94,14 +94,14 @@ class Console:
         """The run's own name, which no other run has."""
         return self._attempt_id
 
-    def said(self, announce: Announce) -> None:
+    def on_announce(self, announce: Announce) -> None:
         """Show a line of the timeline and keep it."""
         self._timeline.append(announce)
         self._show(announce, self._started_clock)
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Keep what a chart of the run needs, and leave the state to the live tree."""
-        self._course = self._course.seen(attempt)
+        self._course = self._course.after_step(attempt)
         if self.tree is not None:
             self.tree.see(partial(attempt_view, attempt, started_at=self._started_clock))
         for hear in self._attending:
@@ -133,7 +133,7 @@ class Console:
 
     def note(self, event: str, message: str) -> None:
         """Say something of the run before or beside its attempt."""
-        self.said(Announce(self.clock.now(), event, message))
+        self.on_announce(Announce(self.clock.now(), event, message))
 
     def warn(self, message: str) -> None:
         """Warn once, and keep it for the document; any thread may."""
@@ -141,7 +141,7 @@ class Console:
             self._warnings.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
-    def recovered(self, message: str) -> None:
+    def note_recovery(self, message: str) -> None:
         """Say how the end of an earlier attempt went, which this run has finished."""
         self.has_recovered = True
         self.note("recovered", message)
@@ -163,7 +163,7 @@ class Console:
         """Take what is known of the run, by the names that the document has for it."""
         self._about.update(facts)
 
-    def placed(self, places: Mapping[Ref, tuple[str, int]]) -> None:
+    def take_places(self, places: Mapping[Ref, tuple[str, int]]) -> None:
         """Take the file and line of each object of the manifest."""
         self._places = FrozenMap(places)
 
@@ -202,7 +202,7 @@ def lines_on(stream: TextIO, settings: Settings) -> Show:
     What is not shown stays in the document.
     """
     if settings.log_format == "json":
-        return _logged
+        return _log_announce
     silent = settings.quiet or settings.log_level == "error"
 
     def show(announce: Announce, started_at: float) -> None:
@@ -213,7 +213,7 @@ def lines_on(stream: TextIO, settings: Settings) -> Show:
     return show
 
 
-def _logged(announce: Announce, started_at: float) -> None:
+def _log_announce(announce: Announce, started_at: float) -> None:
     """Write an object a line; the log knows its level."""
     say = log.warning if announce.event == WARNING else log.info
     say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)

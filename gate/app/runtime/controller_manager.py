@@ -54,7 +54,7 @@ class ControllerManagerWatch:
         self._same_since = 0.0
         self._is_silent = False
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Hear how far the attempt is."""
         self._attempt = attempt
 

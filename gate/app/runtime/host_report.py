@@ -44,9 +44,9 @@ class Hosting:
             console.warn(f"the CI host could not be told: {bug}")
             return cls(world, settings, console, Plain(), "")
 
-    def framed(self, text: str) -> str:
+    def frame_text(self, text: str) -> str:
         """Return text for people as the host's log takes it."""
-        return self.sink.framed(text)
+        return self.sink.frame_text(text)
 
     def remark(self) -> None:
         """Write what stands below the verdict, on stdout unless a document stands there."""

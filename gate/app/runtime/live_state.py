@@ -31,7 +31,7 @@ class Live:
 
     def revision(self, number: int) -> ReplicaSet | None:
         """Return the ReplicaSet of a revision, None where it is gone."""
-        return next((rs for rs in self.snapshot.owned() if rs.revision == number), None)
+        return next((rs for rs in self.snapshot.list_owned() if rs.revision == number), None)
 
 
 def read_object(session: Session, ref: Ref) -> LiveObject:

@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Final, TextIO, cast
 
-from gate.app.runtime.terminal import Terminal, TerminalStream, continued
+from gate.app.runtime.terminal import Terminal, TerminalStream, tell_when_continued
 from gate.app.runtime.world import World
 from gate.clock import Clock, SystemClock
 from gate.config import Settings
 from gate.report.live.canvas import Painted
 from gate.report.live.view import View
-from gate.signals import ignored
+from gate.signals import ignore_signal
 
 Seen = Callable[[float], View]
 """Returns what there is to see at a moment of the run's clock."""
@@ -102,7 +102,7 @@ def on_terminals(world: World) -> Iterator[World]:
     """Have the block write to the world's terminals without waiting for them."""
     found: dict[int, Terminal] = {}
 
-    def opened(stream: TextIO) -> TextIO:
+    def wrap_stream(stream: TextIO) -> TextIO:
         device = _terminal_device(stream)
         if device is None:
             return stream
@@ -117,16 +117,16 @@ def on_terminals(world: World) -> Iterator[World]:
         return cast("TextIO", TerminalStream(found[device], stream))
 
     with ExitStack() as stack:
-        stderr, stdout = opened(world.stderr), opened(world.stdout)
+        stderr, stdout = wrap_stream(world.stderr), wrap_stream(world.stdout)
         for terminal in found.values():
             stack.callback(_close, world, terminal)
-        stack.enter_context(continued(tuple(found.values())))
+        stack.enter_context(tell_when_continued(tuple(found.values())))
         yield replace(world, stdout=stdout, stderr=stderr)
 
 
 def _close(world: World, terminal: Terminal) -> None:
     """Send the rest; a first signal does not cut a verdict off, the second ends the process."""
-    with world.delivered(ignored):
+    with world.delivered(ignore_signal):
         terminal.close()
 
 

@@ -53,15 +53,15 @@ class MaskedStream(io.TextIOBase):
 
 
 @contextmanager
-def masked(world: World) -> Iterator[World]:
+def mask_streams(world: World) -> Iterator[World]:
     """Have the streams and the log of the block be without the world's secrets."""
     mask = world.secrets.mask
-    stdout, stderr = (_masked(stream, mask) for stream in (world.stdout, world.stderr))
+    stdout, stderr = (_mask_stream(stream, mask) for stream in (world.stdout, world.stderr))
     with log.masked_by(mask):
         yield replace(world, stdout=stdout, stderr=stderr)
 
 
-def _masked(stream: TextIO, mask: Mask) -> TextIO:
+def _mask_stream(stream: TextIO, mask: Mask) -> TextIO:
     """Return a stream that masks; a terminal's masks its picture, too."""
     if isinstance(stream, TerminalStream):
         stream.terminal.mask = mask

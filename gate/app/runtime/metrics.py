@@ -39,7 +39,7 @@ TEXTFILE_SUFFIX: Final = ".prom"
 """The textfile collector reads files of this name alone (node_exporter, `textfile.go`)."""
 
 
-def metered(world: World, settings: Settings, command: str) -> World:
+def with_metrics(world: World, settings: Settings, command: str) -> World:
     """Return a world that is told of the run, where the settings ask for its metrics.
 
     A dry run is no attempt, and has none.
@@ -57,7 +57,7 @@ def metered(world: World, settings: Settings, command: str) -> World:
     return replace(world, connect=connect, metrics=run)
 
 
-def refused(world: World, console: Console, error: GateError) -> None:
+def count_refusal(world: World, console: Console, error: GateError) -> None:
     """Tell of an end without a verdict."""
     run = world.metrics
     if run is None:
@@ -65,13 +65,13 @@ def refused(world: World, console: Console, error: GateError) -> None:
 
     def tell() -> None:
         run.concerns(console.run().places)
-        run.refused(error.outcome, error.reason)
+        run.on_refusal(error.outcome, error.reason)
 
     _quietly(console, tell)
 
 
 @contextmanager
-def measured(world: World, settings: Settings, console: Console) -> Iterator[None]:
+def measure_run(world: World, settings: Settings, console: Console) -> Iterator[None]:
     """Measure the run in the block, and deliver what was measured at its end."""
     run = world.metrics
     if run is None:
@@ -80,7 +80,7 @@ def measured(world: World, settings: Settings, console: Console) -> Iterator[Non
     delivery = _Delivery(world, settings, console, run)
     with ExitStack() as stack:
         _quietly(console, partial(delivery.listen, stack))
-        console.attend(lambda attempt: _quietly(console, partial(delivery.moved, attempt)))
+        console.attend(lambda attempt: _quietly(console, partial(delivery.on_step, attempt)))
         yield
         if run.ended:
             _quietly(console, delivery.deliver)
@@ -128,20 +128,20 @@ class _Delivery:
 
     def _samples(self) -> Iterator[Sample]:
         """Yield the samples of this moment."""
-        return self._masked(samples_of(self._run))
+        return self._mask_samples(samples_of(self._run))
 
-    def _masked(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+    def _mask_samples(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """Yield samples no label of which holds a secret."""
         for sample in samples:
             labels = tuple(self._secrets.mask(label) for label in sample.labels)
             yield replace(sample, labels=labels)
 
-    def moved(self, attempt: Attempt) -> None:
+    def on_step(self, attempt: Attempt) -> None:
         """Take a step; at the first one look what the cluster has, beside the run."""
         first = self._run.latest is None
         if first and not self._run.ended:
             self._run.cluster_uid = self._console.run().cluster_uid
-        self._run.moved(attempt)
+        self._run.on_step(attempt)
         if first and self._settings.pushgateway is not None and self._existing is None:
             self._clock.start(self._look, "metrics")
 
@@ -200,7 +200,7 @@ class _Delivery:
         return {
             place: None
             if reason is Reason.DELETED
-            else text_of(self._masked(one for one in samples if one.labels[:2] == place))
+            else text_of(self._mask_samples(one for one in samples if one.labels[:2] == place))
             for place, reason in last.items()
         }
 

@@ -47,7 +47,7 @@ class Session:
 
 
 @contextmanager
-def connected(
+def connect_session(
     settings: Settings,
     clock: Clock,
     connect: Connect,
@@ -91,7 +91,7 @@ def connected(
         )
 
 
-def opened(
+def open_session(
     world: World,
     settings: Settings,
     stack: ExitStack,
@@ -100,11 +100,13 @@ def opened(
 ) -> Session:
     """Connect to the world's cluster for as long as the stack is open."""
 
-    def named(plugin: str) -> None:
+    def note_plugin(plugin: str) -> None:
         console.note("cluster", f"credentials come from the program {plugin}")
 
-    sources = check_sources.opened(world.answering, settings, world.clock, stack)
-    session = stack.enter_context(guarded(world, settings, sources, heard, named))
+    sources = check_sources.open_sources(world.answering, settings, world.clock, stack)
+    session = stack.enter_context(
+        connect_learning_secrets(world, settings, sources, heard, note_plugin)
+    )
     world.secrets.spare([session.namespace, session.connection.context])
     if world.metrics is not None:
         world.metrics.look = partial(deployment_names, session.client)
@@ -112,26 +114,28 @@ def opened(
 
 
 @contextmanager
-def guarded(
+def connect_learning_secrets(
     world: World,
     settings: Settings,
     sources: Sources,
     heard: Heard | None = None,
     plugin_named: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
-    """Connect as `connected` does; credentials, and Secrets that are read, become known secrets."""
+    """Connect as `connect_session` does; credentials and Secrets that are read become known."""
 
     def connect(options: Options, clock: Clock) -> Connection:
         connection = world.connect(options, clock)
         connection.credentials.tell(world.secrets.add)
         return connection
 
-    learning = partial(_heard, world.secrets, heard)
-    with connected(settings, world.clock, connect, sources, learning, plugin_named) as session:
+    learning = partial(_on_answer, world.secrets, heard)
+    with connect_session(
+        settings, world.clock, connect, sources, learning, plugin_named
+    ) as session:
         yield replace(session, secrets=world.secrets)
 
 
-def _heard(
+def _on_answer(
     secrets: SecretValues,
     heard: Heard | None,
     method: str,

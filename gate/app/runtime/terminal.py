@@ -19,7 +19,7 @@ from typing import Final, TextIO
 
 from gate import signals
 from gate.clock import Clock
-from gate.output import as_warning, dropped
+from gate.output import as_warning, describe_dropped_lines
 from gate.report.live.canvas import Canvas, Painted
 
 LEAST_SECONDS: Final = 0.1
@@ -81,7 +81,7 @@ class Terminal:
         """Keep a picture at the end from now on, None for none."""
         self._picture = picture
 
-    def continued(self) -> None:
+    def on_continue(self) -> None:
         """Take note that the process was stopped (Ctrl-Z) and goes on: others wrote meanwhile.
 
         Any thread may.
@@ -101,7 +101,7 @@ class Terminal:
 
     def _work(self) -> None:
         pause = LEAST_SECONDS
-        while not self._rested(pause):
+        while not self._wait_for_closing(pause):
             began = self._clock.now()
             text = self._next(last=False)
             pause = _DUTY * (self._clock.now() - began)
@@ -109,10 +109,10 @@ class Terminal:
             self._send(text)
         self._send(self._next(last=True))
 
-    def _rested(self, seconds: float) -> bool:
+    def _wait_for_closing(self, seconds: float) -> bool:
         """Wait that long; return whether the terminal is being closed.
 
-        Who wakes far too late may have been stopped with the process: `continued`, which goes on
+        Who wakes far too late may have been stopped with the process: `on_continue`, which goes on
         at the same moment, has to be told so before anything is painted.
         """
         late_at = self._clock.now() + seconds + LEAST_SECONDS
@@ -123,10 +123,10 @@ class Terminal:
 
     def _next(self, *, last: bool) -> str:
         columns, rows = size_of(self.descriptor)
-        picture = self._seen(columns, rows)
-        return self._canvas.painted(self._lines(last=last), picture, columns, rows)
+        picture = self._paint_picture(columns, rows)
+        return self._canvas.paint_picture(self._lines(last=last), picture, columns, rows)
 
-    def _seen(self, columns: int, rows: int) -> Sequence[Painted]:
+    def _paint_picture(self, columns: int, rows: int) -> Sequence[Painted]:
         """Return the picture; one that breaks is not shown again, and changes nothing else."""
         picture = self._picture
         if picture is None:
@@ -145,7 +145,7 @@ class Terminal:
         texts = [self._begun_line]
         with self._lock:
             if self._dropped_texts:
-                texts.append(as_warning(dropped(self._dropped_texts)))
+                texts.append(as_warning(describe_dropped_lines(self._dropped_texts)))
             texts += self._texts
             self._dropped_texts = 0
             self._texts.clear()
@@ -221,7 +221,7 @@ class TerminalStream(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def continued(terminals: Sequence[Terminal]) -> Iterator[None]:
+def tell_when_continued(terminals: Sequence[Terminal]) -> Iterator[None]:
     """Tell terminals in the block when the process goes on after a stop; in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -229,10 +229,10 @@ def continued(terminals: Sequence[Terminal]) -> Iterator[None]:
 
     def tell() -> None:
         for terminal in terminals:
-            terminal.continued()
+            terminal.on_continue()
 
-    if terminals or signals.installed():
-        with signals.watched(tell):
+    if terminals or signals.is_installed():
+        with signals.watch_signals(tell):
             yield
     else:
         yield

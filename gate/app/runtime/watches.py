@@ -59,7 +59,7 @@ class Watching:
         """
         heard: list[Message] = []
         ends_at = self._session.clock.now() + seconds
-        while not self._settled():
+        while not self._is_settled():
             left = ends_at - self._session.clock.now()
             event = self._session.clock.receive(self._session.inbox, left) if left > 0 else None
             if event is None:
@@ -105,7 +105,7 @@ class Watching:
         self._watches.stop()
         self._watches.join(LEAVE_SECONDS)
 
-    def _settled(self) -> bool:
+    def _is_settled(self) -> bool:
         return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
 
     def _hear(self, event: Message) -> None:
@@ -127,9 +127,9 @@ class Watching:
     def _take_in(self, event: Message) -> None:
         if not isinstance(event, Observed | Vanished | Listed):
             return
-        refs, self._owners = self._owners.concerned(event), self._owners.after(event)
+        refs, self._owners = self._owners.find_concerned(event), self._owners.after(event)
         for ref in self._snapshots if refs is None else refs & self._snapshots.keys():
-            snapshot = self._snapshots[ref].fold(self._owners.narrowed(event, ref))
+            snapshot = self._snapshots[ref].fold(self._owners.narrow(event, ref))
             self._snapshots = self._snapshots.put(ref, snapshot)
 
 

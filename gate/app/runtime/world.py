@@ -59,7 +59,7 @@ def outside() -> World:
     """Return the surroundings of this process as they are now."""
     return World(
         SystemClock(),
-        _connected,
+        _connect_to_cluster,
         _sources,
         delivered_to,
         sys.stdin.buffer,
@@ -70,7 +70,7 @@ def outside() -> World:
     )
 
 
-def _connected(options: Options, clock: Clock) -> Connection:
+def _connect_to_cluster(options: Options, clock: Clock) -> Connection:
     from gate.kube.connection import connect
 
     return connect(options, clock=clock)

@@ -44,7 +44,7 @@ def query_check(keys: QueryKeys, interval_seconds: float) -> Check:
         min_samples=MinSamples(Query.parse(few.query, known), few.least) if few else None,
         freshness=Query.parse(fresh, known) if fresh else None,
         compare=_comparison(keys.compare) if keys.compare else None,
-        **_said(window_seconds=keys.window),
+        **_drop_unset(window_seconds=keys.window),
     )
     return _check(keys.name, metric, keys, interval_seconds, user_variables=variables)
 
@@ -55,18 +55,18 @@ def http_check(keys: HttpKeys, interval_seconds: float) -> Check:
     http = Http(
         question=_question(asked),
         bounds=Bounds(asked.least, asked.most),
-        **_said(status=asked.status, max_latency_seconds=asked.max_latency),
+        **_drop_unset(status=asked.status, max_latency_seconds=asked.max_latency),
     )
     return _check(keys.name, http, keys, interval_seconds)
 
 
 def command_check(keys: CommandKeys, interval_seconds: float) -> Check:
     """Return the check of a program."""
-    command = Command(keys.command, **_said(timeout_seconds=keys.timeout))
+    command = Command(keys.command, **_drop_unset(timeout_seconds=keys.timeout))
     return _check(keys.name, command, keys, interval_seconds)
 
 
-def completed(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete_keys(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a check by a query: the ready-made ones with what is given over them.
 
     Mappings of the ready-made check are changed key by key, a comparison is given as a whole.
@@ -86,13 +86,13 @@ def missing_variables(made: ReadyMade, keys: ReadyMadeKeys) -> Iterator[str]:
 def _check(
     name: str, probe: Metric | Http | Command, keys: CheckKeys, interval_seconds: float, **more: Any
 ) -> Check:
-    schedule = _said(
+    schedule = _drop_unset(
         interval_seconds=interval_seconds if keys.interval is None else keys.interval,
         initial_delay_seconds=keys.initial_delay,
         count=keys.count,
         during=keys.during,
     )
-    tolerances = _said(
+    tolerances = _drop_unset(
         allowed_failures=keys.allowed_failures,
         consecutive_failures=keys.consecutive_failures,
         allowed_consecutive_errors=keys.allowed_consecutive_errors,
@@ -100,14 +100,14 @@ def _check(
         min_passes=keys.min_passes,
         max_age_seconds=keys.max_age,
     )
-    decides = _said(required=keys.required, dry_run=keys.dry_run, deployment=keys.deployment)
+    decides = _drop_unset(required=keys.required, dry_run=keys.dry_run, deployment=keys.deployment)
     return Check(name, probe, Schedule(**schedule), Tolerances(**tolerances), **decides, **more)
 
 
 def _question(asked: HttpQuestionKeys) -> HttpQuestion:
     return HttpQuestion(
         asked.url,
-        **_said(
+        **_drop_unset(
             method=asked.method,
             contains=asked.contains,
             json_path=asked.json_path,
@@ -119,10 +119,10 @@ def _question(asked: HttpQuestionKeys) -> HttpQuestion:
 
 def _comparison(keys: CompareKeys) -> Ratio | MannWhitney:
     if keys.test is not None:
-        return MannWhitney(**_said(alpha=keys.alpha, tolerance=keys.tolerance))
-    return Ratio(keys.max_ratio or 1.0, **_said(min_delta=keys.min_delta))
+        return MannWhitney(**_drop_unset(alpha=keys.alpha, tolerance=keys.tolerance))
+    return Ratio(keys.max_ratio or 1.0, **_drop_unset(min_delta=keys.min_delta))
 
 
-def _said(**values: Any) -> dict[str, Any]:
+def _drop_unset(**values: Any) -> dict[str, Any]:
     """Return what has a value: the core's defaults stand where a key is left out."""
     return {name: value for name, value in values.items() if value is not None}

@@ -44,10 +44,10 @@ def by_query(text: str, interval_seconds: float) -> Check:
     """Read `name: QUERY <= 0.5`: the last comparison outside of brackets is the bound."""
     match = _CHECK.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"has no name: {scalars.said(text)}", hint=_FORM)
+        raise UsageError(f"has no name: {scalars.quote_value(text)}", hint=_FORM)
     name = scalars.name(match["name"].strip())
     query, sign, figure = _split(match["rest"])
-    bound = _bound(name, sign, figure)
+    bound = _parse_bound(name, sign, figure)
     bounds = Bounds(least=bound) if sign == ">=" else Bounds(most=bound)
     try:
         metric = Metric(parse_query(query, BUILT_IN), bounds)
@@ -60,7 +60,7 @@ def by_url(text: str, interval_seconds: float) -> Check:
     """Read a URL whose reply has to be 2xx; the check is named by host and path."""
     url = scalars.service_url(text.strip())
     parts = urlsplit(url)
-    name = _named(f"{parts.netloc}{parts.path}")
+    name = _make_name(f"{parts.netloc}{parts.path}")
     return _sound(Check(name, Http(HttpQuestion(url)), Schedule(interval_seconds)))
 
 
@@ -86,7 +86,7 @@ def by_command(text: str, interval_seconds: float) -> Check:
         hint = f"sh -c {shlex.quote(text.strip())} runs it in one; in single quotes it is text"
         raise UsageError(f"{sign} is for a shell, and commands run without one", hint=hint)
     schedule = Schedule(interval_seconds, count=1, during=During.BAKE)
-    name = _named(PurePosixPath(words[0]).name)
+    name = _make_name(PurePosixPath(words[0]).name)
     return _sound(Check(name, Command(words), schedule))
 
 
@@ -98,7 +98,7 @@ def _shell_sign(text: str) -> str:
     return found.group() if found else ""
 
 
-def parsed(
+def parse_checks(
     value: object, parse: Callable[[str, float], Check], interval_seconds: float
 ) -> tuple[Check, ...]:
     """Take a list of texts, or finished checks; equal names made of a text get a number."""
@@ -113,10 +113,10 @@ def parsed(
             wrong.append(Fault((index,), error.message, error.hint, subject=""))
     if wrong:
         raise BadValueError(wrong)
-    return tuple(checks if parse is by_query else _numbered(checks))
+    return tuple(checks if parse is by_query else _number_equal_names(checks))
 
 
-def _numbered(checks: list[Check]) -> Iterator[Check]:
+def _number_equal_names(checks: list[Check]) -> Iterator[Check]:
     seen: dict[str, int] = {}
     for check in checks:
         seen[check.name] = seen.get(check.name, 0) + 1
@@ -133,27 +133,29 @@ def _split(text: str) -> tuple[str, str, str]:
             found = match
     if found is None:
         wrong = "brackets that do not match" if depth else "has no bound"
-        raise UsageError(f"{wrong}: {scalars.said(text)}", hint=_FORM)
+        raise UsageError(f"{wrong}: {scalars.quote_value(text)}", hint=_FORM)
     return text[: found.start()].strip(), found[0], text[found.end() :].strip()
 
 
-def _bound(name: str, sign: str, figure: str) -> float:
+def _parse_bound(name: str, sign: str, figure: str) -> float:
     if sign not in ("<=", ">="):
         meant = {"<": "<=", ">": ">="}.get(sign)
         said = f"bounds are inclusive: {meant}" if meant else "a file can say min and max"
         raise UsageError(f"{name}: {sign} is no bound ({said})", hint=_FORM)
     if _NUMBER.fullmatch(figure) is None:
         hint = f"{_FORM}; a comparison of the query's own stands in brackets"
-        raise UsageError(f"{name}: not a number behind {sign}: {scalars.said(figure)}", hint=hint)
+        raise UsageError(
+            f"{name}: not a number behind {sign}: {scalars.quote_value(figure)}", hint=hint
+        )
     digits = figure.replace("_", "")
     hexadecimal = "x" in digits.lower()
     bound = float(int(digits, 16)) if hexadecimal else float(digits)
     if not math.isfinite(bound):
-        raise UsageError(f"{name}: too large a number: {scalars.said(figure)}")
+        raise UsageError(f"{name}: too large a number: {scalars.quote_value(figure)}")
     return bound
 
 
-def _named(text: str) -> str:
+def _make_name(text: str) -> str:
     """Return a check's name that reads like `text`."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME]
     name = re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", name)

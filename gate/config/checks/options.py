@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from gate.config.checks import one_line
-from gate.config.checks.one_line import parsed
+from gate.config.checks.one_line import parse_checks
 from gate.config.checks.reading import read_checks
 from gate.config.option import Form
 from gate.config.taking import BadValueError, Fault, schema_of_list
@@ -32,7 +32,7 @@ def _at_interval(parse: Callable[[object, float], Checks]) -> PlainValidator:
 
 
 def _each_by(parse: Callable[[str, float], Check]) -> PlainValidator:
-    return _at_interval(lambda value, seconds: parsed(value, parse, seconds))
+    return _at_interval(lambda value, seconds: parse_checks(value, parse, seconds))
 
 
 ChecksOfFile = Annotated[

@@ -20,14 +20,14 @@ from gate.config.checks.keys import (
     spelt,
 )
 from gate.config.checks.mapping import read_mapping, unknown_key
-from gate.config.checks.scalars import said
+from gate.config.checks.scalars import quote_value
 from gate.config.checks.variables import parse_query
 from gate.config.taking import BadValueError, Fault, Path, inside
 from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import Check
 from gate.core.checks.validation import faults
 from gate.errors import UsageError
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 from gate.sources.ready_made import ReadyMade, find
 
 SOURCES: Final = tuple(FORMS)
@@ -40,7 +40,7 @@ _KEYS_IN_TEXT: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
     """Take a list of mappings, of which none may be wrong; checks are taken as they are."""
     if not isinstance(value, list | tuple):
-        raise UsageError(f"not a list of checks: {said(value)}", hint=_LIST_HINT)
+        raise UsageError(f"not a list of checks: {quote_value(value)}", hint=_LIST_HINT)
     wrong: list[Fault] = []
     found: list[Check] = []
     for index, given in enumerate(value):
@@ -48,7 +48,7 @@ def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
             check = given if isinstance(given, Check) else read_check(given, interval_seconds)
             found.append(check)
         except BadValueError as error:
-            wrong += _named(error.faults, index, given)
+            wrong += _name_faults(error.faults, index, given)
     wrong += _twice(value)
     if wrong:
         raise BadValueError(wrong)
@@ -58,16 +58,18 @@ def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
 def read_check(given: object, interval_seconds: float) -> Check:
     """Take one mapping; BadValueError with all that is wrong, at paths in it."""
     if not isinstance(given, Mapping):
-        raise BadValueError([Fault((), f"not a mapping of a check: {said(given)}", _LIST_HINT)])
+        raise BadValueError(
+            [Fault((), f"not a mapping of a check: {quote_value(given)}", _LIST_HINT)]
+        )
     source = _source(given)
     keys, wrong = _keys(FORMS[source], given)
     wrong += _query_faults(given)
     if keys is None or wrong:
         raise BadValueError(wrong)
-    check = _made(keys, given, interval_seconds)
+    check = _make_check(keys, given, interval_seconds)
     found = faults(check)
     if found:
-        raise BadValueError([_placed(text, given) for text in found])
+        raise BadValueError([_locate_fault(text, given) for text in found])
     return check
 
 
@@ -146,10 +148,10 @@ def _ready_made(given: Mapping[str, Any]) -> ReadyMade | None:
 # -- the whole -------------------------------------------------------------------------------------
 
 
-def _made(keys: CheckKeys, given: Mapping[str, Any], interval_seconds: float) -> Check:
+def _make_check(keys: CheckKeys, given: Mapping[str, Any], interval_seconds: float) -> Check:
     match keys:
         case ReadyMadeKeys():
-            return making.query_check(_completed(keys, given), interval_seconds)
+            return making.query_check(_complete_keys(keys, given), interval_seconds)
         case QueryKeys():
             _check_comparison(keys)
             return making.query_check(keys, interval_seconds)
@@ -160,7 +162,7 @@ def _made(keys: CheckKeys, given: Mapping[str, Any], interval_seconds: float) ->
     raise TypeError(type(keys))
 
 
-def _completed(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
+def _complete_keys(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
     try:
         made = find(keys.use, keys.metrics)
     except UsageError as error:
@@ -170,7 +172,7 @@ def _completed(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
         hint = f"as in variables: {{{missing[0]}: web}}"
         text = f"{made.name} for {made.metrics} needs the variable {', '.join(missing)}"
         raise BadValueError([Fault(("variables",), text, hint)])
-    whole, wrong = _keys(QueryKeys, making.completed(made, given))
+    whole, wrong = _keys(QueryKeys, making.complete_keys(made, given))
     if not isinstance(whole, QueryKeys):
         raise BadValueError(wrong)
     _check_comparison(whole)
@@ -194,7 +196,7 @@ def _check_comparison(keys: QueryKeys) -> None:
         raise BadValueError([Fault(("compare",), "says neither max-ratio nor test", hint)])
 
 
-def _placed(text: str, given: Mapping[str, Any]) -> Fault:
+def _locate_fault(text: str, given: Mapping[str, Any]) -> Fault:
     """Return one of the core's complaints in the spelling of a file, at the key that it names."""
     told = _KEYS_IN_TEXT.sub(lambda match: spelt(match[0]), text) if "${" not in text else text
     path = _key_named(told, given)
@@ -215,7 +217,7 @@ def _key_named(text: str, given: Mapping[str, Any]) -> Path:
 # -- the list --------------------------------------------------------------------------------------
 
 
-def _named(wrong: Sequence[Fault], index: int, given: object) -> Iterator[Fault]:
+def _name_faults(wrong: Sequence[Fault], index: int, given: object) -> Iterator[Fault]:
     subject = _subject(given, index)
     for fault in wrong:
         about = f"{subject}: {inside(fault.path)}" if fault.path else subject
@@ -224,7 +226,7 @@ def _named(wrong: Sequence[Fault], index: int, given: object) -> Iterator[Fault]
 
 def _subject(given: object, index: int) -> str:
     name = _name(given)
-    return shown(name, 63) if name else f"check {index + 1}"
+    return escape_line(name, 63) if name else f"check {index + 1}"
 
 
 def _name(given: object) -> str:
@@ -242,7 +244,7 @@ def _twice(value: Sequence[object]) -> Iterator[Fault]:
             first = names.index(name) + 1
             text = f"a second check of that name, after check {first}"
             path: Path = (index, "name") if "name" in _keys_given(value[index]) else (index,)
-            yield Fault(path, text, "a result names its check", shown(name, 63))
+            yield Fault(path, text, "a result names its check", escape_line(name, 63))
 
 
 def _keys_given(given: object) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS
 from gate.core.checks.validation import NAME
 from gate.core.model.objects import SUBDOMAIN
 from gate.errors import UsageError
-from gate.manifests.source import shown
+from gate.manifests.source import escape_line
 from gate.sources.address import SERVICE, Address
 
 MOST_COUNT: Final = 1_000_000
@@ -30,12 +30,12 @@ STATUS: Final = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", re.ASCII)
 Member = TypeVar("Member", bound=enum.StrEnum)
 
 
-def said(value: object) -> str:
+def quote_value(value: object) -> str:
     """Return a value as a message shows it: one short line, and nothing of what a mapping holds."""
     if isinstance(value, Mapping | list | tuple):
         return "a mapping" if isinstance(value, Mapping) else "a list"
     spelt = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{shown(spelt, 60)!a}"
+    return f"{escape_line(spelt, 60)!a}"
 
 
 def number(value: object) -> float:
@@ -45,7 +45,9 @@ def number(value: object) -> float:
     except OverflowError:
         figure = math.inf
     if not math.isfinite(figure):
-        raise UsageError(f"not a number: {said(value)}", hint="as in 0.5 or 1e3, without quotes")
+        raise UsageError(
+            f"not a number: {quote_value(value)}", hint="as in 0.5 or 1e3, without quotes"
+        )
     return figure
 
 
@@ -58,7 +60,7 @@ def positive(value: object) -> float:
     """Take a number above 0."""
     figure = number(value)
     if figure <= 0:
-        raise UsageError(f"must be above 0: {said(value)}")
+        raise UsageError(f"must be above 0: {quote_value(value)}")
     return figure
 
 
@@ -66,7 +68,7 @@ def not_negative(value: object) -> float:
     """Take a number of at least 0."""
     figure = number(value)
     if figure < 0:
-        raise UsageError(f"must be 0 or more: {said(value)}")
+        raise UsageError(f"must be 0 or more: {quote_value(value)}")
     return figure
 
 
@@ -74,7 +76,9 @@ def ratio(value: object) -> float:
     """Take a factor of at least 1."""
     figure = number(value)
     if figure < 1:
-        raise UsageError(f"must be 1 or more: {said(value)}", hint="1.5 is half as much again")
+        raise UsageError(
+            f"must be 1 or more: {quote_value(value)}", hint="1.5 is half as much again"
+        )
     return figure
 
 
@@ -82,7 +86,7 @@ def alpha(value: object) -> float:
     """Take a probability that a test may reject at."""
     figure = number(value)
     if not 0 < figure <= 0.5:  # noqa: PLR2004 - core's bound
-        raise UsageError(f"must be above 0 and at most 0.5: {said(value)}")
+        raise UsageError(f"must be above 0 and at most 0.5: {quote_value(value)}")
     return figure
 
 
@@ -92,7 +96,7 @@ def count(least: int, most: int = MOST_COUNT) -> Callable[[object], int]:
     def parse(value: object) -> int:
         figure = number(value)
         if not figure.is_integer() or not least <= figure <= most:
-            raise UsageError(f"not a whole number from {least} to {most}: {said(value)}")
+            raise UsageError(f"not a whole number from {least} to {most}: {quote_value(value)}")
         return int(figure)
 
     return parse
@@ -101,7 +105,7 @@ def count(least: int, most: int = MOST_COUNT) -> Callable[[object], int]:
 def switch(value: object) -> bool:
     """Take true or false."""
     if not isinstance(value, bool):
-        raise UsageError(f"neither true nor false: {said(value)}")
+        raise UsageError(f"neither true nor false: {quote_value(value)}")
     return value
 
 
@@ -126,7 +130,7 @@ def one_of(words: Iterable[str]) -> Callable[[object], str]:
             return value
         guess = closest(value, known) if isinstance(value, str) else ""
         suggestion = f" (did you mean {guess}?)" if guess else ""
-        raise UsageError(f"not one of {', '.join(known)}: {said(value)}{suggestion}")
+        raise UsageError(f"not one of {', '.join(known)}: {quote_value(value)}{suggestion}")
 
     return parse
 
@@ -135,7 +139,7 @@ def interval(value: object) -> float:
     """Take a duration of at least a second."""
     seconds = parse_duration(value)
     if seconds < SHORTEST_INTERVAL_SECONDS:
-        raise UsageError(f"must be {SHORTEST_INTERVAL_SECONDS:g}s or more: {said(value)}")
+        raise UsageError(f"must be {SHORTEST_INTERVAL_SECONDS:g}s or more: {quote_value(value)}")
     return seconds
 
 
@@ -148,7 +152,7 @@ def name(value: object) -> str:
     """Take the name of a check."""
     word = parse_text(value)
     if NAME.fullmatch(word) is None:
-        raise UsageError(f"not a check's name: {said(word)}", hint=NAME_HINT)
+        raise UsageError(f"not a check's name: {quote_value(word)}", hint=NAME_HINT)
     return word
 
 
@@ -156,7 +160,7 @@ def deployment(value: object) -> str:
     """Take the bare name of a Deployment."""
     word = parse_text(value)
     if SUBDOMAIN.fullmatch(word) is None:
-        raise UsageError(f"not the name of a Deployment: {said(word)}", hint="as in web")
+        raise UsageError(f"not the name of a Deployment: {quote_value(word)}", hint="as in web")
     return word
 
 
@@ -175,10 +179,10 @@ def status(value: object) -> tuple[int, int]:
     spelt = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     match = STATUS.fullmatch(spelt)
     if match is None:
-        raise UsageError(f"not a status: {said(value)}", hint="as in 200 or 200-299")
+        raise UsageError(f"not a status: {quote_value(value)}", hint="as in 200 or 200-299")
     low, high = int(match[1]), int(match[2] or match[1])
     if low > high:
-        raise UsageError(f"a range of no status: {said(value)}", hint=f"as in {high}-{low}")
+        raise UsageError(f"a range of no status: {quote_value(value)}", hint=f"as in {high}-{low}")
     return low, high
 
 
@@ -202,7 +206,7 @@ def words(value: object) -> tuple[str, ...]:
         raise UsageError("not a list of words", hint=hint)
     for word in value:
         if not isinstance(word, str) or "\0" in word:
-            raise UsageError(f"not a word: {said(word)}", hint="put it in quotes")
+            raise UsageError(f"not a word: {quote_value(word)}", hint="put it in quotes")
     if not value[0].strip():
         raise UsageError("has no command")
     return tuple(value)

@@ -68,10 +68,13 @@ def model_schemas(model: type[BaseModel]) -> dict[str, Any]:
     """Return the definitions of a model and of those that it holds, by their names."""
     whole = model.model_json_schema(ref_template="#/$defs/{model}")
     definitions = whole.pop("$defs", {})
-    return {name: _said(each) for name, each in {**definitions, model.__name__: whole}.items()}
+    return {
+        name: _simplify_definition(each)
+        for name, each in {**definitions, model.__name__: whole}.items()
+    }
 
 
-def _said(definition: dict[str, Any]) -> dict[str, Any]:
+def _simplify_definition(definition: dict[str, Any]) -> dict[str, Any]:
     """Drop titles, and the null that stands for a key that is left out."""
     properties = {key: _form(each) for key, each in definition.get("properties", {}).items()}
     kept = {key: value for key, value in definition.items() if key != "title"}

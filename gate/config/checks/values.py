@@ -50,7 +50,7 @@ def _seconds(**bound: float) -> Any:
     return schema_of("number", "string", **bounds)
 
 
-def _counted(least: int, most: int = scalars.MOST_COUNT) -> Any:
+def _make_count_schema(least: int, most: int = scalars.MOST_COUNT) -> Any:
     return schema_of("integer", minimum=least, maximum=most)
 
 
@@ -78,12 +78,12 @@ Interval = Annotated[
 Delay = Annotated[float | None, by(scalars.delay), _seconds(minimum=0)]
 LimitIfSaid = Annotated[float | None, by(scalars.limit), _seconds(exclusiveMinimum=0)]
 
-OneOrMore = Annotated[int | None, by(scalars.count(1)), _counted(1)]
-ZeroOrMore = Annotated[int | None, by(scalars.count(0)), _counted(0)]
+OneOrMore = Annotated[int | None, by(scalars.count(1)), _make_count_schema(1)]
+ZeroOrMore = Annotated[int | None, by(scalars.count(0)), _make_count_schema(0)]
 Redirects = Annotated[
     int | None,
     by(scalars.count(0, scalars.MOST_REDIRECTS)),
-    _counted(0, scalars.MOST_REDIRECTS),
+    _make_count_schema(0, scalars.MOST_REDIRECTS),
 ]
 Switch = Annotated[bool | None, by(scalars.switch), schema_of("boolean")]
 

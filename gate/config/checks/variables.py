@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from gate.config.checks.scalars import said
+from gate.config.checks.scalars import quote_value
 from gate.config.option import closest
 from gate.config.taking import BadValueError, Fault
 from gate.core.checks.query_template import Query, QueryError
@@ -20,7 +20,9 @@ _NAMED: Final = re.compile(r"\$\{([^{}]*)\}")
 def parse_variables(value: object) -> FrozenMap[str, str]:
     """Take a mapping of texts."""
     if not isinstance(value, Mapping):
-        raise UsageError(f"not a mapping of variables: {said(value)}", hint="as in {service: web}")
+        raise UsageError(
+            f"not a mapping of variables: {quote_value(value)}", hint="as in {service: web}"
+        )
     faults = [fault for name, text in value.items() if (fault := _fault(str(name), text))]
     if faults:
         raise BadValueError(faults)
@@ -30,7 +32,7 @@ def parse_variables(value: object) -> FrozenMap[str, str]:
 def _fault(name: str, text: Any) -> Fault | None:
     if not isinstance(text, str):
         hint = "put it in quotes"
-        return Fault((name,), f"not text: {said(text)}", hint)
+        return Fault((name,), f"not text: {quote_value(text)}", hint)
     wrong = user_variable_fault(name, text)
     return Fault((name,), wrong) if wrong else None
 

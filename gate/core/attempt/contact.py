@@ -50,18 +50,18 @@ class Contact:
     lost: str | None = None
     refusals: FrozenMap[str, Refusal] = field(default_factory=FrozenMap)
 
-    def heard(self, at: float) -> Contact:
+    def after_fact(self, at: float) -> Contact:
         """Return it after a fact."""
         return Contact(max(at, self.facts_at), self.lost, self.refusals)
 
-    def refused(self, at: float, what: str, why: str, reason: Reason) -> Contact:
+    def after_refusal(self, at: float, what: str, why: str, reason: Reason) -> Contact:
         """Return it after a 401 or 403."""
         known = self.refusals.get(what)
         since, times = (known.since, known.times) if known is not None else (at, 0)
         refusal = Refusal(why, reason, since, times + 1, at)
         return replace(self, refusals=self.refusals.put(what, refusal))
 
-    def granted(self, what: str) -> Contact:
+    def after_grant(self, what: str) -> Contact:
         """Return it after what was refused is not any more."""
         return replace(self, refusals=self.refusals.drop(what))
 

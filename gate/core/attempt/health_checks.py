@@ -32,7 +32,7 @@ _PHASES: Mapping[State, During] = {State.FOLLOWING: During.ROLLOUT, State.BAKING
 # -- when they run ---------------------------------------------------------------------------------
 
 
-def begun(attempt: Attempt, phase: During) -> Attempt:
+def start_checks(attempt: Attempt, phase: During) -> Attempt:
     """Start the checks of a phase that begins; those of both phases go on.
 
     What runs in the bake window alone starts anew with each: it is to see all of one.
@@ -71,35 +71,35 @@ def _running(attempt: Attempt) -> Iterator[CheckRun]:
             yield run
 
 
-def asked(attempt: Attempt) -> Step:
+def ask_due_checks(attempt: Attempt) -> Step:
     """Ask every check that is due; the attempt itself where none is."""
     effects: list[Ask] = []
     for run in tuple(_running(attempt)):
         tick = run.due(attempt.now)
         if tick is not None:
-            attempt = _asked(attempt, run.asked(tick), tick, effects)
+            attempt = _ask_check(attempt, run.after_question(tick), tick, effects)
     return attempt, tuple(effects)
 
 
-def _asked(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) -> Attempt:
+def _ask_check(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) -> Attempt:
     """Ask one check, or note that there is nothing to ask it with yet."""
     phase = _PHASES[attempt.course.state]
     questions = tick_questions.ask(run.check, tick.at, subject(attempt, run.check), phase)
     if isinstance(questions, Unaskable):
-        return _with_run(attempt, run.unasked(tick, attempt.now, questions))
+        return _with_run(attempt, run.after_unaskable(tick, attempt.now, questions))
     effect = Ask(attempt.requests.next_id, run.check.name, tick, questions)
     effects.append(effect)
     return _with_run(attempt, run).with_effect(effect)
 
 
-def heard(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
+def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
     """Measure an answer; one to a run that has started anew meanwhile says nothing."""
     run = attempt.health.checks.get(effect.check)
     if run is None or run.outstanding != effect.tick:
         return attempt
     if isinstance(answer, Answered):
-        return _with_run(attempt, run.answered(effect.tick, answer.at, answer.answers))
-    return _with_run(attempt, run.errored(effect.tick, answer.at, answer.error))
+        return _with_run(attempt, run.after_answer(effect.tick, answer.at, answer.answers))
+    return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
 
 
 def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
@@ -211,7 +211,7 @@ def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
     return found
 
 
-def judged(ruled: Verdict | None, of_checks: Verdict | None) -> Verdict | None:
+def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdict | None:
     """Return what stands of a rollout with what checks have against it.
 
     What is somebody else's, or held by somebody, is not for the checks to fail.

@@ -69,13 +69,13 @@ _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
 def _closing(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending, remembered: _Remembered
 ) -> Closing:
-    unverified = _unverified(attempt, record, ref, ending)
-    verified = _verified(attempt, record, ref, ending)
+    unverified = _find_unverified(attempt, record, ref, ending)
+    verified = _find_verified(attempt, record, ref, ending)
     bodies, confidential = remembered if verified is not None else (FrozenMap(), FrozenMap())
     judged = tuple(one for one in (unverified, verified) if one is not None)
     return Closing(
         ref,
-        versions=judged or tuple(_unjudged(attempt, record, ref, ending)),
+        versions=judged or tuple(_iter_unjudged(attempt, record, ref, ending)),
         bodies=bodies,
         paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
@@ -83,7 +83,7 @@ def _closing(
         confidential=confidential,
         uid=_uid(attempt, ref),
         beside=attempt.plan.target_set.beside,
-        left=_left(record, ref, ending),
+        left=_find_left_version(record, ref, ending),
     )
 
 
@@ -102,7 +102,7 @@ def _replicas_of(live: LiveObject) -> int | None:
     return live.deployment.replicas if live.deployment is not None else None
 
 
-def _left(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
+def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
     """Return what an undo that succeeded went back from, None of anything else."""
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
@@ -115,15 +115,15 @@ def _left(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
     return LeftVersion(template_digest(live.deployment.template), members)
 
 
-def _unjudged(
+def _iter_unjudged(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> Iterator[JudgedVersion]:
     """Yield what was written where the end says nothing of it, so that it is known as ours."""
     tried = attempt.ledger.written.get(ref)
     if tried is None or not _has_changed_anything(attempt):
         return
-    written = _written(attempt)
-    judged = _judged(attempt, record, tried.after, written, why=cause_of_end(ending))
+    written = _collect_written(attempt)
+    judged = _make_judged_version(attempt, record, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
 
@@ -134,7 +134,9 @@ def _uid(attempt: Attempt, ref: Ref) -> str:
     return live.uid if live is not None else ""
 
 
-def _unverified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> JudgedVersion | None:
+def _find_unverified(
+    attempt: Attempt, record: Record, ref: Ref, ending: Ending
+) -> JudgedVersion | None:
     """Return the version that was rolled out where it was not verified, None where it was.
 
     Of one that somebody else replaced in time nobody can say anything.
@@ -147,12 +149,14 @@ def _unverified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> J
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
     if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
-    live = tried.after if tried is not None else _expected(record, ref)
+    live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.deployment is None:
         return None
     why = _failure(attempt, ref) or _without_lock(attempt, ending)
-    written = _written(attempt)
-    return _judged(attempt, record, live, {**written, ref: live}, why=cause_of_end(why))
+    written = _collect_written(attempt)
+    return _make_judged_version(
+        attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
+    )
 
 
 def _failed_unchanged(
@@ -162,7 +166,9 @@ def _failed_unchanged(
 
     Doubt, or the failure of another Deployment, takes nothing from what was verified.
     """
-    judged = _judged(attempt, record, live, _written(attempt), why=cause_of_end(ending))
+    judged = _make_judged_version(
+        attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
+    )
     return judged if judged is not None and judged.failed else None
 
 
@@ -188,13 +194,15 @@ def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> Jud
         return None
     if ending.outcome is Outcome.OBSERVED:
         ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
-    written = _written(attempt)
+    written = _collect_written(attempt)
     why = cause_of_end(_without_lock(attempt, ending))
-    judged = _judged(attempt, record, live, written, why=why)
+    judged = _make_judged_version(attempt, record, live, written, why=why)
     return replace(judged, template="") if judged is not None else None
 
 
-def _verified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> JudgedVersion | None:
+def _find_verified(
+    attempt: Attempt, record: Record, ref: Ref, ending: Ending
+) -> JudgedVersion | None:
     """Return the version that was verified: the new one, or the one that serves again.
 
     What stands beside a failure, or of a set that could not be restored whole, is no set to
@@ -210,7 +218,7 @@ def _verified(attempt: Attempt, record: Record, ref: Ref, ending: Ending) -> Jud
         live = attempt.ledger.restored.get(ref)
     if live is None or not applied_digest(live) or not _stands(attempt, ref):
         return None
-    judged = _judged(attempt, record, live, _objects_at_the_end(attempt))
+    judged = _make_judged_version(attempt, record, live, _objects_at_the_end(attempt))
     return judged if judged is None else replace(judged, members=_members(attempt, judged))
 
 
@@ -232,7 +240,7 @@ def _is_empty(attempt: Attempt, ref: Ref) -> bool:
     return live is not None and live.replicas == 0
 
 
-def _judged(
+def _make_judged_version(
     attempt: Attempt,
     record: Record,
     live: LiveObject,
@@ -280,11 +288,11 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
     rollout = attempt.deployments.rollouts.get(ref) or attempt.deployments.followed_before.get(ref)
-    owned = rollout.snapshot.owned() if rollout is not None else ()
+    owned = rollout.snapshot.list_owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
 
-def _written(attempt: Attempt) -> dict[Ref, LiveObject]:
+def _collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt wrote it, or the one whose record it goes on from."""
     resumed = attempt.plan.resumed
     written = {ref: one.after for ref, one in attempt.ledger.written.items()}
@@ -302,7 +310,7 @@ def _has_changed_anything(attempt: Attempt) -> bool:
 
 def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt leaves it, without what somebody else has taken over."""
-    left = _written(attempt)
+    left = _collect_written(attempt)
     left.update(attempt.ledger.restored)
     others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
     return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}
@@ -365,7 +373,7 @@ def _replicas(record: Record, ref: Ref) -> int | None:
     return kept.expected.deployment.replicas if is_ours else None
 
 
-def _expected(record: Record, ref: Ref) -> LiveObject | None:
+def _find_expected(record: Record, ref: Ref) -> LiveObject | None:
     """Return what an attempt that died was to make of an object, None where nobody knows."""
     expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
     return expected if isinstance(expected, LiveObject) else None

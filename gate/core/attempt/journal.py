@@ -36,7 +36,9 @@ def record_of(plan: Plan) -> Record:
     return Record(
         command=plan.command,
         leg=Leg.FORWARD,
-        objects=tuple(_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes),
+        objects=tuple(
+            _make_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes
+        ),
         followed=tuple(
             Followed(one.ref, one.baseline.value if isinstance(one.baseline, Known) else None)
             for one in plan.targets
@@ -90,7 +92,7 @@ def cause_of_end(ending: Ending) -> Cause:
     return Cause(ending.reason, ending.message)
 
 
-def _kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
+def _make_kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
     before = planned.before.value if isinstance(planned.before, Known) else None
     trial = planned.trial
     return Kept(

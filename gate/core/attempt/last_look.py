@@ -85,7 +85,7 @@ def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
 
 def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     answer = left.answer
-    owned = _owned(left)
+    owned = _find_owned_fields(left)
     if owned is None:
         untracked = not _entries(answer) and content(answer.body) != content(live.body)
         return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
@@ -102,7 +102,7 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     return Finding(FindingKind.CHANGED, _who_changed(left, live, owned, paths), paths)
 
 
-def _owned(left: LeftObject) -> Fields | None:
+def _find_owned_fields(left: LeftObject) -> Fields | None:
     """Return what our manager owned in the answer, by applies and by patches."""
     owned: Fields | None = None
     for operation in ("Apply", "Update"):

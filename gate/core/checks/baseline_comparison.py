@@ -30,7 +30,7 @@ class Ratio:
         yield "max_ratio must be 1 or more", not 1 <= self.max_ratio < math.inf
         yield "min_delta must be 0 or more", not 0 <= self.min_delta < math.inf
 
-    def exceeded(self, new: float, old: float) -> bool:
+    def is_exceeded_by(self, new: float, old: float) -> bool:
         """Tell whether `new` is too large for a finite `old`.
 
         The ratio is taken of old's distance from 0, so that it works below 0 as well; an old of

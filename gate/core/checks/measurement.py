@@ -34,12 +34,12 @@ class Measurement:
     trouble: Trouble | None = None
 
 
-def passed(message: str, value: float | None = None, old: float | None = None) -> Measurement:
+def make_pass(message: str, value: float | None = None, old: float | None = None) -> Measurement:
     """Return a pass."""
     return Measurement(Kind.PASS, CleanText(message), value, old)
 
 
-def failed(message: str, value: float | None = None, old: float | None = None) -> Measurement:
+def make_fail(message: str, value: float | None = None, old: float | None = None) -> Measurement:
     """Return a fail."""
     return Measurement(Kind.FAIL, CleanText(message), value, old)
 
@@ -54,7 +54,7 @@ def unfit(message: str) -> Measurement:
     return Measurement(Kind.ERROR, CleanText(message), permanent=True)
 
 
-def errored(error: Errored) -> Measurement:
+def measure_error(error: Errored) -> Measurement:
     """Return the measurement of a question that has no answer."""
     return Measurement(Kind.ERROR, error.why, permanent=error.permanent, trouble=error.trouble)
 

@@ -19,7 +19,7 @@ from gate.core.checks.baseline_comparison import (
     compare,
     rejects,
 )
-from gate.core.checks.measurement import Kind, Measurement, failed, no_data, passed, unfit
+from gate.core.checks.measurement import Kind, Measurement, make_fail, make_pass, no_data, unfit
 from gate.core.checks.questions import Answer, Answers, Form, Samples, Series
 from gate.core.checks.spec import Check, Metric, Reduce
 from gate.core.model.objects import CleanText
@@ -37,7 +37,7 @@ def measure_metric(
     few = _too_few(metric, answers.samples) or _too_old(check, metric, answers.freshness)
     if few is not None:
         return few
-    judged = _judged(metric, answers, earlier)
+    judged = _judge_metric(metric, answers, earlier)
     remarks = _remarks(answers)
     if judged.kind is Kind.PASS and remarks:
         return no_data(f"partial: {remarks[0]}", judged.value, judged.baseline)
@@ -84,26 +84,26 @@ def _single(answer: Answer | None, what: str) -> float | Measurement | None:
     return series[0].value if series else None
 
 
-def _judged(metric: Metric, answers: Answers, earlier: Pairs) -> Measurement:
+def _judge_metric(metric: Metric, answers: Answers, earlier: Pairs) -> Measurement:
     new = _series(answers.value)
     if not new:
         return no_data("no series")
     if metric.reduce in (Reduce.ALL, Reduce.ANY):
         return _each(metric, new)
-    value = _reduced(metric.reduce, new)
+    value = _reduce_series(metric.reduce, new)
     if isinstance(value, Measurement):
         return value
-    judged = _bounded(metric, value)
+    judged = _judge_by_bounds(metric, value)
     if metric.compare is None or judged.kind is Kind.FAIL or math.isnan(value):
         return judged
-    return _compared(metric, value, answers.baseline, earlier)
+    return _judge_by_baseline(metric, value, answers.baseline, earlier)
 
 
 def _series(answer: Answer | None) -> tuple[Series, ...]:
     return answer.series if isinstance(answer, Samples) else ()
 
 
-def _reduced(reduce: Reduce | None, series: Sequence[Series]) -> float | Measurement:
+def _reduce_series(reduce: Reduce | None, series: Sequence[Series]) -> float | Measurement:
     """Return one number, as PromQL's aggregations do: max and min pass over NaN, sum keeps it."""
     values = [each.value for each in series]
     if reduce is None and len(values) > 1:
@@ -127,22 +127,22 @@ def _sum(values: Sequence[float]) -> float:
         return math.copysign(math.inf, max(values, key=abs))
 
 
-def _bounded(metric: Metric, value: float, labels: str = "") -> Measurement:
+def _judge_by_bounds(metric: Metric, value: float, labels: str = "") -> Measurement:
     of = f" {labels}" if labels else ""
     if math.isnan(value):
         return no_data(f"NaN{of}")
     shown = f"{value:g}{of}"
     if not metric.bounds.hold(value):
-        return failed(f"{shown} is not {metric.bounds}", value)
+        return make_fail(f"{shown} is not {metric.bounds}", value)
     if math.isinf(value):
         return no_data(f"{shown} is no measurement", value)
     within = f"{shown} is {metric.bounds}" if metric.bounds else shown
-    return passed(within, value)
+    return make_pass(within, value)
 
 
 def _each(metric: Metric, series: Sequence[Series]) -> Measurement:
     """Judge each series: all have to pass, or any; what says nothing passes neither way."""
-    judged = [_bounded(metric, each.value, each.labels) for each in series]
+    judged = [_judge_by_bounds(metric, each.value, each.labels) for each in series]
     worst_first = (Kind.FAIL, Kind.NO_DATA, Kind.PASS)
     if metric.reduce is Reduce.ANY:
         worst_first = (Kind.PASS, Kind.NO_DATA, Kind.FAIL)
@@ -155,25 +155,27 @@ def _each(metric: Metric, series: Sequence[Series]) -> Measurement:
 # -- new against old -------------------------------------------------------------------------------
 
 
-def _compared(metric: Metric, value: float, answer: Answer | None, earlier: Pairs) -> Measurement:
+def _judge_by_baseline(
+    metric: Metric, value: float, answer: Answer | None, earlier: Pairs
+) -> Measurement:
     series = _series(answer)
     if not series:
         return no_data("no series for the baseline", value)
-    old = _reduced(metric.reduce, series)
+    old = _reduce_series(metric.reduce, series)
     if isinstance(old, Measurement):
         return old
     if not math.isfinite(old):
         return no_data(f"{old:g} for the baseline", value)
     if _partial(answer):
         return no_data("the baseline's answer is partial", value, old)
-    if isinstance(metric.compare, Ratio) and metric.compare.exceeded(value, old):
+    if isinstance(metric.compare, Ratio) and metric.compare.is_exceeded_by(value, old):
         limits = f"over {metric.compare.max_ratio:g} times and {metric.compare.min_delta:g} more"
-        return failed(f"{value:g} against {old:g} is {limits}", value, old)
+        return make_fail(f"{value:g} against {old:g} is {limits}", value, old)
     if not math.isfinite(value):
         return no_data(f"{value:g} is no measurement", value, old)
     if isinstance(metric.compare, MannWhitney):
         return by_test(metric.compare, earlier.plus(value, old), INTERIM_SHARE)
-    return passed(f"{value:g} against {old:g}", value, old)
+    return make_pass(f"{value:g} against {old:g}", value, old)
 
 
 def by_test(test: MannWhitney, pairs: Pairs, share: float = 1.0) -> Measurement:
@@ -186,10 +188,10 @@ def by_test(test: MannWhitney, pairs: Pairs, share: float = 1.0) -> Measurement:
     if found.shift is not None:
         message += f", shift {found.shift:g} on a median of {found.median:g}"
     if rejects(test, found, test.alpha * share):
-        return failed(message, new, old)
+        return make_fail(message, new, old)
     if rejects(test, found, test.alpha):
         return no_data(f"{message}: decided at the end", new, old)
-    return passed(message, new, old)
+    return make_pass(message, new, old)
 
 
 def _partial(answer: Answer | None) -> bool:

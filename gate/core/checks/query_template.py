@@ -67,7 +67,7 @@ class Variable:
     regex: bool
     position: int
 
-    def escaped(self, value: str) -> str:
+    def escape(self, value: str) -> str:
         """Return `value` for this place; QueryError where no escape makes it safe."""
         if self.place is Place.BARE:
             return self._as_token(value)
@@ -79,7 +79,7 @@ class Variable:
 
     def _as_token(self, value: str) -> str:
         if _TOKEN.fullmatch(value) is None:
-            raise _unquoted(self)
+            raise _make_unquoted_error(self)
         return value
 
     def _as_raw(self, text: str) -> str:
@@ -107,7 +107,7 @@ class Query:
             raise QueryError("the query is empty", 1)
         if len(text) > MOST_CHARACTERS:
             raise QueryError(f"the query has over {MOST_CHARACTERS} characters", MOST_CHARACTERS)
-        parts = tuple(_joined(_parts(text)))
+        parts = tuple(_join_texts(_parts(text)))
         for part in parts:
             if isinstance(part, Variable):
                 _check(part, known)
@@ -126,13 +126,12 @@ class Query:
     def resolve(self, values: Mapping[str, str]) -> str:
         """Return the query with each variable replaced; KeyError for one that is missing."""
         return "".join(
-            part if isinstance(part, str) else part.escaped(values[part.name])
-            for part in self.parts
+            part if isinstance(part, str) else part.escape(values[part.name]) for part in self.parts
         )
 
     def within(self, before: str, after: str) -> Query:
         """Return a query with fixed text around this one."""
-        parts = tuple(_joined([before, *self.parts, after]))
+        parts = tuple(_join_texts([before, *self.parts, after]))
         return Query(f"{before}{self.text}{after}", parts)
 
 
@@ -140,7 +139,7 @@ def _parts(text: str) -> Iterator[str | Variable]:
     """Walk through a query as Prometheus' lexer does, as far as strings and comments go."""
     quote, regex, at = "", False, 0
     while at < len(text):
-        match = _matched(text, at, quote)
+        match = _match_piece(text, at, quote)
         at, kind, piece = match.end(), match.lastgroup, match[0]
         if kind == "name":
             yield _variable(match, quote, regex=regex)
@@ -154,7 +153,7 @@ def _parts(text: str) -> Iterator[str | Variable]:
             regex = kind == "regex"
 
 
-def _matched(text: str, at: int, quote: str) -> re.Match[str]:
+def _match_piece(text: str, at: int, quote: str) -> re.Match[str]:
     """Return the next piece; every character is one at least."""
     pattern = _CODE if not quote else _RAW if quote == Place.RAW else _QUOTED
     match = pattern.match(text, at)
@@ -171,7 +170,7 @@ def _variable(match: re.Match[str], quote: str, *, regex: bool) -> Variable:
     return Variable(name, place, regex and bool(quote), position)
 
 
-def _joined(parts: Iterator[str | Variable] | list[str | Variable]) -> Iterator[str | Variable]:
+def _join_texts(parts: Iterator[str | Variable] | list[str | Variable]) -> Iterator[str | Variable]:
     """Join neighbouring texts."""
     text: list[str] = []
     for part in parts:
@@ -196,9 +195,9 @@ def _check(variable: Variable, known: Collection[str]) -> None:
         hint = f"known are {', '.join(sorted(known)) or 'none'}"
         raise QueryError(f"unknown variable ${{{variable.name}}}", variable.position, hint)
     if variable.name in OF_VERSIONS and variable.place is Place.BARE:
-        raise _unquoted(variable)
+        raise _make_unquoted_error(variable)
 
 
-def _unquoted(variable: Variable) -> QueryError:
+def _make_unquoted_error(variable: Variable) -> QueryError:
     message = f"${{{variable.name}}} cannot stand outside a string"
     return QueryError(message, variable.position, "put it in quotes, as a label's value")

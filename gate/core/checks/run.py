@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from gate.core.checks.baseline_comparison import Pairs
-from gate.core.checks.measurement import Kind, Measurement, errored, no_data, unaskable
+from gate.core.checks.measurement import Kind, Measurement, measure_error, no_data, unaskable
 from gate.core.checks.metric_measurement import by_test
 from gate.core.checks.questions import Answers, Errored, Trouble
 from gate.core.checks.sample_spacing import overlaps, sample_test
@@ -151,17 +151,17 @@ class CheckRun:
 
     # -- what came back ----------------------------------------------------------------------------
 
-    def asked(self, tick: Tick) -> CheckRun:
+    def after_question(self, tick: Tick) -> CheckRun:
         """Await the answer to a tick; ValueError while another one is awaited."""
         if self.outstanding is not None:
             raise ValueError(f"{self.check.name} awaits the answer of {self.outstanding}")
         return replace(self, outstanding=tick, last_number=tick.number, retry_at=math.inf)
 
-    def answered(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
+    def after_answer(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Measure what came back at `at`; ValueError unless that tick is awaited."""
         if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
             return self._between_samples(tick, at, answers)
-        return self.measured(tick, at, measure(self.check, answers, self.pairs))
+        return self.after_measurement(tick, at, measure(self.check, answers, self.pairs))
 
     def _between_samples(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Judge a value whose window overlaps the last sample's by its bounds alone.
@@ -170,8 +170,8 @@ class CheckRun:
         """
         what = measure(without_comparison(self.check), answers)
         if what.kind is not Kind.PASS:
-            return self.measured(tick, at, what)
-        self._awaited(tick)
+            return self.after_measurement(tick, at, what)
+        self._require_awaited(tick)
         still_passes = self.last_kind is Kind.PASS
         return replace(
             self,
@@ -180,27 +180,27 @@ class CheckRun:
             last_pass_at=at if still_passes else self.last_pass_at,
         )
 
-    def errored(self, tick: Tick, at: float, error: Errored) -> CheckRun:
-        """Take note that nobody could tell; it is asked again. ValueError as for `answered`.
+    def after_error(self, tick: Tick, at: float, error: Errored) -> CheckRun:
+        """Take note that nobody could tell; it is asked again. ValueError as for `after_answer`.
 
         Where the source was not asked either, there is no error of its own.
         """
         if error.trouble is Trouble.NOT_ASKED:
             return self._not_asked(tick, at, no_data(error.why))
-        return self.measured(tick, at, errored(error))
+        return self.after_measurement(tick, at, measure_error(error))
 
-    def unasked(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
+    def after_unaskable(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
         """Take note that nothing could be asked, which uses up no count. ValueError as above."""
         return self._not_asked(tick, at, unaskable(why.missing))
 
     def _not_asked(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
-        self._awaited(tick)
+        self._require_awaited(tick)
         tally = replace(self.tally, unasked=self.tally.unasked + 1)
         return replace(self, tally=tally, outstanding=None, last=what, last_at=at)
 
-    def measured(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
+    def after_measurement(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
         """Fold one measurement; ValueError unless that tick is awaited."""
-        self._awaited(tick)
+        self._require_awaited(tick)
         tally = self.tally.plus(what.kind)
         erred = what.kind is Kind.ERROR
         return replace(
@@ -215,7 +215,7 @@ class CheckRun:
             pairs=self._with_pair(tick, what),
         )
 
-    def _awaited(self, tick: Tick) -> None:
+    def _require_awaited(self, tick: Tick) -> None:
         if self.outstanding != tick:
             raise ValueError(f"{self.check.name} awaits no answer of {tick}")
 

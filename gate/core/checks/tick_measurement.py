@@ -9,7 +9,7 @@ import math
 from typing import Final
 
 from gate.core.checks.baseline_comparison import NO_PAIRS, Pairs
-from gate.core.checks.measurement import Kind, Measurement, failed, no_data, passed
+from gate.core.checks.measurement import Kind, Measurement, make_fail, make_pass, no_data
 from gate.core.checks.metric_measurement import measure_metric
 from gate.core.checks.questions import Answers, Exit, HttpReply, NoReply, Samples
 from gate.core.checks.spec import Check, Command, Http, Metric
@@ -39,12 +39,12 @@ def measure(check: Check, answers: Answers, earlier: Pairs = NO_PAIRS) -> Measur
 def _reply(http: Http, reply: HttpReply | NoReply) -> Measurement:
     if isinstance(reply, NoReply):
         return Measurement(Kind.FAIL, reply.why)
-    wrong = _unwanted(http, reply)
+    wrong = _why_unwanted(http, reply)
     if wrong is not None:
-        return failed(wrong, reply.number)
+        return make_fail(wrong, reply.number)
     said = f"{reply.status} after {reply.latency_seconds:.3g}s"
     if not http.question.json_path:
-        return passed(said)
+        return make_pass(said)
     if reply.number is None or math.isnan(reply.number):
         return no_data(f"{said}, and no number at the JSON path")
     if not http.bounds.hold(reply.number):
@@ -56,7 +56,7 @@ def _reply(http: Http, reply: HttpReply | NoReply) -> Measurement:
     return Measurement(Kind.PASS, message, reply.number)
 
 
-def _unwanted(http: Http, reply: HttpReply) -> str | None:
+def _why_unwanted(http: Http, reply: HttpReply) -> str | None:
     low, high = http.status
     if not low <= reply.status <= high:
         to = f" to {reply.location}" if reply.location else ""
@@ -74,9 +74,9 @@ def _exit(ended: Exit) -> Measurement:
     last = ended.output.strip().rpartition("\n")[2]
     said = f": {last}" if last else ""
     if ended.code is None:
-        return failed(f"did not end in time{said}")
+        return make_fail(f"did not end in time{said}")
     if ended.code == 0:
-        return passed(f"exit 0{said}", 0.0)
+        return make_pass(f"exit 0{said}", 0.0)
     kind = Kind.ERROR if ended.code == TEMPORARY_FAILURE else Kind.FAIL
     how = f"exit {ended.code}" if ended.code > 0 else f"ended by {signal_name(-ended.code)}"
     return Measurement(kind, CleanText(f"{how}{said}"), float(ended.code))

@@ -33,7 +33,7 @@ _OF_SIBLINGS = (Reason.SIBLING_FAILED, Reason.SIBLING_LOCKED)
 """Why a Deployment ended for what befell another one."""
 
 
-def closed(attempt: Attempt, trigger: Trigger) -> Attempt:
+def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
     """Return the attempt with its endings, `trigger` being what closes it."""
     attempt = replace(
         attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
@@ -60,7 +60,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
         if ending.outcome in _OF_THE_WHOLE:
             return ending
     if trigger is Trigger.INTERRUPTED:
-        return _interrupted(attempt, None)
+        return _end_interrupted(attempt, None)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)
@@ -92,7 +92,7 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
         against = health_checks.against_all(attempt)
         if against is not None:
             return Ending(Outcome.FAILED, against.reason, against.message)
-        return _applied(attempt)
+        return _end_applied(attempt)
     return _of_way_back(attempt)
 
 
@@ -104,7 +104,7 @@ def _of_way_back(attempt: Attempt) -> Ending:
     return replace(failure, outcome=Outcome.ROLLED_BACK)
 
 
-def _applied(attempt: Attempt) -> Ending:
+def _end_applied(attempt: Attempt) -> Ending:
     """End writes that no rollout follows: applied, and verified only where a check decided."""
     changed = any(written.changed for written in attempt.ledger.written.values())
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
@@ -134,7 +134,7 @@ def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
 
 def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
     if ref in attempt.interference.departures:
-        return _before_any_write(attempt, _departed(attempt, ref))
+        return _before_any_write(attempt, _end_departed(attempt, ref))
     if trigger is Trigger.DEPARTED and attempt.interference.lock_lost is not None:
         lost = lock_ending(attempt, ref, attempt.interference.lock_lost)
         return _before_any_write(attempt, lost)
@@ -151,9 +151,9 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     """End all Deployments alike: a signal, a lost server, a refusal."""
     if trigger is Trigger.INTERRUPTED:
-        return _interrupted(attempt, ref)
+        return _end_interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
-        return _rejected(attempt)
+        return _end_rejected(attempt)
     trouble = attempt.interference.contact.trouble
     why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
     reason = trouble.reason if trouble else Reason.UNREACHABLE
@@ -174,7 +174,7 @@ def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
     return ending
 
 
-def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
+def _end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     causes: tuple[Cause, ...] = ()
     if attempt.course.leg is Leg.BACK:
         causes = failure_behind(attempt, ref).causes
@@ -188,7 +188,7 @@ def _interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, CleanText(text), causes)
 
 
-def _rejected(attempt: Attempt) -> Ending:
+def _end_rejected(attempt: Attempt) -> Ending:
     rejection = attempt.writes.rejection
     if rejection is None:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
@@ -214,11 +214,11 @@ def _taken_over(attempt: Attempt, ref: Ref) -> bool:
     return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
 
 
-def _departed(attempt: Attempt, ref: Ref) -> Ending:
+def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
     departure = attempt.interference.departures[ref]
     if departure.reason is Reason.DELETED:
-        return _deleted(attempt, ref, departure)
+        return _end_deleted(attempt, ref, departure)
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = (
@@ -236,11 +236,13 @@ def _departed(attempt: Attempt, ref: Ref) -> Ending:
     return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
 
 
-def _deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
+def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
     """Tell a Deployment that is gone from one that was made again since it was deleted."""
     rollout = attempt.deployments.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
-    found = rollout.applied.departed(live) if rollout is not None and live is not None else None
+    found = (
+        rollout.applied.find_departure(live) if rollout is not None and live is not None else None
+    )
     return departure if found is None else replace(departure, message=found.message)
 
 
@@ -265,7 +267,7 @@ def _writer(read: LiveObject | None, live: Deployment | None) -> str:
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
     """Return what stands of a Deployment, its checks included."""
     found = rollout.verdict(attempt.now)
-    return health_checks.judged(found, health_checks.against(attempt).get(ref)) or found
+    return health_checks.combine_verdicts(found, health_checks.against(attempt).get(ref)) or found
 
 
 def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:

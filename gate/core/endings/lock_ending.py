@@ -10,7 +10,7 @@ from gate.core.model.outcome import Outcome, Reason
 
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
     """End `ref` by whose lock was taken; `lost` is the ending of the Deployment it locks."""
-    taken = _taken(attempt)
+    taken = _list_taken_locks(attempt)
     if not taken or ref in taken:
         return lost
     names = ", ".join(map(attempt.plan.name_of, taken))
@@ -18,7 +18,7 @@ def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
     return Ending(Outcome.SUPERSEDED, Reason.SIBLING_LOCKED, message)
 
 
-def _taken(attempt: Attempt) -> tuple[Ref, ...]:
+def _list_taken_locks(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the Deployments that the attempt follows whose locks it lost."""
     by_lock = {lock_of(one.ref.namespace, one.ref.name): one.ref for one in attempt.plan.targets}
     return tuple(by_lock[lock] for lock in attempt.interference.locks_lost if lock in by_lock)

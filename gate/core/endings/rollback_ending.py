@@ -22,7 +22,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
-        return _superseded(attempt, ref)
+        return _end_superseded(attempt, ref)
     rollout = attempt.deployments.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
@@ -39,7 +39,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
-def _superseded(attempt: Attempt, ref: Ref) -> Ending:
+def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
     """End what is somebody else's by now, while the rest of the attempt went back."""
     there_before = attempt.plan.before(ref) is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
@@ -71,7 +71,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if written.created and takes_back_part(attempt):
-        return _created(attempt, ref, failure)
+        return _end_created(attempt, ref, failure)
     stood = attempt.deployments.followed_before.get(ref)
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
     stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
@@ -121,7 +121,7 @@ def _never_written(failure: Ending) -> Ending:
     return replace(failure, outcome=Outcome.REFUSED)
 
 
-def _created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """End a Deployment that this attempt created, of an apply whose other parts went back.
 
     It stays as other created objects do, and nobody knows whether it works. Deleted, it is as it

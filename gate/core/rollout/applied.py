@@ -30,18 +30,18 @@ class Applied:
     spec_changed: bool
     found: bool = False
 
-    def departed(self, live: Deployment) -> Verdict | None:
+    def find_departure(self, live: Deployment) -> Verdict | None:
         """Return that somebody else deleted or changed it; None while it is ours."""
         if live.uid != self.uid:
             why = "the Deployment was deleted and created again"
-            return Verdict.superseded(Reason.DELETED, why)
+            return Verdict.of_superseded(Reason.DELETED, why)
         if live.deleting:
-            return Verdict.superseded(Reason.DELETED, "the Deployment is being deleted")
+            return Verdict.of_superseded(Reason.DELETED, "the Deployment is being deleted")
         if live.generation < self.generation or self.still_stands(live):
             return None
         images = ", ".join(live.template.images())
         why = f"somebody else changed the pod template: {images}"
-        return Verdict.superseded(Reason.SUPERSEDED, why)
+        return Verdict.of_superseded(Reason.SUPERSEDED, why)
 
     def still_stands(self, live: Deployment) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.

@@ -32,7 +32,7 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     current = snapshot.current()
     if current is None or not live.available or current.available_replicas < 1:
         return Absent()
-    if any(rs.available_replicas for rs in snapshot.owned() if rs.uid != current.uid):
+    if any(rs.available_replicas for rs in snapshot.list_owned() if rs.uid != current.uid):
         return Absent()
     revision = current.revision or live.revision
     return Known(Baseline(current.name, revision, live.template, current.pod_template_hash))

@@ -97,7 +97,7 @@ class Blindness:
             return self
         same = (sign, counters) == (self.sign, self.counters)
         since = self.sign_since if same else (math.inf if sign is None else at)
-        begun = self._begun(at)
+        begun = self._with_blindness_begun(at)
         return replace(
             begun,
             limit_seconds=limit,
@@ -107,7 +107,7 @@ class Blindness:
             exceeded_since=exceeded_since,
         ).settle(at)
 
-    def _begun(self, at: float) -> Blindness:
+    def _with_blindness_begun(self, at: float) -> Blindness:
         """Return it with the blindness that a sign has become by `at`."""
         begins_at = self.sign_since + CONTROLLER_LAG_SECONDS
         if self.since is not None or at < begins_at:
@@ -132,7 +132,7 @@ class Blindness:
 
     def seconds(self, now: float) -> float:
         """Return the blind seconds that do not count, of all until `now`."""
-        since = self._begun(now).since
+        since = self._with_blindness_begun(now).since
         present = 0.0 if since is None else max(0.0, now - since)
         return min(self.limit_seconds, self.past_seconds + present)
 
@@ -142,12 +142,15 @@ class Blindness:
 
     def time_of(self, clock: float, now: float) -> float:
         """Return when `clock` is reached, if what is blind now stays so; infinite for never."""
-        blind = self._begun(now).since is not None
+        blind = self._with_blindness_begun(now).since is not None
         return clock + (self.limit_seconds if blind else self.seconds(now))
 
     def is_excusing(self, now: float) -> bool:
         """Tell whether time passes that does not count."""
-        return self._begun(now).since is not None and self.seconds(now) < self.limit_seconds
+        return (
+            self._with_blindness_begun(now).since is not None
+            and self.seconds(now) < self.limit_seconds
+        )
 
     def condition_stands(self, now: float) -> bool:
         """Tell whether the deadline condition that was seen may be believed."""
@@ -179,7 +182,7 @@ class Blindness:
         yield self.sign_since + CONTROLLER_LAG_SECONDS
         yield self.sign_since + NOT_OBSERVING_SECONDS
         yield self._condition_stands_at()
-        since = self._begun(now).since
+        since = self._with_blindness_begun(now).since
         if since is not None:
             yield since + self.limit_seconds - self.past_seconds
 

@@ -244,7 +244,7 @@ def _rank(reason: Reason) -> int:
     return _RANK.get(reason, len(_RANK))
 
 
-def summed(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
+def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
     """Sum up the troubles of pods, one each, most telling first.
 
     The message is that of the pod that is beyond hope first, then the first by name, with the
@@ -268,6 +268,6 @@ def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
     return CleanText(f"{trouble.message} ({pods} of {new_pods} created pods)")
 
 
-def ordered(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+def order_causes(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Order causes, most telling first."""
     return tuple(sorted(causes, key=lambda cause: _rank(cause.reason)))

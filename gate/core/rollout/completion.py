@@ -8,7 +8,7 @@ from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 
 
-def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
+def has_completed(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     """Tell whether all that was asked for is there.
 
     The caller has made sure that the controller observed our generation. Counters of the
@@ -23,7 +23,7 @@ def done(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     current = snapshot.current()
     if current is None or not _up_to_date(current, live):
         return False
-    needed = _needed(live, policy)
+    needed = _count_needed_pods(live, policy)
     if needed < live.replicas:
         return min(live.updated_replicas, current.available_replicas) >= needed
     return (
@@ -42,7 +42,7 @@ def amount(share: Share | None, total: int, default: int) -> int:
     return default if share is None else share.of(total, round_up=True)
 
 
-def _needed(live: Deployment, policy: Policy) -> int:
+def _count_needed_pods(live: Deployment, policy: Policy) -> int:
     """Return how many new pods have to be available: all, unless less was asked for."""
     if policy.require_min_available:
         unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=False)
@@ -65,12 +65,12 @@ def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
     """Tell whether old pods still end; servers before 1.33 do not count them themselves."""
     if live.terminating_replicas is not None:
         return live.terminating_replicas > 0
-    owned = {replica_set.uid for replica_set in snapshot.owned()}
+    owned = {replica_set.uid for replica_set in snapshot.list_owned()}
     pods = (track.pod for track in snapshot.pods.values())
     return any(pod.deleting and pod.owner_uid in owned for pod in pods)
 
 
-def counted(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
+def describe_counts(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
     """Return how far it is, in one line whose numbers agree with each other.
 
     All of them are of the ReplicaSets' own status. The Deployment's counters follow these with a
@@ -80,7 +80,7 @@ def counted(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
     current = snapshot.current()
     available = current.available_replicas if current is not None else 0
     there = current.status_replicas if current is not None else 0
-    others = sum(one.status_replicas for one in snapshot.owned()) - there
+    others = sum(one.status_replicas for one in snapshot.list_owned()) - there
     pods = f"{which} pods".strip()
     other = "new" if which == "old" else "old"
     parts = [f"{min(available, live.replicas)} of {live.replicas} {pods} available"]
@@ -96,7 +96,7 @@ def lag(snapshot: Snapshot, live: Deployment) -> str:
     """Say that the Deployment's own counters alone are missing to be done, "" where others are."""
     current = snapshot.current()
     available = current.available_replicas if current is not None else 0
-    there = sum(one.status_replicas for one in snapshot.owned())
+    there = sum(one.status_replicas for one in snapshot.list_owned())
     if available == there == live.replicas and not _has_counted_all(live):
         return ", not yet in the Deployment's status"
     return ""

@@ -17,8 +17,8 @@ from gate.core.model.objects import CleanText, ClusterEvent, Deployment, Pod, Re
 from gate.core.model.outcome import Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
-from gate.core.rollout.causes import Cause, Trouble, has_crashed, ordered, summed
-from gate.core.rollout.completion import amount, counted, done, is_rolled_out, lag
+from gate.core.rollout.causes import Cause, Trouble, has_crashed, order_causes, sum_up_troubles
+from gate.core.rollout.completion import amount, describe_counts, has_completed, is_rolled_out, lag
 from gate.core.rollout.controller_faults import (
     Hindrances,
     denial,
@@ -186,7 +186,7 @@ class Rollout:
         live = snapshot.live
         if live is None:
             return replace(self, snapshot=snapshot, new=NewPods())
-        complete = self._observed(live) and done(snapshot, live, self.policy)
+        complete = self._is_observed(live) and has_completed(snapshot, live, self.policy)
         same = new.replica_set_uid == snapshot.current_uid != ""
         new = new if same else NewPods.of(snapshot, self.policy.fail_fast)
         blindness = self.blindness.fold(at, snapshot, live, new.ready)
@@ -223,14 +223,14 @@ class Rollout:
         if live is None:
             gone = isinstance(self.snapshot.deployment, Absent)
             said = "the Deployment was deleted"
-            return Verdict.superseded(Reason.DELETED, said) if gone else None
+            return Verdict.of_superseded(Reason.DELETED, said) if gone else None
         return (
-            self.applied.departed(live)
-            or self._paused(live, now)
-            or self._failed(self._fatal(live, now), now)
+            self.applied.find_departure(live)
+            or self._judge_pause(live, now)
+            or self._fail_for(self._fatal(live, now), now)
             or self._complete(live)
-            or self._failed(self._availability_lost(now), now)
-            or self._failed(self._late(live, now), now)
+            or self._fail_for(self._availability_lost(now), now)
+            or self._fail_for(self._late(live, now), now)
         )
 
     def wake_at(self, now: float) -> float:
@@ -261,25 +261,25 @@ class Rollout:
 
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
-        of_pods = summed(self.troubles.values(), self.new.count)
+        of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
         hindering = self.hindrances.causes(self.snapshot)
-        return ordered((*of_pods, *hindering, *self.blindness.causes(now)))
+        return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
 
     def count(self, live: Deployment) -> str:
         """Return in words how many of the pods that it is about are available."""
         which = "new" if self.applied.spec_changed else ""
-        return counted(self.snapshot, live, which if self.deadline_decides else "old")
+        return describe_counts(self.snapshot, live, which if self.deadline_decides else "old")
 
     def is_complete(self, live: Deployment) -> bool:
         """Tell whether the strict predicate holds: we are observed, and all is there."""
-        return self._observed(live) and done(self.snapshot, live, self.policy)
+        return self._is_observed(live) and has_completed(self.snapshot, live, self.policy)
 
     def is_held(self) -> bool:
         """Tell whether the controller knows of a pause: it scales no ReplicaSet while it lasts."""
         live = self.snapshot.live
-        return live is not None and live.paused and self._observed(live)
+        return live is not None and live.paused and self._is_observed(live)
 
-    def _paused(self, live: Deployment, now: float) -> Verdict | None:
+    def _judge_pause(self, live: Deployment, now: float) -> Verdict | None:
         """Return that a pause holds it; what is complete has nothing left to hold."""
         if not live.paused or (self.is_complete(live) and is_rolled_out(self.snapshot, live)):
             return None
@@ -289,7 +289,7 @@ class Rollout:
     def _fatal(self, live: Deployment, now: float) -> Cause | None:
         """Return what needs no clock to run out; only one error shows before we are observed."""
         limits, clock = self.policy.fail_fast, self.blindness.clock(now)
-        if self._observed(live):
+        if self._is_observed(live):
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
             of_pods = self.new.fatal(clock, tolerated)
             fatal = of_pods or fatal_denial(self.snapshot, self.progress, limits, clock)
@@ -309,7 +309,7 @@ class Rollout:
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that what was complete does not serve any more; a rollback has but its total."""
         availability = self._availability()
-        return None if availability is None else availability.lost(self.blindness.clock(now))
+        return None if availability is None else availability.find_loss(self.blindness.clock(now))
 
     def _availability(self) -> Availability | None:
         live = self.snapshot.live
@@ -321,7 +321,7 @@ class Rollout:
         """Return what the clocks say, the controller's own first; a rollback has but its total."""
         stalled = None
         if self.deadline_decides:
-            stalled = self._exceeded(live, now) or no_progress(
+            stalled = self._find_exceeded_deadline(live, now) or no_progress(
                 live, self.progress, self.blindness, now
             )
         if stalled is not None or now < self.ends_at:
@@ -330,20 +330,20 @@ class Rollout:
         count = self.count(live) + lag(self.snapshot, live)
         return replace(over, message=CleanText(f"{over.message}: {count}"))
 
-    def _exceeded(self, live: Deployment, now: float) -> Cause | None:
+    def _find_exceeded_deadline(self, live: Deployment, now: float) -> Cause | None:
         """Believe the controller's deadline condition, if it is of what is seen now."""
-        if not self._observed(live) or not self.blindness.condition_stands(now):
+        if not self._is_observed(live) or not self.blindness.condition_stands(now):
             return None
         current = self.snapshot.current()
         name = current.name if current is not None else ""
         return condition_exceeded(live, self.applied, name, now)
 
-    def _failed(self, why: Cause | None, now: float) -> Verdict | None:
+    def _fail_for(self, why: Cause | None, now: float) -> Verdict | None:
         if why is None:
             return None
         return Verdict(VerdictKind.FAILED, why.reason, why.message, self.causes(now))
 
-    def _observed(self, live: Deployment) -> bool:
+    def _is_observed(self, live: Deployment) -> bool:
         return live.observed_generation >= max(live.generation, self.applied.generation)
 
     def _times(self, now: float) -> Iterator[float]:

@@ -60,7 +60,7 @@ class Availability:
         if lost >= SEVERAL_PODS:
             yield self.lost_at[SEVERAL_PODS - 1] + self.grace_seconds + SOME_LEFT_SECONDS
 
-    def lost(self, clock: float) -> Cause | None:
+    def find_loss(self, clock: float) -> Cause | None:
         """Return that availability is lost, None while it may come back."""
         if all(clock < at for at in self.times()):
             return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Template
 from gate.core.model.outcome import Reason
-from gate.core.rollout.causes import NEVER, Cause, Trouble, summed, trouble_of
+from gate.core.rollout.causes import NEVER, Cause, Trouble, sum_up_troubles, trouble_of
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.snapshot import Snapshot
@@ -98,7 +98,7 @@ class NewPods:
         enough = len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == self.count
         if not enough or len(doomed) <= tolerated:
             return None
-        telling = summed(doomed, self.count)[0]
+        telling = sum_up_troubles(doomed, self.count)[0]
         rule = next(trouble.rule for trouble in doomed if trouble.cause is telling.reason)
         return Cause(rule, telling.message, telling.pods)
 

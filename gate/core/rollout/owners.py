@@ -59,7 +59,7 @@ class Owners:
                 changed[thing.uid] = ref
         return replace(self, refs=self.refs.put_all(changed)) if changed else self
 
-    def concerned(self, event: Observation) -> frozenset[Ref] | None:
+    def find_concerned(self, event: Observation) -> frozenset[Ref] | None:
         """Return which Deployments `event` is about, None where it may be about any.
 
         To be asked before the event is taken in: who had an object hears that another has it now.
@@ -72,7 +72,7 @@ class Owners:
             case Vanished(uid=uid):
                 return frozenset((self.refs[uid],)) if uid in self.refs else None
 
-    def narrowed(self, event: Observation, ref: Ref) -> Observation:
+    def narrow(self, event: Observation, ref: Ref) -> Observation:
         """Return what `event` tells of one Deployment: of a list, all but what others own."""
         if not isinstance(event, Listed):
             return event

@@ -67,7 +67,7 @@ class PodTrack:
         """Whether it was ready, and would be still if it were well: its node is heard of."""
         return self.start_seconds is not None and self.counts and not self.pod.node_silent
 
-    def begun(self, at: float) -> PodTrack:
+    def with_history_from(self, at: float) -> PodTrack:
         """Return the track with its history starting `at`, the moment of our write."""
         restarts = {status.name: status.restarts for status in self.pod.containers}
         containers = FrozenMap(

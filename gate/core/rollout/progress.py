@@ -55,7 +55,7 @@ class Progress:
         live = snapshot.live
         if live is None:
             return self
-        marks = self._marked(snapshot)
+        marks = self._with_marks(snapshot)
         moved = marks is not self or live.paused or self.paused or self.complete > complete
         if not moved and complete == self.complete:
             return self
@@ -69,11 +69,11 @@ class Progress:
             first_available_at=at if first is None and marks.available else first,
         )
 
-    def _marked(self, snapshot: Snapshot) -> Progress:
+    def _with_marks(self, snapshot: Snapshot) -> Progress:
         """Return the marks, `self` where none moved."""
         current, uid = snapshot.current(), snapshot.current_uid
         same = uid == self.followed_uid
-        old = sum(rs.replicas for rs in snapshot.owned() if rs.uid != uid)
+        old = sum(rs.replicas for rs in snapshot.list_owned() if rs.uid != uid)
         if same and self.old_replicas is not None:
             old = min(self.old_replicas, old)
         counted = (0, 0, 0)

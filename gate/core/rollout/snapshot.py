@@ -43,7 +43,7 @@ class Snapshot:
             case Vanished(_, kind, uid):
                 return self._without(kind, uid)
             case Listed(about=about) if about == self.ref:
-                return self._listed(event)
+                return self._fold_list(event)
             case _:
                 return self
 
@@ -51,7 +51,7 @@ class Snapshot:
         """Return the snapshot at the moment of our write: every history and grace starts here."""
         return replace(
             self,
-            pods=FrozenMap((uid, track.begun(at)) for uid, track in self.pods.items()),
+            pods=FrozenMap((uid, track.with_history_from(at)) for uid, track in self.pods.items()),
             denied_since=FrozenMap((uid, at) for uid in self.denied_since),
             written=True,
         )
@@ -61,7 +61,7 @@ class Snapshot:
         """The Deployment, if it is known to exist."""
         return self.deployment.value if isinstance(self.deployment, Known) else None
 
-    def owned(self) -> tuple[ReplicaSet, ...]:
+    def list_owned(self) -> tuple[ReplicaSet, ...]:
         """Return the ReplicaSets whose controller is this Deployment, by ownerReferences uid."""
         live = self.live
         if live is None:
@@ -98,13 +98,15 @@ class Snapshot:
     def _with_deployment(self, thing: Deployment) -> Snapshot:
         """Take a Deployment, unless a read has shown a later state of that name already."""
         live = self.live
-        if thing.ref != self.ref or (live is not None and _outdated(thing, live)):
+        if thing.ref != self.ref or (live is not None and _is_outdated(thing, live)):
             return self
         return self._recast(Known(thing), self.replica_sets, self.denied_since)
 
     def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
         known = self.replica_sets.get(thing.uid)
-        if thing.namespace != self.ref.namespace or (known is not None and _outdated(thing, known)):
+        if thing.namespace != self.ref.namespace or (
+            known is not None and _is_outdated(thing, known)
+        ):
             return self
         denied = self.denied_since
         if thing.failure is None:
@@ -119,7 +121,7 @@ class Snapshot:
         known = self.pods.get(pod.uid)
         if known is None:
             track = first_track(at, pod, written=self.written)
-        elif _outdated(pod, known.pod):
+        elif _is_outdated(pod, known.pod):
             return self
         else:
             track = next_track(at, known, pod)
@@ -138,7 +140,7 @@ class Snapshot:
             self.current_uid,
         )
 
-    def _deleted(self) -> Snapshot:
+    def _after_deletion(self) -> Snapshot:
         return self._recast(Absent(), self.replica_sets, self.denied_since)
 
     def _recast(
@@ -186,7 +188,7 @@ class Snapshot:
             case Kind.DEPLOYMENT:
                 live = self.live
                 gone = live is not None and live.uid == uid
-                return self._deleted() if gone else self
+                return self._after_deletion() if gone else self
             case Kind.REPLICA_SET if uid in self.replica_sets:
                 kept, denied = self.replica_sets.drop(uid), self.denied_since.drop(uid)
                 return self._recast(self.deployment, kept, denied)
@@ -195,15 +197,15 @@ class Snapshot:
             case _:
                 return self
 
-    def _listed(self, event: Listed) -> Snapshot:
+    def _fold_list(self, event: Listed) -> Snapshot:
         """Drop what a list no longer has, take in what it has."""
         at, kind, things = event.at, event.kind, event.objects
         result = self
         if not self._is_ahead_of(event):
             if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
-                result = self._deleted()
+                result = self._after_deletion()
             listed = {thing.uid for thing in things}
-            for uid in self._known(kind).keys() - listed:
+            for uid in self._list_resource_versions(kind).keys() - listed:
                 result = result.fold(Vanished(at, kind, uid))
         for thing in things:
             result = result.fold(Observed(at, thing))
@@ -212,9 +214,11 @@ class Snapshot:
     def _is_ahead_of(self, event: Listed) -> bool:
         """Tell whether something was seen that is later than a list, as from a server behind."""
         version = event.resource_version
-        return any(older(version, known) for known in self._known(event.kind).values())
+        return any(
+            older(version, known) for known in self._list_resource_versions(event.kind).values()
+        )
 
-    def _known(self, kind: Kind) -> dict[str, str]:
+    def _list_resource_versions(self, kind: Kind) -> dict[str, str]:
         """Return the resourceVersions of what is known of a kind, by uid."""
         match kind:
             case Kind.DEPLOYMENT:
@@ -231,7 +235,7 @@ def _is_of(ref: Ref, thing: Watched) -> bool:
     return isinstance(thing, Deployment) and thing.ref == ref
 
 
-def _outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
+def _is_outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
     """Tell whether `one` says nothing beyond what is known: an earlier version, or the same."""
     if one.resource_version == known.resource_version:
         return one == known

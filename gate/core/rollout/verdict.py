@@ -30,6 +30,6 @@ class Verdict:
     causes: tuple[Cause, ...] = ()
 
     @classmethod
-    def superseded(cls, reason: Reason, message: str) -> Verdict:
+    def of_superseded(cls, reason: Reason, message: str) -> Verdict:
         """Return that it is somebody else's move."""
         return cls(VerdictKind.SUPERSEDED, reason, CleanText(message))

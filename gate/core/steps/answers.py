@@ -51,7 +51,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
 Facts = tuple[Observed | Listed, ...]
 
 
-def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
+def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     """Return the attempt after an answer, and the observations that the answer holds."""
     effect = attempt.requests.outstanding.get(answer.effect_id)
     if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
@@ -59,13 +59,13 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     attempt = _with_answered_at_head(attempt, effect)
     match effect, answer:
         case Write(), Written():
-            return _written(attempt, effect, answer)
+            return _fold_write(attempt, effect, answer)
         case Write(), WriteConflicted():
             return _again(attempt), ()
         case Write(), WriteUncertain(_, _, _, retry_after_seconds):
             return _again(_kept_off(attempt, retry_after_seconds)), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
-            return _refused(attempt, Rejection(effect.ref, reason, message, paths)), ()
+            return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(ref=ref), ReadBack() if attempt.course.state is State.INSPECTING:
             live = answer.fact.value if isinstance(answer.fact, Known) else None
             stale = live is not None and _is_stale(attempt, live)
@@ -73,7 +73,7 @@ def answered(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case Read(), ReadBack():
             return _read_back(attempt, effect, answer)
         case Ask(), Answered() | Errored():
-            return health_checks.heard(attempt, effect, answer), ()
+            return health_checks.measure_answer(attempt, effect, answer), ()
         case _, Collected(_, _, evidence):
             return replace(
                 attempt, result=replace(attempt.result, evidence=attempt.result.evidence + evidence)
@@ -105,7 +105,7 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 # -- writes ----------------------------------------------------------------------------------------
 
 
-def _written(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
+def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
     head, uncertain = attempt.writes.queue[0], attempt.writes.uncertain
     attempt = surely_written(attempt).past_head()
     live, ref = answer.live, effect.ref
@@ -154,7 +154,7 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
     )
 
 
-def _refused(attempt: Attempt, rejection: Rejection) -> Attempt:
+def _fold_rejection(attempt: Attempt, rejection: Rejection) -> Attempt:
     if attempt.course.leg is Leg.FORWARD:
         return _refused_out(attempt, rejection)
     return replace(

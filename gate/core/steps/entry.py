@@ -16,7 +16,7 @@ from gate.core.attempt.journal import record_now
 from gate.core.attempt.state import Attempt, Ending, Purpose, Rejection, Step, Undecided
 from gate.core.attempt.transitions import Place, State, Trigger
 from gate.core.checks.spec import During
-from gate.core.endings.conclusion import closed
+from gate.core.endings.conclusion import with_endings
 from gate.core.endings.last_reads import (
     begin_inspection,
     with_recreations,
@@ -43,7 +43,7 @@ from gate.core.rollout.causes import Trouble
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.steps.resumption import failures_found, why_resumed
-from gate.core.steps.triggers import Rulings, culprits, failed, fails
+from gate.core.steps.triggers import Rulings, culprits, fails, find_failed
 from gate.core.writes.queue import became_theirs, next_write
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
@@ -58,7 +58,7 @@ def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> S
     if trigger is Trigger.INSPECTED:
         attempt = with_restorations_checked(with_recreations(attempt))
     elif state in (State.INSPECTING, State.CLOSING):
-        attempt = closed(attempt, trigger)
+        attempt = with_endings(attempt, trigger)
     attempt = replace(attempt, course=replace(attempt.course, leg=leg, state=state))
     if state is State.INSPECTING:
         return begin_inspection(attempt, confirmed=trigger is Trigger.CONFIRMED)
@@ -75,7 +75,7 @@ def ask(attempt: Attempt) -> Step:
     if attempt.course.state not in (State.FOLLOWING, State.BAKING):
         return attempt, ()
     if attempt.now < attempt.requests.next_read_at:
-        return health_checks.asked(attempt)
+        return health_checks.ask_due_checks(attempt)
     due = replace(
         attempt,
         requests=replace(
@@ -196,7 +196,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
 
 
 def _recording(attempt: Attempt, _ruled: Rulings) -> Step:
-    return _asked(attempt, SaveRecord(attempt.requests.next_id, record_now(attempt)))
+    return _ask_for(attempt, SaveRecord(attempt.requests.next_id, record_now(attempt)))
 
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Step:
@@ -217,7 +217,7 @@ def _following(attempt: Attempt, _ruled: Rulings) -> Step:
         course=replace(attempt.course, baked_since=resting, confirming_since=resting),
         requests=replace(attempt.requests, next_read_at=next_read_at),
     )
-    return health_checks.begun(attempt, During.ROLLOUT), ()
+    return health_checks.start_checks(attempt, During.ROLLOUT), ()
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:
@@ -252,14 +252,14 @@ def _baking(attempt: Attempt, _ruled: Rulings) -> Step:
         at_most = "" if attempt.bake_seconds == attempt.plan.policy.bake_seconds else "at most "
         line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
         effects = (attempt.say("baking", line),)
-    return health_checks.begun(
+    return health_checks.start_checks(
         replace(attempt, course=replace(attempt.course, baked_since=attempt.now)), During.BAKE
     ), effects
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
     """Read everything with quorum; beside it collect evidence where the verdict is bad."""
-    failures = failed(ruled)
+    failures = find_failed(ruled)
     attempt = replace(
         attempt,
         course=replace(
@@ -311,10 +311,10 @@ def _closing(attempt: Attempt, _ruled: Rulings) -> Step:
         result=replace(attempt.result, verdict_at=now if decided_at is None else decided_at),
         requests=replace(attempt.requests, outstanding=FrozenMap()),
     )
-    return _asked(attempt, Release(attempt.requests.next_id, closed_now))
+    return _ask_for(attempt, Release(attempt.requests.next_id, closed_now))
 
 
-def _ended(attempt: Attempt, _ruled: Rulings) -> Step:
+def _enter_ended(attempt: Attempt, _ruled: Rulings) -> Step:
     return replace(attempt, requests=replace(attempt.requests, outstanding=FrozenMap())), ()
 
 
@@ -325,11 +325,11 @@ _ENTER: dict[State, Callable[[Attempt, Rulings], Step]] = {
     State.BAKING: _baking,
     State.CONFIRMING: _confirming,
     State.CLOSING: _closing,
-    State.ENDED: _ended,
+    State.ENDED: _enter_ended,
 }
 
 
-def _asked(attempt: Attempt, effect: Asking) -> Step:
+def _ask_for(attempt: Attempt, effect: Asking) -> Step:
     return attempt.with_effect(effect), (effect,)
 
 

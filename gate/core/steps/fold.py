@@ -40,7 +40,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.core.rollout.owners import Observation, Owners
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps.answers import answered
+from gate.core.steps.answers import fold_answer
 
 __all__ = ["UnexpectedAnswer", "applied_found", "applied_of", "fold", "start_following"]
 
@@ -53,14 +53,14 @@ Folded = TypeVar("Folded", Rollout, Snapshot)
 def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
     """Return the attempt after `event`; raise UnexpectedAnswer for an answer nobody awaits."""
     if isinstance(event, Observed | Vanished | Listed):
-        return observed(attempt, event)
+        return fold_observation(attempt, event)
     if event.at > attempt.now:
         attempt = replace(attempt, now=event.at)
     match event:
         case Woke():
             return attempt
         case Interrupted(_, signal_number):
-            return _interrupted(attempt, signal_number)
+            return _fold_interruption(attempt, signal_number)
         case (
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
@@ -77,9 +77,9 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
                 attempt, deployments=replace(attempt.deployments, rollouts=FrozenMap(heard))
             )
         case _:
-            after, facts = answered(attempt, event)
+            after, facts = fold_answer(attempt, event)
             for fact in facts:
-                after = observed(after, fact)
+                after = fold_observation(after, fact)
             return (
                 _read_well(after, attempt.requests.outstanding[event.effect_id]) if facts else after
             )
@@ -119,13 +119,14 @@ def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
                 interference=replace(attempt.interference, contact=replace(contact, lost=None)),
             )
         case AccessRefused(at, what, why, reason):
-            refused = contact.refused(at, what, why, reason)
+            refused = contact.after_refusal(at, what, why, reason)
             return _without_facts(
                 replace(attempt, interference=replace(attempt.interference, contact=refused))
             )
         case AccessGranted(_, what):
             return replace(
-                attempt, interference=replace(attempt.interference, contact=contact.granted(what))
+                attempt,
+                interference=replace(attempt.interference, contact=contact.after_grant(what)),
             )
 
 
@@ -144,28 +145,28 @@ def _without_facts(attempt: Attempt) -> Attempt:
     )
 
 
-def observed(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
+def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
     """Let the Deployments that an observation is about take in what it tells of them."""
     known = attempt.deployments
     owners = known.owners.after(event)
-    refs = known.owners.concerned(event)
+    refs = known.owners.find_concerned(event)
     deployments = replace(
         known,
         owners=owners,
-        rollouts=_folded(known.rollouts, refs, event, owners, Rollout.observe),
-        snapshots=_folded(known.snapshots, refs, event, owners, Snapshot.fold),
+        rollouts=_fold_each(known.rollouts, refs, event, owners, Rollout.observe),
+        snapshots=_fold_each(known.snapshots, refs, event, owners, Snapshot.fold),
     )
     return replace(
         attempt,
         now=max(attempt.now, event.at),
         interference=replace(
-            attempt.interference, contact=attempt.interference.contact.heard(event.at)
+            attempt.interference, contact=attempt.interference.contact.after_fact(event.at)
         ),
         deployments=deployments,
     )
 
 
-def _folded(
+def _fold_each(
     before: FrozenMap[Ref, Folded],
     refs: frozenset[Ref] | None,
     event: Observation,
@@ -176,13 +177,13 @@ def _folded(
     changed = {}
     for ref in before if refs is None else refs:
         one = before.get(ref)
-        after = None if one is None else fold_in(one, owners.narrowed(event, ref))
+        after = None if one is None else fold_in(one, owners.narrow(event, ref))
         if after is not None and after is not one:
             changed[ref] = after
     return before.put_all(changed)
 
 
-def _interrupted(attempt: Attempt, signal_number: int) -> Attempt:
+def _fold_interruption(attempt: Attempt, signal_number: int) -> Attempt:
     if attempt.interference.signal_number is not None:
         return attempt
     return replace(

@@ -73,10 +73,10 @@ def resume(
         return None
     resumed = Resumed(
         record=record,
-        written=FrozenMap(_written(sorted_)),
-        restored=FrozenMap(_restored(sorted_)),
+        written=FrozenMap(_find_restorable(sorted_)),
+        restored=FrozenMap(_find_restored(sorted_)),
         unkept=FrozenMap(_unkept(sorted_)),
-        departed=FrozenMap(_departed(sorted_)),
+        departed=FrozenMap(_find_departed(sorted_)),
         left_alone=tuple(
             kept.ref for kept in sorted_.of(Standing.OTHERS) if not _is_followed(record, kept.ref)
         ),
@@ -94,7 +94,7 @@ def resume(
     if record.leg is Leg.FORWARD and (is_undone or _is_half_applied(sorted_)):
         plan = plan_to_take_back(plan)
     back = record.leg is Leg.BACK or is_undone or _goes_back(plan, sorted_, at)
-    lost = FrozenMap(_lost(sorted_)) if back else FrozenMap()
+    lost = FrozenMap(_find_lost(sorted_)) if back else FrozenMap()
     return replace(plan, resumed=replace(resumed, back=back, lost=lost, undone=is_undone))
 
 
@@ -128,7 +128,7 @@ def _target(followed: Followed, snapshot: Snapshot) -> Target:
 # -- what follows from it --------------------------------------------------------------------------
 
 
-def _written(sorted_: _Sorted) -> dict[Ref, LiveObject]:
+def _find_restorable(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     """Return what can be restored of what was written."""
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
     return {
@@ -148,7 +148,7 @@ def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     }
 
 
-def _restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
+def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     """Return what the attempt had taken back; on its way out nothing was."""
     if sorted_.record.leg is Leg.FORWARD:
         return {}
@@ -166,7 +166,7 @@ def _is_known_changed(kept: Kept) -> bool:
     return kept.changes and not kept.is_unreached
 
 
-def _departed(sorted_: _Sorted) -> dict[Ref, Cause]:
+def _find_departed(sorted_: _Sorted) -> dict[Ref, Cause]:
     departed: dict[Ref, Cause] = {}
     for followed in sorted_.record.followed:
         ref = followed.ref
@@ -187,7 +187,7 @@ def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
     return paused and changed and sorted_.by_ref.get(ref) is Standing.BEFORE
 
 
-def _lost(sorted_: _Sorted) -> dict[Ref, Cause]:
+def _find_lost(sorted_: _Sorted) -> dict[Ref, Cause]:
     """Return what was changed and is not kept, so that nobody can restore it."""
     return {
         kept.ref: Cause(Reason.NO_BASELINE, CleanText(kept.before.why))
@@ -240,7 +240,7 @@ def _is_paused_half_way(target: Target) -> bool:
         return False
     name = target.baseline.value.replica_set if isinstance(target.baseline, Known) else ""
     wanted = live.replicas
-    pods = [one for one in target.snapshot.owned() if one.status_replicas]
+    pods = [one for one in target.snapshot.list_owned() if one.status_replicas]
     return [(one.name, one.status_replicas, one.available_replicas) for one in pods] != [
         (name, wanted, wanted)
     ]
@@ -315,7 +315,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
             attempt.ledger,
             live=FrozenMap({**attempt.ledger.live, **resumed.written}),
             written=written,
-            left=FrozenMap(_left(written, resumed.restored)),
+            left=FrozenMap(_collect_left(written, resumed.restored)),
             restored=resumed.restored,
             left_alone=resumed.left_alone,
         ),
@@ -334,11 +334,11 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
         ),
     )
     for target in attempt.plan.targets:
-        attempt = _followed(attempt, target, written.get(target.ref))
+        attempt = _follow_target(attempt, target, written.get(target.ref))
     return attempt
 
 
-def _left(
+def _collect_left(
     written: Mapping[Ref, WrittenObject], restored: Mapping[Ref, LiveObject]
 ) -> dict[Ref, LeftObject]:
     """Return what the attempt has left so far, as it was found: what was sent back is not kept."""
@@ -349,7 +349,7 @@ def _left(
     return {**went_out, **{ref: LeftObject(live) for ref, live in restored.items()}}
 
 
-def _followed(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:
+def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:
     live = target.snapshot.live
     if live is None or target.ref in attempt.interference.departures:
         return attempt

@@ -51,12 +51,12 @@ def begin(plan: Plan, at: float) -> Step:
         goes_back = plan.resumed.back
         trigger = Trigger.RETREAT if goes_back else Trigger.RECORDED
         leg = Leg.BACK if goes_back else Leg.FORWARD
-        return _settled(*enter(attempt, trigger, (leg, State.RECORDING), {}))
+        return _settle(*enter(attempt, trigger, (leg, State.RECORDING), {}))
     for target in plan.targets:
         live = target.snapshot.live
         if live is not None and not any(write.ref == target.ref for write in plan.writes):
             attempt = start_following(attempt, applied_found(at, live), target.snapshot)
-    return _settled(*enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING), {}))
+    return _settle(*enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING), {}))
 
 
 def step(attempt: Attempt, event: AttemptEvent) -> Step:
@@ -67,7 +67,7 @@ def step(attempt: Attempt, event: AttemptEvent) -> Step:
     folded = fold(attempt, event)
     if folded.ended:
         return folded, ()
-    return _settled(folded, narrate(attempt, folded))
+    return _settle(folded, narrate(attempt, folded))
 
 
 def wake_at(attempt: Attempt) -> float:
@@ -75,7 +75,7 @@ def wake_at(attempt: Attempt) -> float:
     return triggers.wake_at(attempt)
 
 
-def _settled(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
+def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
     """Move on until no trigger is left, then ask for what the state still needs."""
     collected = list(effects)
     while True:

@@ -18,7 +18,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
-from gate.core.rollout.completion import counted
+from gate.core.rollout.completion import describe_counts
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
@@ -43,7 +43,7 @@ def standing(name: str, snapshot: Snapshot, count: str = "") -> Iterator[tuple[s
         return
     revision = f", revision {current.revision}" if current and current.revision else ""
     yield "replicaset", f"{name}: following {_replica_set_line(snapshot)}{revision}"
-    yield "progress", f"{name}: {count or counted(snapshot, live)}"
+    yield "progress", f"{name}: {count or describe_counts(snapshot, live)}"
 
 
 def narrate_move(
@@ -122,7 +122,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
         if ref not in before.interference.departures:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
-    yield from _measured(before, after)
+    yield from _narrate_measurements(before, after)
     was, now = before.deployments.rollouts, after.deployments.rollouts
     if was is not now:
         for ref, rollout in now.changed_since(was):
@@ -144,7 +144,7 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
         yield "unread", "what runs could not be read; asking again"
 
 
-def _measured(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+def _narrate_measurements(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
     """Tell of a check's first measurement, and of each that is another kind than the one before.
 
     That nothing could be asked yet is no measurement: in a rollout's first moments it is usual.
@@ -244,7 +244,9 @@ def _rollout_changes(
     if is_other:
         yield "replicaset", f"{name(ref)}: following {_replica_set_line(after.snapshot)}"
     else:
-        yield from _renumbered(ref, name, before.snapshot.current(), after.snapshot.current())
+        yield from _narrate_revisions(
+            ref, name, before.snapshot.current(), after.snapshot.current()
+        )
     if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
         yield "progress", f"{name(ref)}: {_count(after)}"
     if before.troubles is not after.troubles:
@@ -263,7 +265,7 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
             yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
 
 
-def _renumbered(
+def _narrate_revisions(
     ref: Ref, name: Naming, before: ReplicaSet | None, after: ReplicaSet | None
 ) -> Iterator[tuple[str, str]]:
     """Say that the controller gave a ReplicaSet that is used again the next revision."""
@@ -298,7 +300,7 @@ def _denials(
 ) -> Iterator[tuple[str, str]]:
     """Tell what denies pods of this Deployment; a snapshot has all ReplicaSets of the namespace."""
     told = before.denied_since
-    for replica_set in after.owned():
+    for replica_set in after.list_owned():
         if replica_set.failure and replica_set.uid in after.denied_since.keys() - told.keys():
             yield (
                 "denied",

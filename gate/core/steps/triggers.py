@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.health_checks import judged
+from gate.core.attempt.health_checks import combine_verdicts
 from gate.core.attempt.state import (
     ANSWER_SECONDS,
     EVIDENCE_SECONDS,
@@ -43,7 +43,7 @@ def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
         attempt = replace(attempt, deployments=replace(attempt.deployments, rulings=rulings))
     departures, against = attempt.interference.departures, health_checks.against(attempt)
     ruled = {
-        ref: judged(ruling.verdict, against.get(ref))
+        ref: combine_verdicts(ruling.verdict, against.get(ref))
         for ref, ruling in zip(rollouts, rulings.all, strict=True)
         if ref not in departures
     }
@@ -60,19 +60,19 @@ def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
     return {**ruled, **ended}
 
 
-def failed(ruled: Rulings) -> frozenset[Ref]:
+def find_failed(ruled: Rulings) -> frozenset[Ref]:
     """Return the Deployments whose verdict is failed."""
     return _of_kind(ruled, VerdictKind.FAILED)
 
 
 def culprits(ruled: Rulings) -> frozenset[Ref]:
     """Return the failed Deployments that a rollback may answer: a pause is left to who paused."""
-    return frozenset(ref for ref in failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
+    return frozenset(ref for ref in find_failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
 
 
 def fails(attempt: Attempt, ruled: Rulings) -> bool:
     """Tell whether anything has failed: a Deployment, or a check where there is none."""
-    return bool(failed(ruled)) or health_checks.against_all(attempt) is not None
+    return bool(find_failed(ruled)) or health_checks.against_all(attempt) is not None
 
 
 def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
@@ -148,7 +148,7 @@ def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
 def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
     """Ask what ends an attempt from any state; a write under way is waited for, in bounds."""
     if attempt.interference.signal_number is not None:
-        return _interrupted(attempt, steps_back=steps_back)
+        return _answer_signal(attempt, steps_back=steps_back)
     if attempt.now >= attempt.gives_up_at:
         return Trigger.LOST if attempt.interference.lock_lost is None else Trigger.DEPARTED
     if attempt.awaits(Write):
@@ -174,7 +174,7 @@ def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
     )
 
 
-def _interrupted(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
+def _answer_signal(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
     """Answer a signal: wait for the write under way, then go back or out, by policy."""
     if attempt.now >= attempt.interference.interrupted_at + INTERRUPT_SECONDS:
         return Trigger.INTERRUPTED
@@ -216,7 +216,7 @@ def _recording(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
     if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
-        return _rejected(attempt)
+        return _answer_rejection(attempt)
     if attempt.writes.queue or attempt.asks:
         return None
     if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:
@@ -224,7 +224,7 @@ def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
     return Trigger.WRITTEN
 
 
-def _rejected(attempt: Attempt) -> Trigger:
+def _answer_rejection(attempt: Attempt) -> Trigger:
     changed = any(written.changed for written in attempt.ledger.written.values())
     back = changed and retreat_writes(attempt, attempt.deployments.rollouts)
     return Trigger.RETREAT if back else Trigger.REJECTED

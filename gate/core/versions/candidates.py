@@ -45,7 +45,7 @@ class Candidates:
         """Return `before` with what our manager has applied of the objects beside the attempt."""
         return {**digests_of(self.beside), **self.before()}
 
-    def proposed(self) -> dict[Ref, str]:
+    def collect_proposed_digests(self) -> dict[Ref, str]:
         """Return the digests of what our manager would have applied, where that could be tried."""
         return {one.ref: applied_digest(one.trial) for one in self.objects if one.trial is not None}
 

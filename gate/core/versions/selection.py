@@ -77,7 +77,7 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
         digest = version.members.get(target.ref) if version is not None else None
         if version is None or digest is None or digest == before[target.ref]:
             continue
-        owned = version.replica_set_in(target.snapshot.owned())
+        owned = version.replica_set_in(target.snapshot.list_owned())
         need(target.ref, digest, owned.template if owned is not None else None)
     for _, digest, history in _configuration(candidates, returns):
         need(history, digest, None)
@@ -187,7 +187,7 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
 
     Otherwise the newest that is not what is about to be applied.
     """
-    before, proposed = candidates.before(), candidates.proposed()
+    before, proposed = candidates.before(), candidates.collect_proposed_digests()
     found: dict[Ref, JudgedVersion] = {}
     for target in candidates.targets:
         verified = candidates.history(target.ref).verified
@@ -221,7 +221,7 @@ def _version(
             return Absent() if isinstance(target.baseline, Known) else target.baseline, None
         return Known(found), Body.of(body_with_template(live, found.template))
     digest = version.members.get(target.ref)
-    owned = version.replica_set_in(target.snapshot.owned())
+    owned = version.replica_set_in(target.snapshot.list_owned())
     if digest is None or before[target.ref] == digest:
         if _runs_another(target, version):
             # Somebody else's additions, which no apply of ours takes away.

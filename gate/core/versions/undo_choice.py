@@ -187,7 +187,7 @@ def _newest_verified(
         missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
         if any(
             history.has_written(ref, digests.get(ref)) or ref in missed
-            for ref in _changed(version, digests)
+            for ref in _iter_changed(version, digests)
         ):
             return version
     return None
@@ -216,12 +216,12 @@ def _left_configurations(
         left_at = history.left_at(version)
         if left_at is None or current is None or version.template != runs:
             continue
-        if any(True for _ in _changed(version, digests)):
+        if any(True for _ in _iter_changed(version, digests)):
             name = f"{revision_name(current)} with its configuration of {version.judged_at}"
             yield f"{name}: an undo left it at {left_at}"
 
 
-def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
+def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
     """Yield the objects beside the Deployments that are not as a version had them."""
     for ref, digest in version.members.items():
         if not ref.is_deployment and digests.get(ref) != digest:
@@ -230,7 +230,7 @@ def _changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref
 
 def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:
     """Return the other revisions, newest first."""
-    others = (rs for rs in snapshot.owned() if current is None or rs.uid != current.uid)
+    others = (rs for rs in snapshot.list_owned() if current is None or rs.uid != current.uid)
     numbered = (rs for rs in others if rs.revision is not None)
     return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
 
@@ -276,8 +276,8 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | 
     current = snapshot.current()
     if current is not None and template_digest(current.template) == version.template:
         return current
-    plain = [rs for rs in snapshot.owned() if not is_restarted(rs.template)]
-    return version.replica_set_in(plain) or version.replica_set_in(snapshot.owned())
+    plain = [rs for rs in snapshot.list_owned() if not is_restarted(rs.template)]
+    return version.replica_set_in(plain) or version.replica_set_in(snapshot.list_owned())
 
 
 def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:

@@ -28,7 +28,7 @@ def conflicting_managers(live: LiveObject, choice: Choice, history: History) -> 
 
 
 def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator[str]:
-    wanted, has = _wanted(live, choice, history), live.body.thaw()
+    wanted, has = _wanted_fields(live, choice, history), live.body.thaw()
     taken_over = {FIELD_MANAGER, *restarters(live), *(name for name, _ in KUBECTL_APPLIERS)}
     for entry in live.managed.thaw()["managedFields"]:
         below = field_set.descend(entry.get("fieldsV1"), "spec", "template")
@@ -42,7 +42,7 @@ def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator
         yield from fields_that_stay(live, replica_set.template, taken_over)
 
 
-def _wanted(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:
+def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:
     """Return what an undo would apply of the pod template, {} where nobody knows that."""
     version, replica_set = choice.version, choice.replica_set
     digest = version.members.get(live.ref) if version is not None else None

@@ -212,7 +212,7 @@ def _version_before(target: Target, history: History) -> JudgedVersion | None:
     if not isinstance(target.baseline, Known):
         return None
     baseline: Baseline = target.baseline.value
-    owned = (one for one in target.snapshot.owned() if one.name == baseline.replica_set)
+    owned = (one for one in target.snapshot.list_owned() if one.name == baseline.replica_set)
     replica_set = next(owned, None)
     if replica_set is not None:
         return version_of(replica_set, history)
@@ -227,7 +227,7 @@ def _has_body_of(
 
     Many versions have the same members: what is asked of one is worked out once.
     """
-    owned = {target.ref: target.snapshot.owned() for target in targets}
+    owned = {target.ref: target.snapshot.list_owned() for target in targets}
 
     @functools.cache
     def template_of(ref: Ref, digest: str) -> Template | None:

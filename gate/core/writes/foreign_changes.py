@@ -37,8 +37,8 @@ def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject
     if live.resource_version == written.after.resource_version:
         return None
     back, after, now = write.body.thaw(), written.after.body.thaw(), live.body.thaw()
-    ours = managed_fields.owned_fields(_managed(written.after), write.field_manager)
-    counting = union(ours, _restored(back, written))
+    ours = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
+    counting = union(ours, _select_restored_fields(back, written))
     if live.deployment is not None:
         judged_elsewhere = {"f:template", "f:replicas"} if write.autoscaled else {"f:template"}
         counting = _without_spec(counting, judged_elsewhere)
@@ -52,7 +52,7 @@ def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> P
     value of another run, goes with the apply that leaves it out. None, too, where nothing of the
     object is ours any more.
     """
-    ours = managed_fields.owned_fields(_managed(live), write.field_manager)
+    ours = managed_fields.owned_fields(_thaw_managed_fields(live), write.field_manager)
     if ours is None or intersect(foreign, ours) is not None:
         return None
     body = write.body.thaw()
@@ -71,8 +71,8 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     if live.resource_version == written.after.resource_version:
         return None
     manager = write.field_manager
-    then = managed_fields.owned_fields(_managed(written.after), manager)
-    anew = subtract(managed_fields.owned_fields(_managed(live), manager), then)
+    then = managed_fields.owned_fields(_thaw_managed_fields(written.after), manager)
+    anew = subtract(managed_fields.owned_fields(_thaw_managed_fields(live), manager), then)
     if live.deployment is not None:
         anew = _without_spec(anew, {"f:template", "f:replicas"})
     return select_changed(live.body.thaw(), written.after.body.thaw(), anew)
@@ -124,12 +124,12 @@ def without_conflicts(
     return (None, ()) if smaller == write else (smaller, others)
 
 
-def _restored(back: dict[str, Any], written: WrittenObject) -> Fields | None:
+def _select_restored_fields(back: dict[str, Any], written: WrittenObject) -> Fields | None:
     """Return the fields that the way back sends."""
     if written.before is None:
         return None
     owned: Fields | None = None
-    for entry in _managed(written.before):
+    for entry in _thaw_managed_fields(written.before):
         owned = union(owned, entry.get("fieldsV1") or None)
     return select_changed(back, None, owned)
 
@@ -147,6 +147,6 @@ def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:
     return {**others, "f:spec": spec} if spec else others or None
 
 
-def _managed(live: LiveObject) -> list[dict[str, Any]]:
+def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
     return entries

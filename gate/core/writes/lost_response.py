@@ -14,19 +14,19 @@ from gate.core.ssa.field_set import Fields
 _TEMPLATE = ("spec", "template")
 
 
-def landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
+def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
     """Tell whether `live` is what the apply of `head` leaves, where nobody has changed it since.
 
     Of a Deployment its pod template counts: replicas and the rest may be others' by now. `trial`
     is what the server would make of the body, None where that could not be asked: then the body
     is compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
     """
-    owned = managed_fields.owned_fields(_managed(live), head.field_manager)
+    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
     if owned is None:
         return False
     if trial is None:
-        return bool(_applied(head, live, owned) == _wanted(head, live))
-    wanted = managed_fields.owned_fields(_managed(trial), head.field_manager)
+        return bool(_extract_applied(head, live, owned) == _extract_wanted(head, live))
+    wanted = managed_fields.owned_fields(_thaw_managed_fields(trial), head.field_manager)
     if live.deployment is not None:
         wanted, owned = field_set.descend(wanted, *_TEMPLATE), field_set.descend(owned, *_TEMPLATE)
         ours, found = _template(trial), _template(live)
@@ -37,7 +37,7 @@ def landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bo
     return field_set.still_holds(ours, wanted, found)
 
 
-def _managed(live: LiveObject) -> list[dict[str, Any]]:
+def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
     return entries
 
@@ -46,22 +46,22 @@ def _template(live: LiveObject) -> Any:
     return live.body.thaw().get("spec", {}).get("template")
 
 
-def _applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:
+def _extract_applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:
     """Return what our manager applies in `live`, as far as it counts."""
     value = field_set.extract(live.body.thaw(), owned)
     if live.deployment is not None:
         return value.get("spec", {}).get("template")
-    return _unnamed(without_replicas(value) if head.autoscaled else value)
+    return _without_identity(without_replicas(value) if head.autoscaled else value)
 
 
-def _wanted(head: PlannedWrite, live: LiveObject) -> Any:
+def _extract_wanted(head: PlannedWrite, live: LiveObject) -> Any:
     value = head.body.thaw()
     if live.deployment is not None:
         return value.get("spec", {}).get("template")
-    return _unnamed(without_replicas(value) if head.autoscaled else value)
+    return _without_identity(without_replicas(value) if head.autoscaled else value)
 
 
-def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
+def _without_identity(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an applied body without what only says which object it is."""
     named = ("apiVersion", "kind", "metadata")
     metadata = value.get("metadata", {})

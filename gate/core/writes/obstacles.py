@@ -16,14 +16,14 @@ from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
-from gate.core.writes.lost_response import landed
+from gate.core.writes.lost_response import has_landed
 
 _REPLICAS_PATH: Final = ".spec.replicas"
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
     """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
-    return head.verb is Verb.APPLY and landed(head, live, attempt.plan.trial(head.ref))
+    return head.verb is Verb.APPLY and has_landed(head, live, attempt.plan.trial(head.ref))
 
 
 def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:

@@ -30,7 +30,7 @@ from gate.core.writes.foreign_changes import (
     without_conflicts,
     without_foreign,
 )
-from gate.core.writes.lost_response import landed
+from gate.core.writes.lost_response import has_landed
 from gate.core.writes.obstacles import is_done, substance, why_not_written
 from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
@@ -209,7 +209,7 @@ def _deployments_first(attempt: Attempt) -> Step:
         own = [write for write in attempt.writes.queue if write.ref == ref]
         if not _mine(attempt, ref) and not any(_came_back(attempt, write) for write in own):
             others = tuple(write for write in attempt.writes.queue if write.ref != ref)
-            return _departed(
+            return _with_departure(
                 replace(attempt, writes=replace(attempt.writes, queue=others)), ref
             ), ()
     return attempt, ()
@@ -302,7 +302,7 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:
         return False
-    if landed(head, live, trial=None):
+    if has_landed(head, live, trial=None):
         return True
     is_uncertain = head.ref in answers_lost(attempt)
     return is_uncertain and written is not None and stands_unowned(head, written, live)
@@ -345,10 +345,10 @@ def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
         return replace(
             attempt, ledger=replace(attempt.ledger, left_alone=(*attempt.ledger.left_alone, ref))
         )
-    return _departed(attempt, ref)
+    return _with_departure(attempt, ref)
 
 
-def _departed(attempt: Attempt, ref: Ref) -> Attempt:
+def _with_departure(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever has changed or deleted it before its way back was written."""
     here = attempt.ledger.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")

@@ -27,13 +27,15 @@ def are_owners_removed(manager: str, after: LiveObject, live: LiveObject) -> boo
     Either nobody owns anything, or somebody has applied since, and the rest is the server's
     `before-first-apply`.
     """
-    if live.uid != after.uid or not managed_fields.owned_fields(_managed(after), manager):
+    if live.uid != after.uid or not managed_fields.owned_fields(
+        _thaw_managed_fields(after), manager
+    ):
         return False
-    now = _managed(live)
+    now = _thaw_managed_fields(live)
     return not now or (
         managed_fields.owned_fields(now, manager) is None
         and any(_is_servers(entry) for entry in now)
-        and not any(_is_servers(entry) for entry in _managed(after))
+        and not any(_is_servers(entry) for entry in _thaw_managed_fields(after))
     )
 
 
@@ -48,16 +50,21 @@ def owners_to_put_back(
     """
     if not are_owners_removed(write.field_manager, written.after, live):
         return None
-    left = ((entry, subtract(entry.get("fieldsV1"), foreign)) for entry in _managed(written.after))
+    left = (
+        (entry, subtract(entry.get("fieldsV1"), foreign))
+        for entry in _thaw_managed_fields(written.after)
+    )
     entries = [{**entry, "fieldsV1": fields} for entry, fields in left if fields]
     known = {_identity(entry) for entry in entries}
     entries += [
         entry
-        for entry in _managed(live)
+        for entry in _thaw_managed_fields(live)
         if not _is_servers(entry) and _identity(entry) not in known
     ]
     now = live.body.thaw()
-    others = union(select_changed(now, None, foreign), _added(written.after.body.thaw(), now))
+    others = union(
+        select_changed(now, None, foreign), _find_added_keys(written.after.body.thaw(), now)
+    )
     for entry in entries:
         others = subtract(others, entry.get("fieldsV1"))
     if others is not None:
@@ -73,7 +80,7 @@ def owners_to_put_back(
     return Body.of({"managedFields": entries})
 
 
-def _added(after: dict[str, Any], now: dict[str, Any]) -> Fields | None:
+def _find_added_keys(after: dict[str, Any], now: dict[str, Any]) -> Fields | None:
     """Return the keys of maps of strings that `now` has and `after` has not."""
     added: Fields | None = None
     for *above, name in _MAPS:
@@ -101,7 +108,7 @@ def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject
     sent, found = (_template(one) for one in (write.body, live.body))
     if sent is None or not contains(sent, found):
         return False
-    owned = managed_fields.owned_fields(_managed(written.after), write.field_manager)
+    owned = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
     set_before = descend(owned, "spec", "template")
     only_before = subtract(set_before, select_changed(sent, None, set_before))
     return select_changed(found, None, only_before) is None
@@ -119,6 +126,6 @@ def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(entry.get(name) or "" for name in ("manager", "operation", "subresource"))
 
 
-def _managed(live: LiveObject) -> list[dict[str, Any]]:
+def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
     return entries

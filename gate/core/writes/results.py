@@ -62,7 +62,7 @@ def went_out(
             left=attempt.ledger.left.put(ref, left),
         ),
     )
-    return _followed(attempt, before, live, head.field_manager)
+    return _follow_from_answer(attempt, before, live, head.field_manager)
 
 
 def went_back(
@@ -87,10 +87,10 @@ def went_back(
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, restored=attempt.ledger.restored.put(ref, live))
     )
-    return _followed(attempt, before, live, effect.field_manager)
+    return _follow_from_answer(attempt, before, live, effect.field_manager)
 
 
-def _followed(
+def _follow_from_answer(
     attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
 ) -> Attempt:
     """Begin to follow a Deployment from the answer to its apply on."""

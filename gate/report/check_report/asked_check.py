@@ -31,7 +31,7 @@ class AskedCheck:
     error: Errored | None = None
     error_role: str = ""
 
-    def asked(self) -> Iterator[tuple[str, Question, Answer | None]]:
+    def iter_questions(self) -> Iterator[tuple[str, Question, Answer | None]]:
         """Iterate the questions by their roles, each with its answer where there is one."""
         if self.questions is None:
             return

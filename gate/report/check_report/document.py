@@ -60,7 +60,7 @@ def _conclusion(asked: Sequence[AskedCheck]) -> tuple[Outcome, str]:
     for outcome in _WORST_FIRST:
         found = [one for one in deciding if _outcome(one) is outcome]
         if found:
-            return outcome, "; ".join(_told(outcome, found))
+            return outcome, "; ".join(_iter_worst_messages(outcome, found))
     count = len(deciding)
     return Outcome.VERIFIED, f"all {count} required checks pass" if count > 1 else _few(count)
 
@@ -104,7 +104,7 @@ _WORDS_OF_TROUBLE: Final = {
 """What keeps a check from being asked for good: each is another thing to do."""
 
 
-def _told(outcome: Outcome, found: Sequence[AskedCheck]) -> Iterator[str]:
+def _iter_worst_messages(outcome: Outcome, found: Sequence[AskedCheck]) -> Iterator[str]:
     """Iterate what has the worst outcome, checks with one and the same trouble together."""
     names: dict[str, list[str]] = {}
     for one in found:
@@ -112,10 +112,10 @@ def _told(outcome: Outcome, found: Sequence[AskedCheck]) -> Iterator[str]:
         if outcome is Outcome.REFUSED and one.error is not None:
             words = _WORDS_OF_TROUBLE.get(one.error.trouble, words)
         names.setdefault(words, []).append(one.check.name)
-    yield from (f"{_listed(each)}: {words}" for words, each in names.items())
+    yield from (f"{_join_names(each)}: {words}" for words, each in names.items())
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 
@@ -136,7 +136,7 @@ def _check(asked: AskedCheck) -> AskedCheckResult:
         "value": finite(found.value),
         "baseline": finite(found.baseline),
         "bounds": bounds_of(check),
-        "questions": [_question(*each) for each in asked.asked()],
+        "questions": [_question(*each) for each in asked.iter_questions()],
         "rules": [{"rule": rule, "says": says} for rule, says in _rules(asked)],
         "mistake": _mistake(asked),
     }

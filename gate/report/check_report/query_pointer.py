@@ -25,7 +25,7 @@ def question_text(question: Question) -> str:
             return shlex.join(arguments)
 
 
-def pointed(
+def point_at_place(
     query: str, position: tuple[int, int], style: Style | None = None, room: int = _ROOM
 ) -> list[str]:
     """Return a query with a caret below the place that is meant; of a long one what is near it.
@@ -44,15 +44,15 @@ def pointed(
     below = lines[line : line + _LINES_NEAR]
     return [
         *(shown.cut(other, room) for other in above),
-        *_marked(text, at, shown, room),
+        *_mark_line(text, at, shown, room),
         *(shown.cut(other, room) for other in below),
     ]
 
 
-def _marked(text: str, at: int, style: Style, room: int) -> list[str]:
+def _mark_line(text: str, at: int, style: Style, room: int) -> list[str]:
     """Return a line and its mark; what is before the place keeps two thirds of the room."""
-    start = 0 if columns(style.shown(text)) <= room else max(0, at - room * 2 // 3)
+    start = 0 if columns(style.printable(text)) <= room else max(0, at - room * 2 // 3)
     head = _CUT if start else ""
-    margin = head + style.shown(text[start:at])
-    line = style.cut(head + style.shown(text[start:]), room)
+    margin = head + style.printable(text[start:at])
+    line = style.cut(head + style.printable(text[start:]), room)
     return [line, " " * columns(margin) + "^"]

@@ -11,9 +11,9 @@ from typing import Final
 
 from gate.core.checks.measurement import Kind
 from gate.report.check_report.figures import number
-from gate.report.check_report.query_pointer import pointed
+from gate.report.check_report.query_pointer import point_at_place
 from gate.report.schema.check_result import AskedCheckResult, ChecksResult, QuestionResult
-from gate.report.style.style import Style, Symbol, Tone, columns, padded
+from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
 _HEAD: Final = ("CHECK", "VERDICT", "VALUE", "BOUNDS")
 _INDENT: Final = "    "
@@ -49,11 +49,11 @@ def checks_explained(result: ChecksResult, style: Style) -> str:
         title = f"{check['name']} ({_kind(check)})"
         lines.append(f"{_sign(check, style)} {style.cut(title, style.width - 2)}")
         for question in check["questions"]:
-            lines += _explained(check, question, style)
+            lines += _iter_question_lines(check, question, style)
         for rule in check["rules"]:
             lines += _rule(rule["rule"], rule["says"], style)
         if check["hint"]:
-            lines += _labelled("hint", check["hint"], style)
+            lines += _label_lines("hint", check["hint"], style)
         lines.append("")
     return "\n".join([*lines, *_end(result, style, explained=True)]) + "\n"
 
@@ -65,12 +65,12 @@ def _cells(check: AskedCheckResult) -> tuple[str, ...]:
 
 
 def _row(cells: list[str], widths: list[int]) -> str:
-    return "  ".join(padded(cell, width) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(pad(cell, width) for cell, width in zip(cells, widths, strict=True))
 
 
 def _sign(check: AskedCheckResult, style: Style) -> str:
     symbol, tone = _SIGNS[check["verdict"]]
-    return style.painted(style.sign(symbol), tone)
+    return style.paint(style.sign(symbol), tone)
 
 
 def _note(check: AskedCheckResult) -> str:
@@ -83,28 +83,28 @@ def _below(check: AskedCheckResult, style: Style) -> Iterator[str]:
     for question in check["questions"]:
         place = check["mistake"]
         if place is not None and place["role"] == question["role"]:
-            yield from _marked(question, place["line"], place["column"], style)
+            yield from _point_lines(question, place["line"], place["column"], style)
         elif question["role"] == "value":
             yield _INDENT + style.cut(" ".join(question["text"].split()), room)
     if check["verdict"] is not Kind.PASS:
-        why = " ".join(filter(None, [check["message"], _hinted(check)]))
-        yield from (_INDENT + line for line in style.wrapped(why, room, _MOST_LINES))
+        why = " ".join(filter(None, [check["message"], _format_hint(check)]))
+        yield from (_INDENT + line for line in style.wrap(why, room, _MOST_LINES))
 
 
-def _hinted(check: AskedCheckResult) -> str:
+def _format_hint(check: AskedCheckResult) -> str:
     return f"({check['hint']})" if check["hint"] else ""
 
 
-def _marked(question: QuestionResult, line: int, column: int, style: Style) -> Iterator[str]:
+def _point_lines(question: QuestionResult, line: int, column: int, style: Style) -> Iterator[str]:
     room = style.width - len(_INDENT)
-    for text in pointed(question["text"], (line, column), style, room):
+    for text in point_at_place(question["text"], (line, column), style, room):
         yield _INDENT + text
 
 
 def _end(result: ChecksResult, style: Style, *, explained: bool) -> list[str]:
     said = f"exit {result['exit_code']}: {result['message']}"
     more = "" if explained else "; --explain shows how"
-    return style.wrapped(said + more, style.width, 2)
+    return style.wrap(said + more, style.width, 2)
 
 
 # -- one check, explained --------------------------------------------------------------------------
@@ -116,29 +116,31 @@ def _kind(check: AskedCheckResult) -> str:
     return f"{check['source']}{about}{reports}"
 
 
-def _explained(check: AskedCheckResult, question: QuestionResult, style: Style) -> Iterator[str]:
+def _iter_question_lines(
+    check: AskedCheckResult, question: QuestionResult, style: Style
+) -> Iterator[str]:
     label = "asked" if question["role"] == "value" else question["role"]
     place = check["mistake"]
     if place is not None and place["role"] == question["role"]:
         room = style.width - len(_INDENT) - _LABEL_COLUMNS
-        lines = pointed(question["text"], (place["line"], place["column"]), style, room)
+        lines = point_at_place(question["text"], (place["line"], place["column"]), style, room)
     else:
-        lines = [style.shown(line) for line in question["text"].rstrip().split("\n")]
+        lines = [style.printable(line) for line in question["text"].rstrip().split("\n")]
     yield from _under(label, lines)
     if question["answer"]:
-        yield from _labelled("came back", question["answer"], style)
+        yield from _label_lines("came back", question["answer"], style)
     labelled = any(each["labels"] not in _BARE for each in question["series"])
     if question["series_count"] > 1 or labelled:
         yield from _series(question, style)
     for remark in question["remarks"]:
-        yield from _labelled("remark", remark, style)
+        yield from _label_lines("remark", remark, style)
 
 
 def _series(question: QuestionResult, style: Style) -> Iterator[str]:
     widest = max(columns(each["value"]) for each in question["series"])
     room = style.width - len(_INDENT) - _LABEL_COLUMNS - widest - 4
     lines = [
-        f"{style.sign(Symbol.QUOTE)}{padded(each['value'], widest)}  "
+        f"{style.sign(Symbol.QUOTE)}{pad(each['value'], widest)}  "
         f"{style.cut(each['labels'], room)}".rstrip()
         for each in question["series"]
     ]
@@ -151,19 +153,19 @@ def _series(question: QuestionResult, style: Style) -> Iterator[str]:
 def _rule(rule: str, says: str, style: Style) -> Iterator[str]:
     """Iterate what a rule says; what a command wrote keeps its lines, the last of them."""
     if rule != "output":
-        yield from _labelled(rule, says, style)
+        yield from _label_lines(rule, says, style)
         return
     room = style.width - len(_INDENT) - _LABEL_COLUMNS - 2
     lines = [f"{style.sign(Symbol.QUOTE)}{style.cut(line, room)}" for line in says.splitlines()]
     yield from _under(rule, lines[-_OUTPUT_LINES:])
 
 
-def _labelled(label: str, text: str, style: Style) -> Iterator[str]:
+def _label_lines(label: str, text: str, style: Style) -> Iterator[str]:
     room = style.width - len(_INDENT) - _LABEL_COLUMNS
-    yield from _under(label, style.wrapped(text, room, _MOST_LINES))
+    yield from _under(label, style.wrap(text, room, _MOST_LINES))
 
 
 def _under(label: str, lines: list[str]) -> Iterator[str]:
     """Iterate lines in their column, the label before the first."""
     for at, line in enumerate(lines):
-        yield f"{_INDENT}{padded('' if at else label, _LABEL_COLUMNS)}{line}".rstrip()
+        yield f"{_INDENT}{pad('' if at else label, _LABEL_COLUMNS)}{line}".rstrip()

@@ -29,12 +29,15 @@ Difference = tuple[str, Any, Any]
 def changed_paths(before: Body, after: Body) -> list[ChangedPath]:
     """Return the fields that differ, in the order of `after`, at most 50; status is no change."""
     masker = Masker()
-    old, new = (masker.masked(_told(body)) for body in (before, after))
+    old, new = (masker.mask_object(_without_bookkeeping(body)) for body in (before, after))
     found = itertools.islice(_differences("", old, new), MOST_PATHS)
-    return [{"path": path, "before": _shown(was), "after": _shown(now)} for path, was, now in found]
+    return [
+        {"path": path, "before": _format_value(was), "after": _format_value(now)}
+        for path, was, now in found
+    ]
 
 
-def _told(body: Body) -> dict[str, Any]:
+def _without_bookkeeping(body: Body) -> dict[str, Any]:
     """Return an object without what only repeats the manifest."""
     value = content(body)
     value.get("metadata", {}).get("annotations", {}).pop(_BOOKKEEPING, None)
@@ -78,7 +81,7 @@ def _in_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Dif
         return
     before, after = ({item[key]: item for item in items} for items in (old, new))
     for index, name in enumerate(dict.fromkeys([*after, *before])):
-        told = f"{key}={clean_line(str(name))}" if _shown(name) != MASKED else str(index)
+        told = f"{key}={clean_line(str(name))}" if _format_value(name) != MASKED else str(index)
         yield from _differences(
             f"{path}[{told}]", before.get(name, _ABSENT), after.get(name, _ABSENT)
         )
@@ -91,7 +94,7 @@ def _tells_apart(key: str, items: Sequence[Any]) -> bool:
     return known and len(values) == len(items) == len(set(values))
 
 
-def _shown(value: Any) -> str | None:
+def _format_value(value: Any) -> str | None:
     if value is _ABSENT:
         return None
     if not isinstance(value, str):

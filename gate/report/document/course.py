@@ -72,19 +72,19 @@ class Course:
     sampled_place: tuple[Leg, State] | None = None
     latest: Attempt | None = None
 
-    def seen(self, attempt: Attempt) -> Course:
+    def after_step(self, attempt: Attempt) -> Course:
         """Return the course after a step of the attempt; nothing is counted between two samples."""
-        course = self._measured(attempt)
+        course = self._with_measurements(attempt)
         place = (attempt.course.leg, attempt.course.state)
         soon = attempt.now < self.sampled_at + RESOLUTION_SECONDS
         if soon and place == self.sampled_place and not attempt.ended:
             return replace(course, latest=attempt)
         if self.latest is not None:
-            course = _sampled(course, self.latest)
-        counted = _sampled(course, attempt)
+            course = _with_samples(course, self.latest)
+        counted = _with_samples(course, attempt)
         return replace(counted, sampled_at=attempt.now, sampled_place=place, latest=None)
 
-    def _measured(self, attempt: Attempt) -> Course:
+    def _with_measurements(self, attempt: Attempt) -> Course:
         measured = self.measured
         for name, run in attempt.health.checks.items():
             known = measured.get(name, ())
@@ -93,7 +93,7 @@ class Course:
         return self if measured is self.measured else replace(self, measured=measured)
 
 
-def _sampled(course: Course, attempt: Attempt) -> Course:
+def _with_samples(course: Course, attempt: Attempt) -> Course:
     """Count the pods of each Deployment; what is as it was before is told once."""
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
@@ -142,7 +142,7 @@ def _progressed_at(rollout: Rollout | None) -> float | None:
 
 def _counts(snapshot: Snapshot, new_uid: str) -> tuple[Counts, Counts]:
     """Count the pods of the new version, and those of all others."""
-    owned = {replica_set.uid for replica_set in snapshot.owned()}
+    owned = {replica_set.uid for replica_set in snapshot.list_owned()}
     found: dict[tuple[bool, str], int] = {}
     for track in snapshot.pods.values():
         owner, state = track.pod.owner_uid, _state(track)

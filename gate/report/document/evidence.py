@@ -54,7 +54,7 @@ def _identity(piece: EvidenceResult) -> tuple[str, ...]:
 
 def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
     rollouts = [*_failed_rollouts(attempt, ref)]
-    yield from _collected(attempt, rollouts)
+    yield from _iter_collected(attempt, rollouts)
     for rollout in rollouts:
         yield from _terminations(rollout)
     for rollout in rollouts:
@@ -75,7 +75,7 @@ def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
         yield last
 
 
-def _collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[EvidenceResult]:
+def _iter_collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[EvidenceResult]:
     """Iterate what was collected of this Deployment's pods; all of it where there is but one."""
     pods = {track.pod.name for rollout in rollouts for track in rollout.snapshot.pods.values()}
     alone = len(attempt.plan.targets) == 1
@@ -113,12 +113,12 @@ def _terminations(rollout: Rollout) -> Iterator[EvidenceResult]:
     pods = sorted(rollout.new_pods(), key=lambda track: track.pod.name)
     for track in pods:
         if track.pod.uid in rollout.troubles:
-            for status, ended in _ended(track.pod):
+            for status, ended in _iter_terminations(track.pod):
                 text = termination_text(ended)
                 yield _piece("termination", track.pod.name, status.name, text, ended.at)
 
 
-def _ended(pod: Pod) -> Iterator[tuple[ContainerStatus, Termination]]:
+def _iter_terminations(pod: Pod) -> Iterator[tuple[ContainerStatus, Termination]]:
     for status in pod.containers:
         ended = status.terminated or status.last_terminated
         if ended is not None and (ended.exit_code or not status.init):

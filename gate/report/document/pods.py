@@ -58,13 +58,13 @@ def _container_state(track: PodTrack, status: ContainerStatus, *, alone: bool) -
         kept = track.containers.get(status.name)
         said = (kept.pull_message if kept is not None else "") or status.waiting_message
         kind = f"{name}{status.waiting_reason}"
-        told = "" if said == status.waiting_reason or _crashed(status) else said
-        text = _joined(kind, told, _history(status))
+        told = "" if said == status.waiting_reason or _is_crash_loop(status) else said
+        text = _join_parts(kind, told, _history(status))
         return PodState(PodRank.FAILING, kind, text)
     if status.terminated is not None and status.terminated.exit_code != 0:
         ended = status.terminated
         kind = f"{name}{ended.reason or 'ended'}, exit code {ended.exit_code}"
-        return PodState(PodRank.FAILING, kind, _joined(kind, ended.message, _restarts(status)))
+        return PodState(PodRank.FAILING, kind, _join_parts(kind, ended.message, _restarts(status)))
     if status.waiting_reason and not status.init:
         return PodState(
             PodRank.STARTING, f"{name}{status.waiting_reason}", f"{name}{status.waiting_reason}"
@@ -74,15 +74,15 @@ def _container_state(track: PodTrack, status: ContainerStatus, *, alone: bool) -
 
 def _readiness(track: PodTrack) -> PodState:
     pod = track.pod
-    histories = _joined(*(_history(status) for status in pod.containers if not status.init))
+    histories = _join_parts(*(_history(status) for status in pod.containers if not status.init))
     if not pod.containers:
         return PodState(PodRank.STARTING, "not started", "not started yet")
     if not pod.ready:
         lost = f"readiness lost {track.readiness_losses} times" if track.readiness_losses else ""
-        text = _joined("running, not ready", lost, histories)
+        text = _join_parts("running, not ready", lost, histories)
         return PodState(PodRank.HINDERED, "running, not ready", text)
     if histories:
-        return PodState(PodRank.RESTARTED, "ready, restarted", _joined(_READY, histories))
+        return PodState(PodRank.RESTARTED, "ready, restarted", _join_parts(_READY, histories))
     return PodState(PodRank.READY, _READY, _READY)
 
 
@@ -93,10 +93,10 @@ def _history(status: ContainerStatus) -> str:
         return _restarts(status)
     at = f" at {ended.at}" if ended.at else ""
     last = f"last: {ended.reason or 'ended'}, exit code {ended.exit_code}{at}"
-    return _joined(_restarts(status), last, ended.message)
+    return _join_parts(_restarts(status), last, ended.message)
 
 
-def _crashed(status: ContainerStatus) -> bool:
+def _is_crash_loop(status: ContainerStatus) -> bool:
     """The kubelet's message of a back-off repeats names; the last termination says more."""
     return status.waiting_reason == "CrashLoopBackOff"
 
@@ -107,7 +107,7 @@ def _restarts(status: ContainerStatus) -> str:
     return f"{status.restarts} restart{'' if status.restarts == 1 else 's'}"
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "; ".join(" ".join(part.split()) for part in parts if part)
 
 

@@ -20,11 +20,11 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_vacuous(attempt),
         *_not_restored(attempt, is_locked=is_locked),
         *_not_paused_again(attempt),
-        *_paused(attempt),
-        *_autoscaled(attempt),
-        *_taken(attempt),
-        *_dropped(attempt),
-        *_kept(attempt),
+        *_iter_paused(attempt),
+        *_iter_autoscaled(attempt),
+        *_iter_taken_fields(attempt),
+        *_iter_dropped_paths(attempt),
+        *_iter_kept_paths(attempt),
         *_uncertain(attempt),
         *_uncertain_creations(attempt),
         *_cut_window(attempt),
@@ -77,7 +77,7 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
             yield f"{name(ref)} was paused before; it went back unpaused, and is not paused again"
 
 
-def _paused(attempt: Attempt) -> Iterator[str]:
+def _iter_paused(attempt: Attempt) -> Iterator[str]:
     """Tell of what is complete and paused: nothing shows it until the next change."""
     name = attempt.plan.name_of
     for ref, ending in attempt.result.endings.items():
@@ -89,7 +89,7 @@ def _paused(attempt: Attempt) -> Iterator[str]:
             yield f"{name(ref)} is paused: no change of it rolls out {until}"
 
 
-def _autoscaled(attempt: Attempt) -> Iterator[str]:
+def _iter_autoscaled(attempt: Attempt) -> Iterator[str]:
     """Tell where an autoscaler decides on replicas that the manifest of an apply names.
 
     An apply takes them out of its body where somebody scaled by hand. An undo has no manifest, and
@@ -105,26 +105,26 @@ def _autoscaled(attempt: Attempt) -> Iterator[str]:
             yield f"spec.replicas of {name(write.ref)} is {whose}"
 
 
-def _taken(attempt: Attempt) -> Iterator[str]:
+def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
     """Name the managers that lost fields to a forced apply."""
     name = attempt.plan.name_of
     for ref, written in attempt.ledger.written.items():
         if written.forced:
             for manager, paths in sorted(lost_fields(written).items()):
-                yield f"{name(ref)}: {_listed(paths)} taken from {manager}"
+                yield f"{name(ref)}: {_join_paths(paths)} taken from {manager}"
 
 
-def _dropped(attempt: Attempt) -> Iterator[str]:
+def _iter_dropped_paths(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref, paths in attempt.ledger.dropped_paths.items():
-        left = f"{_listed(paths)} of {name(ref)}"
+        left = f"{_join_paths(paths)} of {name(ref)}"
         yield f"the rollback left {left} as others have changed it meanwhile"
 
 
-def _kept(attempt: Attempt) -> Iterator[str]:
+def _iter_kept_paths(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref, paths in attempt.ledger.kept_paths.items():
-        kept = f"{_listed(paths)} of {name(ref)}"
+        kept = f"{_join_paths(paths)} of {name(ref)}"
         yield f"the rollback kept {kept}: another run of the gate has added it"
 
 
@@ -175,7 +175,7 @@ def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
     return (*islice(left, 1), *aside)
 
 
-def _listed(paths: dict[str, None] | tuple[str, ...]) -> str:
+def _join_paths(paths: dict[str, None] | tuple[str, ...]) -> str:
     names = list(paths)
     most = 3
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

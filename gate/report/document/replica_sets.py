@@ -30,7 +30,9 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
 def _tree(moment: str, snapshot: Snapshot, new_uid: str) -> TreeResult:
     """Return the ReplicaSets that have or want pods, the new one first, then by revision."""
-    owned = sorted(snapshot.owned(), key=lambda one: (one.uid != new_uid, -(one.revision or 0)))
+    owned = sorted(
+        snapshot.list_owned(), key=lambda one: (one.uid != new_uid, -(one.revision or 0))
+    )
     there = [one for one in owned if one.uid == new_uid or one.replicas or one.status_replicas]
     return {
         "moment": "end" if moment == "end" else "verdict",

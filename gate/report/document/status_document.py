@@ -52,7 +52,7 @@ def _replicas(live: Deployment) -> dict[str, int]:
 
 def _pods(rollout: Rollout) -> Iterator[dict[str, Any]]:
     current = rollout.snapshot.current()
-    owners = {rs.uid: rs for rs in rollout.snapshot.owned()}
+    owners = {rs.uid: rs for rs in rollout.snapshot.list_owned()}
     mine = [one for one in rollout.snapshot.pods.values() if one.pod.owner_uid in owners]
     for track in sorted(mine, key=lambda one: (owners[one.pod.owner_uid] != current, one.pod.name)):
         owner = owners[track.pod.owner_uid]

@@ -59,7 +59,7 @@ def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
         return rollout.snapshot.current()
     same = (
         replica_set
-        for replica_set in rollout.snapshot.owned()
+        for replica_set in rollout.snapshot.list_owned()
         if replica_set.template.body == rollout.applied.template.body
     )
     return next(same, None)
@@ -89,7 +89,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
             "images": list(returned.template.images()),
         }
     snapshot = latest_snapshot(attempt, ref)
-    owned = snapshot.owned() if snapshot is not None else ()
+    owned = snapshot.list_owned() if snapshot is not None else ()
     now = next((one.revision for one in owned if one.name == name), None) or before
     return {
         "revision": now,
@@ -146,7 +146,7 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     if deployment is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     snapshot = latest_snapshot(attempt, ref)
-    owned = snapshot.owned() if snapshot is not None else ()
+    owned = snapshot.list_owned() if snapshot is not None else ()
     same = (one for one in owned if one.template.body == deployment.template.body)
     return _version_of(attempt, ref, next(same, None), list(deployment.template.images()), [])
 
@@ -185,22 +185,22 @@ def running(attempt: Attempt, ref: Ref) -> Running:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
         case Outcome.SUPERSEDED:
-            return _superseded(attempt, ref)
+            return _find_running_if_superseded(attempt, ref)
         case Outcome.REFUSED if attempt.course.leg is Leg.FORWARD:
-            return _refused(attempt, ref)
+            return _find_running_if_refused(attempt, ref)
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
-            return _seen(attempt, ref)
+            return _find_running_as_seen(attempt, ref)
         case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
             return "none" if is_scaled_to_zero(attempt, ref) else "new"
         case Outcome.INTERRUPTED:
-            return _interrupted(attempt, ref)
+            return _find_running_if_interrupted(attempt, ref)
         case _:
-            return _seen(attempt, ref)
+            return _find_running_as_seen(attempt, ref)
 
 
-def _refused(attempt: Attempt, ref: Ref) -> Running:
+def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
     """Return what runs of what was not written: as it was read, unless it was seen otherwise since.
 
     Others may change it between that read and the write that is refused.
@@ -216,24 +216,24 @@ def _refused(attempt: Attempt, ref: Ref) -> Running:
     return "baseline" if is_same else "other"
 
 
-def _superseded(attempt: Attempt, ref: Ref) -> Running:
+def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
     if _has_its_template(attempt, ref):
-        return _seen(attempt, ref)
+        return _find_running_as_seen(attempt, ref)
     if attempt.result.endings[ref].reason in LOCK_REASONS:
         return _behind_lost_lock(attempt, ref)
-    return _seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
+    return _find_running_as_seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
 
 
 def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
     """Return what runs where a lock was taken, by whether anybody has written by the last look."""
     found = attempt.ledger.findings.get(ref)
     if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.BEING_DELETED):
-        return _seen(attempt, ref)
+        return _find_running_as_seen(attempt, ref)
     if found.kind is FindingKind.UNREAD:
         return "unknown"
     in_template = any(path.startswith("spec.template") for path in found.paths)
     is_same = found.kind is FindingKind.CHANGED and found.paths and not in_template
-    return _seen(attempt, ref) if is_same else "other"
+    return _find_running_as_seen(attempt, ref) if is_same else "other"
 
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
@@ -254,7 +254,7 @@ def _asks_for_all(policy: Policy) -> bool:
     return policy.require is None and not policy.require_min_available
 
 
-def _interrupted(attempt: Attempt, ref: Ref) -> Running:
+def _find_running_if_interrupted(attempt: Attempt, ref: Ref) -> Running:
     """What was seen before a change took hold is not what runs after it."""
     written = attempt.ledger.written.get(ref)
     under_way = (
@@ -262,7 +262,7 @@ def _interrupted(attempt: Attempt, ref: Ref) -> Running:
         if attempt.course.leg is Leg.BACK
         else (written is not None and written.changed)
     )
-    seen = _seen(attempt, ref)
+    seen = _find_running_as_seen(attempt, ref)
     start: Running = "new" if attempt.course.leg is Leg.BACK else "baseline"
     return "mixed" if under_way and seen == start else seen
 
@@ -273,7 +273,7 @@ def taken_down(attempt: Attempt, ref: Ref) -> bool:
     return ref in attempt.ledger.deleted or (ref in attempt.ledger.patched and not pauses)
 
 
-def _seen(attempt: Attempt, ref: Ref) -> Running:
+def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
     gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
     if gone or ref in attempt.ledger.deleted:
@@ -282,7 +282,7 @@ def _seen(attempt: Attempt, ref: Ref) -> Running:
         return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"
-    with_pods = [rs for rs in snapshot.owned() if rs.status_replicas > 0]
+    with_pods = [rs for rs in snapshot.list_owned() if rs.status_replicas > 0]
     if not with_pods and snapshot.live.replicas == 0:
         return "none"
     kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}

@@ -30,7 +30,7 @@ def json_text(result: Result) -> str:
     return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
 
 
-def rendered(form: Format, result: Result) -> str:
+def render_result(form: Format, result: Result) -> str:
     """Return the document in a format; what only one format needs is loaded for it."""
     return _RENDER[form](result)
 
@@ -69,7 +69,7 @@ def write_report(form: Format, path: Path, result: Result) -> str | None:
     What becomes of the file is told by `put`.
     """
     try:
-        put(path, rendered(form, result).encode("utf-8", "replace"))
+        put(path, render_result(form, result).encode("utf-8", "replace"))
     except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
         why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         return f"the report {form}={path} could not be written: {why}"

@@ -88,7 +88,7 @@ def _verdict(result: Result) -> Iterator[str]:
 def _steps(title: str, steps: Sequence[Step]) -> Iterator[str]:
     if steps:
         lines = [f"- {_plain(step.text)}{_command(step)}" for step in steps]
-        yield _listed(title, lines)
+        yield _format_section(title, lines)
 
 
 def _command(step: Step) -> str:
@@ -97,7 +97,7 @@ def _command(step: Step) -> str:
 
 def _warnings(result: Result) -> Iterator[str]:
     if result["warnings"]:
-        yield _listed("Warnings", [f"- {_code(warning)}" for warning in result["warnings"]])
+        yield _format_section("Warnings", [f"- {_code(warning)}" for warning in result["warnings"]])
 
 
 def _deployment(result: Result, deployment: DeploymentResult) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _not_taken_back(result: Result) -> Iterator[str]:
     items = not_taken_back(result)
     if items:
         lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in items]
-        yield _listed("Not rolled back", lines)
+        yield _format_section("Not rolled back", lines)
 
 
 def _at_end(result: Result) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _at_end(result: Result) -> Iterator[str]:
 
 def _evidence(deployment: DeploymentResult) -> Iterator[str]:
     for piece in deployment["evidence"]:
-        yield _folded(piece_title(piece), piece["text"])
+        yield _format_details(piece_title(piece), piece["text"])
 
 
 def _timeline(result: Result) -> Iterator[str]:
@@ -194,13 +194,13 @@ def _timeline(result: Result) -> Iterator[str]:
         for line in result["timeline"][-_MOST_TIMELINE_LINES:]
     ]
     if lines:
-        yield _folded("Timeline", "\n".join(lines))
+        yield _format_details("Timeline", "\n".join(lines))
 
 
 # -- markup ----------------------------------------------------------------------------------------
 
 
-def _listed(title: str, lines: Iterable[str]) -> str:
+def _format_section(title: str, lines: Iterable[str]) -> str:
     return f"### {title}\n\n" + "\n".join(lines) + "\n"
 
 
@@ -217,7 +217,7 @@ def _code_cell(text: str) -> str:
     return _code(text.replace("\\|", "\\ |")).replace("|", "\\|")
 
 
-def _folded(title: str, text: str) -> str:
+def _format_details(title: str, text: str) -> str:
     fence = "`" * max(3, _longest_run(text) + 1)
     shown = _plain_html(title)
     lines = "\n".join(text.splitlines())

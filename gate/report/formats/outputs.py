@@ -23,17 +23,17 @@ def outputs(result: Result) -> Mapping[str, str]:
         "outcome": result["outcome"],
         "exit-code": "" if result["exit_code"] is None else str(result["exit_code"]),
         "reason": result["reason"],
-        "rolled-back": _told(
+        "rolled-back": _format_bool(
             result["outcome"] == Outcome.ROLLED_BACK
             or (rollback is not None and rollback["verified"])
         ),
-        "changed": _told(any(item["action"] != "unchanged" for item in result["objects"])),
+        "changed": _format_bool(any(item["action"] != "unchanged" for item in result["objects"])),
         "running": _running(result),
     }
     return {name: _UNPLAIN.sub("", value) for name, value in found.items()}
 
 
-def _told(value: bool) -> str:  # noqa: FBT001 - it is the one thing that is told
+def _format_bool(value: bool) -> str:  # noqa: FBT001 - it is the one thing that is told
     return "true" if value else "false"
 
 

@@ -13,6 +13,7 @@ from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
+from gate.report.formats.labelled_rows import Block
 from gate.report.schema.result import (
     Action,
     DeploymentResult,
@@ -22,7 +23,7 @@ from gate.report.schema.result import (
     Running,
     Version,
 )
-from gate.report.style.style import Style, Symbol, Tone, columns, padded
+from gate.report.style.style import Style, Symbol, columns, pad
 from gate.report.words.advice import next_steps, worst_deployment
 from gate.report.words.fault import verb_of
 from gate.report.words.grade import ending_word
@@ -32,8 +33,6 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import deployment_name, namespaces_of, object_name, some_names
 
 MOST_LINES = 40
-_LABEL_COLUMNS = 10
-_INDENT = "  "
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
@@ -56,54 +55,14 @@ _LEAST_ROOM = 3
 """Two lines of a heading and one that is quoted."""
 
 
-class _Block:
-    """Lines under labels, each line as long as the stream is wide."""
-
-    def __init__(self, style: Style) -> None:
-        self._style = style
-        self._labelled = ""
-        self.lines: list[str] = []
-
-    def row(self, label: str, text: str, lines: int = 2) -> None:
-        """Add text under a label, which stands only before its first line."""
-        margin = len(_INDENT) + _LABEL_COLUMNS
-        for line in self._style.wrapped(text, self._style.width - margin, self._style.roomy(lines)):
-            self._add(label, line)
-
-    def listed(self, names: Sequence[str]) -> str:
-        """Return names for a row of several lines: all that fit, and how many do not."""
-        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS
-        for count in range(len(names), 0, -1):
-            rest = f" and {len(names) - count} more" if count < len(names) else ""
-            text = ", ".join(names[:count]) + rest
-            if len(self._style.wrapped(text, room, len(names))) <= _MOST_NAME_LINES:
-                return text
-        return f"{len(names)} objects"
-
-    def line(self, label: str, text: str, sign: str = "") -> None:
-        """Add one line as it stands, cut where it is too long."""
-        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
-        self._add(label, sign + self._style.cut(text, room))
-
-    def command(self, label: str, text: str) -> None:
-        """Add a command, which is never cut or changed: it is there to be copied."""
-        self._add(label, _INDENT + text)
-
-    def _add(self, label: str, line: str) -> None:
-        shown = "" if label == self._labelled else label
-        self._labelled = label
-        start = self._style.painted(padded(shown, _LABEL_COLUMNS), Tone.QUIET)
-        self.lines.append(f"{_INDENT}{start}{line}".rstrip())
-
-
 def verdict_text(result: Result, style: Style) -> str:
     """Return the verdict block, at most 40 lines, with a line feed at its end."""
-    above, below = _Block(style), _below(result, style, _MOST_WARNING_LINES)
+    above, below = Block(style), _below(result, style, _MOST_WARNING_LINES)
     if len(below.lines) > MOST_LINES // 2:
         below = _below(result, style, _FEW_WARNING_LINES)
     _where(above, result)
     _listing(above, result, style)
-    detailed = _detailed(result)
+    detailed = _select_detailed(result)
     for deployment in detailed:
         _details(above, result, deployment)
     if not detailed and result["outcome"] != Outcome.APPLIED:
@@ -116,15 +75,15 @@ def verdict_text(result: Result, style: Style) -> str:
     return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
 
 
-def _below(result: Result, style: Style, warning_lines: int) -> _Block:
+def _below(result: Result, style: Style, warning_lines: int) -> Block:
     """Return what was done and what to do, with that many lines for each warning."""
-    block = _Block(style)
+    block = Block(style)
     _changes(block, result, warning_lines)
     _next(block, result)
     return block
 
 
-def _where(block: _Block, result: Result) -> None:
+def _where(block: Block, result: Result) -> None:
     parts = [f"namespace {name}" for name in namespaces_of(result)]
     parts += [f"context {result['context']}"] if result["context"] else []
     parts += [result["server"]] if result["server"] else []
@@ -135,22 +94,22 @@ def _where(block: _Block, result: Result) -> None:
     block.row("run", ", ".join([f"took {format_seconds(result['duration_seconds'])}", *run]))
 
 
-def _listing(block: _Block, result: Result, style: Style) -> None:
+def _listing(block: Block, result: Result, style: Style) -> None:
     """List several Deployments, the one that decided first."""
     if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
         return
     worst, outcome = worst_deployment(result), result["outcome"]
     ranked = sorted(result["deployments"], key=lambda d: (d is not worst, d["outcome"] != outcome))
-    rows = [_listed(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
+    rows = [_make_row(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        block.line("ended", "  ".join(padded(cell, width) for cell, width in cells))
+        block.line("ended", "  ".join(pad(cell, width) for cell, width in cells))
     if len(ranked) > len(rows):
         block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
 
 
-def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
+def _make_row(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
     runs = _running_version(deployment)
     words = ", ".join(runs["images"]) if runs is not None else _RUNNING[deployment["running"]]
     if deployment["deletion"] is not None:
@@ -158,7 +117,12 @@ def _listed(result: Result, deployment: DeploymentResult, style: Style) -> tuple
     elif deployment["running"] == "other":
         words = _other(result, deployment)
     ended, name = ending_word(result, deployment), deployment_name(result, deployment)
-    return (ended, style.shown(name), deployment["reason"], f"runs {style.shown(words)}")
+    return (
+        ended,
+        style.printable(name),
+        deployment["reason"],
+        f"runs {style.printable(words)}",
+    )
 
 
 _RUNNING: Final[Mapping[Running, str]] = {
@@ -181,7 +145,7 @@ def _running_version(deployment: DeploymentResult) -> Version | None:
             return None
 
 
-def _detailed(result: Result) -> list[DeploymentResult]:
+def _select_detailed(result: Result) -> list[DeploymentResult]:
     """Return the Deployments that are told of at length: the one there is, or the bad ones."""
     deployments = result["deployments"]
     if len(deployments) < 2:  # noqa: PLR2004 - several
@@ -193,7 +157,7 @@ def _detailed(result: Result) -> list[DeploymentResult]:
     return [worst, *(d for d in bad if d is not worst)][:_MOST_DETAILED]
 
 
-def _details(block: _Block, result: Result, deployment: DeploymentResult) -> None:
+def _details(block: Block, result: Result, deployment: DeploymentResult) -> None:
     alone = len(result["deployments"]) == 1
     if not alone:
         block.row(
@@ -227,10 +191,10 @@ def _is_alone(result: Result) -> bool:
 
 def _says_as_much(message: str, cause: str) -> bool:
     """Tell whether a message says what a cause does, and at most adds to it."""
-    return message.startswith(cause) or _uncounted(cause) == _uncounted(message)
+    return message.startswith(cause) or _without_count(cause) == _without_count(message)
 
 
-def _uncounted(message: str) -> str:
+def _without_count(message: str) -> str:
     """Return a message without its count of pods: fewer doomed it than have it in the end."""
     return _POD_COUNT.sub("", message)
 
@@ -244,7 +208,7 @@ def _own_message(result: Result, deployment: DeploymentResult) -> str:
     return deployment["message"]
 
 
-def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
+def _runs(block: Block, result: Result, deployment: DeploymentResult) -> None:
     new, baseline = deployment["new"], deployment["baseline"]
     if deployment["deletion"] is not None:
         block.row("runs", deletion_words(deployment))
@@ -270,7 +234,7 @@ def _runs(block: _Block, result: Result, deployment: DeploymentResult) -> None:
             _both(block, deployment)
 
 
-def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
+def _scaled_to_zero(block: Block, deployment: DeploymentResult) -> None:
     if deployment["reason"] == Reason.VACUOUS:
         block.row("runs", "no pod, as asked for")
         return
@@ -283,7 +247,7 @@ def _scaled_to_zero(block: _Block, deployment: DeploymentResult) -> None:
     _both(block, deployment)
 
 
-def _both(block: _Block, deployment: DeploymentResult) -> None:
+def _both(block: Block, deployment: DeploymentResult) -> None:
     _row_of_new(block, deployment, "applied")
     if deployment["baseline"] is not None:
         block.row("before", _version(deployment["baseline"]), _MOST_IMAGE_LINES)
@@ -293,7 +257,7 @@ _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason
 """Why a version went back that nobody found to be bad."""
 
 
-def _row_of_new(block: _Block, deployment: DeploymentResult, label: str) -> None:
+def _row_of_new(block: Block, deployment: DeploymentResult, label: str) -> None:
     """Name the new version: one that was never written neither was applied nor failed."""
     new = deployment["new"]
     if is_unwritten(deployment):
@@ -328,7 +292,7 @@ def _version(version: Version) -> str:
     return version_words(version) + replica_set
 
 
-def _changes(block: _Block, result: Result, warning_lines: int) -> None:
+def _changes(block: Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
         took = format_seconds(rollback["duration_seconds"])
@@ -341,7 +305,7 @@ def _changes(block: _Block, result: Result, warning_lines: int) -> None:
             object_name(result, item) for item in result["objects"] if item["action"] == action
         ]
         if names:
-            block.row(action, block.listed(names), _MOST_NAME_LINES)
+            block.row(action, block.join_names(names, _MOST_NAME_LINES), _MOST_NAME_LINES)
     apart = [object_name(result, item) for item in result["objects"] if not item["judged"]]
     if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
@@ -365,7 +329,7 @@ _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if acti
 """What is told; objects that stayed as they were are not."""
 
 
-def _next(block: _Block, result: Result) -> None:
+def _next(block: Block, result: Result) -> None:
     for step in next_steps(result):
         block.row("next", step.text, _MOST_STEP_LINES)
         if step.command.isprintable() and step.command:
@@ -374,7 +338,7 @@ def _next(block: _Block, result: Result) -> None:
 
 def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
     """Return as many pieces as there is room for, a whole heading with at least one line each."""
-    block = _Block(style)
+    block = Block(style)
     for index, piece in enumerate(pieces):
         heading, quoted = _piece(piece)
         most = _LOG_LINES if index == 0 else _OTHER_LINES

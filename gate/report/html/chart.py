@@ -97,7 +97,7 @@ def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistor
     title = f"deployment/{pods['name']}" if pods is not None else "checks"
     return Chart(
         f"{title} over time",
-        _told(result, pods, marks),
+        _describe_drawing(result, pods, marks),
         bottom + _AXIS,
         top,
         tuple(lanes),
@@ -161,7 +161,7 @@ def _rollback_seconds(result: Result) -> float | None:
     return max(0.0, (written - started).total_seconds())
 
 
-def _told(result: Result, pods: PodHistory | None, marks: Sequence[Mark]) -> str:
+def _describe_drawing(result: Result, pods: PodHistory | None, marks: Sequence[Mark]) -> str:
     """Say what the drawing shows, for those who do not see it."""
     moments = "; ".join(mark.label for mark in marks)
     if pods is None:

@@ -76,13 +76,15 @@ def pod_lane(history: PodHistory, version: Version, x: Scale, top: float, most: 
         (),
         top,
         _PODS_HEIGHT,
-        areas=tuple(_stacked(samples, version, x, y)),
+        areas=tuple(_stack_areas(samples, version, x, y)),
         lines=(Shape("wanted", line(wanted)),),
         ticks=(Tick(y(0), "0"), Tick(y(most), str(most))),
     )
 
 
-def _stacked(samples: Sequence[PodSample], version: Version, x: Scale, y: Scale) -> Iterator[Shape]:
+def _stack_areas(
+    samples: Sequence[PodSample], version: Version, x: Scale, y: Scale
+) -> Iterator[Shape]:
     below = [0] * len(samples)
     for state in STATES:
         counts = [_count(sample, version, state) for sample in samples]

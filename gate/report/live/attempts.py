@@ -112,4 +112,4 @@ def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
     )
     baseline = attempt.plan.target(ref).baseline
     back = baseline.value.replica_set if isinstance(baseline, Known) else ""
-    return {**roles, **{rs.uid: "back" for rs in snapshot.owned() if rs.name == back}}
+    return {**roles, **{rs.uid: "back" for rs in snapshot.list_owned() if rs.name == back}}

@@ -40,7 +40,7 @@ class Canvas:
         self._columns = 0
         self._left_behind = False
 
-    def painted(self, above: str, picture: Sequence[Painted], columns: int, rows: int) -> str:
+    def paint_picture(self, above: str, picture: Sequence[Painted], columns: int, rows: int) -> str:
         """Return what brings `above` and, below it, `picture` onto the screen; "" for no change.
 
         `above` is whole lines. The picture is of less than `rows` lines, below `columns` columns.
@@ -57,7 +57,7 @@ class Canvas:
             lines = "".join(f"{line.text}\r\n" for line in picture)
             start += _CLEAR_BELOW + above.replace("\n", "\r\n")
         else:
-            lines = self._changed(picture) + _CLEAR_BELOW
+            lines = self._paint_changes(picture) + _CLEAR_BELOW
         self._shown, self._columns = tuple(picture), columns
         on, off = _AT_ONCE
         unwrapped, wrapped = _UNWRAPPED
@@ -78,7 +78,7 @@ class Canvas:
             return 1
         return max(1, -(-line.columns // columns))
 
-    def _changed(self, picture: Sequence[Painted]) -> str:
+    def _paint_changes(self, picture: Sequence[Painted]) -> str:
         """Return the lines that differ, and the way past the others."""
         before = (*self._shown, *(None for _ in picture[len(self._shown) :]))
         return "".join(

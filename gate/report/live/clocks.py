@@ -35,10 +35,10 @@ def rollout_clocks(rollouts: Iterable[Rollout], now: float) -> tuple[ClockView, 
     followed = list(rollouts)
     stalled = [clock for rollout in followed for clock in _no_progress(rollout, now)]
     whole = [clock for rollout in followed for clock in _whole(rollout, now)]
-    return tuple(min(found, key=_left) for found in (stalled, whole) if found)
+    return tuple(min(found, key=_count_seconds_left) for found in (stalled, whole) if found)
 
 
-def _left(clock: ClockView) -> float:
+def _count_seconds_left(clock: ClockView) -> float:
     return clock.limit_seconds - clock.seconds
 
 

@@ -81,7 +81,7 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
 
 def _replica_sets(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
     """Yield the ReplicaSets that have a role, pods, or want some."""
-    owned = sorted(snapshot.owned(), key=lambda rs: -(rs.revision or 0))
+    owned = sorted(snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
     shown = [rs for rs in owned if rs.uid in roles or rs.replicas or rs.status_replicas]
     shown.sort(key=lambda rs: _place(roles.get(rs.uid, "old")))
     pods: dict[str, list[PodTrack]] = {}

@@ -82,7 +82,7 @@ LEVELS: Final = (
 """From the whole to the least."""
 
 
-def fitted(view: View, height: int) -> Outline:
+def fit_outline(view: View, height: int) -> Outline:
     """Return the most that can be told in `height` lines, at least 1."""
     for detail in LEVELS:
         outline = Outline(view, tuple(_branches(view, detail)), tuple(view.clocks))

@@ -20,7 +20,7 @@ from rich.tree import Tree
 
 from gate.duration import format_seconds
 from gate.report.live.canvas import Painted
-from gate.report.live.outline import Branch, fitted
+from gate.report.live.outline import Branch, fit_outline
 from gate.report.live.view import ClockView, Mark, View
 from gate.report.style.style import Style, Symbol
 
@@ -62,12 +62,12 @@ def frame(view: View, look: Look) -> tuple[Painted, ...]:
     if look.lines < 1 or look.columns < 1:
         return ()
     painter = _Painter(look)
-    outline = fitted(view, look.lines)
+    outline = fit_outline(view, look.lines)
     parts: list[RenderableType] = [painter.heading(view)]
     parts += [painter.tree(branch) for branch in outline.branches]
     if outline.clocks:
         parts.append(painter.clocks(outline.clocks))
-    return tuple(painter.painted(parts))[: look.lines]
+    return tuple(painter.paint_lines(parts))[: look.lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class _Painter:
         """Return one line of the pieces that say something, a space between each two."""
         line = Text(no_wrap=True, overflow=self._overflow, end="")
         for piece in pieces:
-            text = " ".join(self._style.shown(piece.text).split())
+            text = " ".join(self._style.printable(piece.text).split())
             if text:
                 line.append(" " if line else "")
                 line.append(text, piece.style)
@@ -167,7 +167,7 @@ class _Painter:
             grid.add_row(*(cells if self._width >= _BARS_FROM else (cells[0], cells[2])))
         return grid
 
-    def painted(self, parts: Iterable[RenderableType]) -> Iterator[Painted]:
+    def paint_lines(self, parts: Iterable[RenderableType]) -> Iterator[Painted]:
         """Yield lines with their colours as SGR parameters (ECMA-48)."""
         for part in parts:
             for line in self._console.render_lines(part, self._options, pad=False):

@@ -30,7 +30,7 @@ def read_result(path: Path) -> Result:
 def result_of(plain: Any, path: Path) -> Result:
     """Return the document that JSON from `path` is; UsageError where it is none."""
     try:
-        document = _cleaned(plain)
+        document = _clean_value(plain)
         add_values_of_sentences(document)
         add_later_keys(document)
         return msgspec.convert(document, Result)
@@ -54,12 +54,12 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _cleaned(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     """Clean every text in a JSON value; what is clean stays as it is."""
     if isinstance(value, str):
         return clean(value, _LONGEST_TEXT)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_clean_value(item) for item in value]
     if isinstance(value, dict):
-        return {clean_line(key): _cleaned(item) for key, item in value.items()}
+        return {clean_line(key): _clean_value(item) for key, item in value.items()}
     return value

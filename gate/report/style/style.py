@@ -54,11 +54,11 @@ class Style:
         sign, plain = symbol.value
         return sign if self._encodes(sign) else plain
 
-    def painted(self, text: str, tone: Tone) -> str:
+    def paint(self, text: str, tone: Tone) -> str:
         """Return `text` in a colour where colour is wanted."""
         return f"\x1b[{tone.value}m{text}\x1b[0m" if self.color else text
 
-    def shown(self, text: str) -> str:
+    def printable(self, text: str) -> str:
         """Return one line that the stream can take.
 
         External text is clean already; this holds for what did not come through the cleaner,
@@ -71,27 +71,27 @@ class Style:
 
     def cut(self, text: str, width: int | None = None) -> str:
         """Return `text` as one line of at most `width` columns, by default the stream's."""
-        line = self.shown(text)
+        line = self.printable(text)
         most = self.width if width is None else width
         if columns(line) <= most:
             return line
         sign = self.sign(Symbol.CUT)
-        return _taken(line, max(0, most - columns(sign))) + sign
+        return _take_columns(line, max(0, most - columns(sign))) + sign
 
     def cut_before(self, text: str, width: int) -> str:
         """Return the end of `text` in at most `width` columns: of an image the tag tells most."""
-        line = self.shown(text)
+        line = self.printable(text)
         if columns(line) <= width:
             return line
         sign = self.sign(Symbol.CUT)
-        return sign + _taken(line[::-1], max(0, width - columns(sign)))[::-1]
+        return sign + _take_columns(line[::-1], max(0, width - columns(sign)))[::-1]
 
-    def wrapped(self, text: str, width: int, lines: int) -> list[str]:
+    def wrap(self, text: str, width: int, lines: int) -> list[str]:
         """Return `text` broken at spaces into at most `lines` lines; the last one may be cut."""
-        rest = " ".join(self.shown(text).split())
+        rest = " ".join(self.printable(text).split())
         found: list[str] = []
         while columns(rest) > width and len(found) < lines - 1:
-            line = _broken(rest, width)
+            line = _break_line(rest, width)
             found.append(line)
             rest = rest[len(line) :].lstrip()
         return [*found, self.cut(rest, width)]
@@ -120,7 +120,7 @@ def columns(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_column, text))
 
 
-def padded(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
     """Return `text` filled up with spaces to `width` columns."""
     return text + " " * (width - columns(text))
 
@@ -137,7 +137,7 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in spaced)
 
 
-def _taken(text: str, width: int) -> str:
+def _take_columns(text: str, width: int) -> str:
     """Return as much of the beginning as fits."""
     taken = 0
     for index, character in enumerate(text):
@@ -147,8 +147,8 @@ def _taken(text: str, width: int) -> str:
     return text
 
 
-def _broken(text: str, width: int) -> str:
+def _break_line(text: str, width: int) -> str:
     """Return the first line: up to the last space that fits, else as much as fits."""
-    fitting = _taken(text, width + 1)
+    fitting = _take_columns(text, width + 1)
     at = fitting.rfind(" ")
-    return fitting[:at] if at > 0 else _taken(text, max(1, width)) or text[:1]
+    return fitting[:at] if at > 0 else _take_columns(text, max(1, width)) or text[:1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gate.report.style.style import Style, columns, padded
+from gate.report.style.style import Style, columns, pad
 
 _LEAST_COLUMNS: Final = 24
 _INDENT: Final = "    "
@@ -21,11 +21,11 @@ def table(rows: Sequence[Sequence[str]], style: Style, *, whole: bool = False) -
 
 
 def _lines(row: Sequence[str], widths: Sequence[int], style: Style, *, whole: bool) -> list[str]:
-    cells = [padded(cell, width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
+    cells = [pad(cell, width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
     start, last = "  ".join([*cells, ""]), row[-1]
     left = style.width - columns(start)
     if whole:
-        return [f"{start}{style.shown(last)}".rstrip()]
+        return [f"{start}{style.printable(last)}".rstrip()]
     if columns(last) <= left or left >= _LEAST_COLUMNS:
         return [f"{start}{style.cut(last, left)}".rstrip()]
     return [start.rstrip(), f"{_INDENT}{style.cut(last, style.width - len(_INDENT))}"]

@@ -67,10 +67,10 @@ def backtest_text(found: Backtest, style: Style, *, whole: bool = False) -> str:
     rows = [_HEAD, *map(_row, found["recordings"])]
     head, *lines = table(rows, style, whole=whole) if found["recordings"] else [""]
     painted = [
-        style.painted(line, Tone.UNSURE) if line.startswith(_TURNED) else line for line in lines
+        style.paint(line, Tone.UNSURE) if line.startswith(_TURNED) else line for line in lines
     ]
     unreadable = [f"not judged: {each['problem']}" for each in found["unreadable"]]
-    told = [head, *painted, "", _summary(found), *map(style.shown, unreadable)]
+    told = [head, *painted, "", _summary(found), *map(style.printable, unreadable)]
     return "\n".join(told).lstrip("\n") + "\n"
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion
-from gate.report.style.stacked import stacked
-from gate.report.style.style import Style, columns, padded
+from gate.report.style.stacked import stack_rows
+from gate.report.style.style import Style, columns, pad
 from gate.report.words.object_names import fitting_names
 
 _GAP = "  "
@@ -195,14 +195,14 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
     is_wide, named = style.width >= _WIDE, style.width // 3
     marks = ["", *(_mark(one, named, wide=is_wide) for one in ordered)]
     room = style.width - max(map(columns, marks))
-    shown = _shown(ordered, now, style, room)
+    shown = _fit_columns(ordered, now, style, room)
     if sum(width + len(_GAP) for _, _, width in shown) > room:
         names = [*(column.heading for column in _COLUMNS), ""]
         rows = [
             [*(column.cell(one, now) for column in _COLUMNS), mark]
             for one, mark in zip(ordered, marks[1:], strict=True)
         ]
-        return "\n".join(stacked(names, rows, style)) + "\n"
+        return "\n".join(stack_rows(names, rows, style)) + "\n"
     cells = [_lines(column, texts, width, style) for column, texts, width in shown]
     lines = (_GAP.join(row).rstrip() for row in zip(*cells, marks, strict=True))
     return "\n".join(lines) + "\n"
@@ -211,7 +211,7 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
 _Shown = tuple[_Column, Sequence[str], int]
 
 
-def _shown(
+def _fit_columns(
     revisions: Sequence[Revision], now: datetime, style: Style, room: int
 ) -> Sequence[_Shown]:
     """Return the columns that there is room for, each with its cells and its width."""
@@ -228,7 +228,7 @@ def _shown(
 
 def _widths(cells: Mapping[_Column, Sequence[str]], style: Style, room: int) -> dict[_Column, int]:
     """Return the columns' widths: those that may be cut share what the others leave, in turn."""
-    whole = {one: max(columns(style.shown(text)) for text in cells[one]) for one in cells}
+    whole = {one: max(columns(style.printable(text)) for text in cells[one]) for one in cells}
     widths = {one: min(whole[one], _LEAST_COLUMNS) if one.cut else whole[one] for one in cells}
     left = room - sum(widths.values()) - len(_GAP) * len(widths)
     for one in sorted(cells, key=lambda one: one.room):
@@ -240,7 +240,7 @@ def _widths(cells: Mapping[_Column, Sequence[str]], style: Style, room: int) -> 
 
 def _lines(column: _Column, texts: Sequence[str], width: int, style: Style) -> list[str]:
     cells = [column.cut(style, text, width) if column.cut else text for text in texts]
-    return [cell.rjust(width) if column.numeric else padded(cell, width) for cell in cells]
+    return [cell.rjust(width) if column.numeric else pad(cell, width) for cell in cells]
 
 
 def age(created_at: str, now: datetime) -> str:

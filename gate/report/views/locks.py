@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from gate.report.style.stacked import stacked
-from gate.report.style.style import Style, columns, padded
+from gate.report.style.stacked import stack_rows
+from gate.report.style.style import Style, columns, pad
 from gate.report.views.history import age
 
 _HEADINGS = ("LOCK", "STATE", "SINCE", "HOLDER", "RUN")
@@ -59,15 +59,15 @@ def locks_table(
     """
     if not rows:
         return "no locks\n"
-    table = [_HEADINGS, *(tuple(map(style.shown, _cells(row, now))) for row in rows)]
+    table = [_HEADINGS, *(tuple(map(style.printable, _cells(row, now))) for row in rows)]
     if with_namespace:
-        namespaces = ["NAMESPACE", *(style.shown(row.namespace) for row in rows)]
+        namespaces = ["NAMESPACE", *(style.printable(row.namespace) for row in rows)]
         table = [(name, *cells) for name, cells in zip(namespaces, table, strict=True)]
     widths = [max(map(columns, column)) for column in zip(*table, strict=True)]
     if sum(widths[:-1]) + len(_GAP) * (len(widths) - 1) > style.width:
-        return "".join(f"{line}\n" for line in stacked(table[0], table[1:], style))
+        return "".join(f"{line}\n" for line in stack_rows(table[0], table[1:], style))
     lines = (
-        _GAP.join(padded(cell, width) for cell, width in zip(cells, widths, strict=True))
+        _GAP.join(pad(cell, width) for cell, width in zip(cells, widths, strict=True))
         for cells in table
     )
     return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -9,7 +9,7 @@ from gate.core.model.objects import Deployment, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.report.document.pods import pod_lines
-from gate.report.style.style import Style, Symbol, Tone, columns, padded
+from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
 _MOST_REPLICA_SETS = 6
 _TONES = {
@@ -33,11 +33,11 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
     lines = [
-        *_folded(
+        *_fold_lines(
             "", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}", style
         ),
         *_verdict(rollout, now, style),
-        *(_folded("  ", "  ", remembered, style) if remembered else ()),
+        *(_fold_lines("  ", "  ", remembered, style) if remembered else ()),
         *_replica_sets(rollout, style),
         *_conditions(live, style),
         *_causes(rollout, now, style),
@@ -47,7 +47,7 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
 
 def _counts(rollout: Rollout, live: Deployment) -> str:
     """Return what is wanted, and what is ready in all versions, as their ReplicaSets count it."""
-    ready = sum(replica_set.ready_replicas for replica_set in rollout.snapshot.owned())
+    ready = sum(replica_set.ready_replicas for replica_set in rollout.snapshot.list_owned())
     revision = f"revision {live.revision}, " if live.revision is not None else ""
     paused = ", paused" if live.paused else ""
     noun = "pod" if live.replicas == 1 else "pods"
@@ -56,18 +56,18 @@ def _counts(rollout: Rollout, live: Deployment) -> str:
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     verdict = rollout.verdict(now)
-    kind = style.painted(verdict.kind.value, _TONES[verdict.kind])
+    kind = style.paint(verdict.kind.value, _TONES[verdict.kind])
     says_it_all = (Reason.VACUOUS.lower(), verdict.kind.value)
     said = [] if verdict.reason.lower() in says_it_all else [f"{verdict.reason}:"]
     room = style.width - len(verdict.kind.value) - 2
-    first, *rest = style.wrapped(" ".join([*said, verdict.message]), room, 2)
+    first, *rest = style.wrap(" ".join([*said, verdict.message]), room, 2)
     return [f"{kind}: {first}", *(f"  {line}" for line in rest)]
 
 
 def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
     """Iterate the ReplicaSets that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
-    owned = sorted(rollout.snapshot.owned(), key=lambda rs: -(rs.revision or 0))
+    owned = sorted(rollout.snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
     live = [rs for rs in owned if rs == current or rs.replicas or rs.status_replicas]
     live.sort(key=lambda rs: rs != current)
     shown = live[:_MOST_REPLICA_SETS]
@@ -88,10 +88,10 @@ def _replica_set(
     branch = style.sign(Symbol.LAST_BRANCH if last else Symbol.BRANCH)
     trunk = style.sign(Symbol.NO_TRUNK if last else Symbol.TRUNK)
     words = f"replicaset/{replica_set.name}: {_replica_set_words(replica_set, role)}"
-    yield from _folded(branch, f"{trunk}  ", words, style)
+    yield from _fold_lines(branch, f"{trunk}  ", words, style)
     if replica_set.failure is not None:
         sign = f"{trunk}{style.sign(Symbol.UNSURE)} "
-        yield from _folded(sign, f"{trunk}  ", replica_set.failure.message, style)
+        yield from _fold_lines(sign, f"{trunk}  ", replica_set.failure.message, style)
     pods = [
         track for track in rollout.snapshot.pods.values() if track.pod.owner_uid == replica_set.uid
     ]
@@ -100,7 +100,7 @@ def _replica_set(
         ends = index == len(lines) - 1
         twig = trunk + style.sign(Symbol.LAST_BRANCH if ends else Symbol.BRANCH)
         below = trunk + style.sign(Symbol.NO_TRUNK if ends else Symbol.TRUNK)
-        yield from _folded(twig, f"{below}  ", line, style)
+        yield from _fold_lines(twig, f"{below}  ", line, style)
 
 
 def _replica_set_words(replica_set: ReplicaSet, role: str) -> str:
@@ -116,10 +116,10 @@ def _conditions(live: Deployment, style: Style) -> Iterator[str]:
     yield "conditions"
     widest = max(columns(condition.type) for condition in live.conditions)
     for condition in live.conditions:
-        name = padded(condition.type, widest)
+        name = pad(condition.type, widest)
         text = f"{condition.reason}: {condition.message}" if condition.message else condition.reason
-        start = f"  {name}  {padded(condition.status, len('Unknown'))}  "
-        yield from _folded(start, " " * columns(start), text, style)
+        start = f"  {name}  {pad(condition.status, len('Unknown'))}  "
+        yield from _fold_lines(start, " " * columns(start), text, style)
 
 
 def _causes(rollout: Rollout, now: float, style: Style) -> Iterator[str]:
@@ -127,11 +127,11 @@ def _causes(rollout: Rollout, now: float, style: Style) -> Iterator[str]:
     if causes:
         yield "causes"
     for cause in causes:
-        yield from _folded("  ", "    ", f"{cause.reason}: {cause.message}", style)
+        yield from _fold_lines("  ", "    ", f"{cause.reason}: {cause.message}", style)
 
 
-def _folded(first: str, below: str, text: str, style: Style) -> Iterator[str]:
+def _fold_lines(first: str, below: str, text: str, style: Style) -> Iterator[str]:
     """Iterate `text` on at most two lines, each behind its margin."""
-    lines = style.wrapped(text, style.width - max(columns(first), columns(below)), 2)
+    lines = style.wrap(text, style.width - max(columns(first), columns(below)), 2)
     for margin, line in zip((first, below), lines, strict=False):
         yield margin + line

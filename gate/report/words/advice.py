@@ -19,11 +19,11 @@ from gate.report.words.attempt_advice import (
     Step,
     after_interruption,
     claims_of,
-    hinted,
+    parse_hint,
 )
 from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
-from gate.report.words.fate import fate_of, fate_words, grouped
+from gate.report.words.fate import fate_of, fate_words, group_deployments
 from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
 from gate.report.words.half_applied import is_innocent
 from gate.report.words.headline import is_made_again
@@ -96,7 +96,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
         yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
         return
     if result["hint"] and "\n" not in result["hint"]:
-        yield hinted(result["hint"])
+        yield parse_hint(result["hint"])
         return
     if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
         yield from claims
@@ -143,7 +143,7 @@ def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if result["outcome"] != Outcome.FAILED or is_innocent(worst):
         return
     left = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
-    for fate, alike in grouped(left, partial(fate_of, result)):
+    for fate, alike in group_deployments(left, partial(fate_of, result)):
         names = ", ".join(deployment_name(result, one) for one in alike)
         them = "it" if len(alike) == 1 else "them"
         left_so = fate_words(fate, len(alike))
@@ -268,7 +268,7 @@ def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
     yield Step("check that the tag exists and that the pull secret may read it:", command)
 
 
-def _denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _advise_if_denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
         beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
@@ -289,7 +289,7 @@ def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "history")]
 
 
-def _deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Advise by what is left: an apply is refused while the deletion, or the namespace's, waits."""
     seen, place = worst["deletion"], _place(result, worst)
     if is_made_again(result, worst):
@@ -336,9 +336,9 @@ def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
 _DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
     Reason.CRASH_LOOP: _crash,
     Reason.IMAGE_PULL: _image,
-    Reason.POD_CREATE_DENIED: _denied,
+    Reason.POD_CREATE_DENIED: _advise_if_denied,
     Reason.CONFLICT: _conflict,
-    Reason.DELETED: _deleted,
+    Reason.DELETED: _advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,

@@ -72,7 +72,7 @@ def claims_of(message: str) -> Iterator[Step]:
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
 
 
-def hinted(hint: str) -> Step:
+def parse_hint(hint: str) -> Step:
     """Return the hint of an error, which knows more than its reason; it may end in a command."""
     text, _, command = hint.rpartition(": ")
     if not command.startswith(("rollout-gate ", "kubectl ")):

@@ -53,7 +53,7 @@ def fate_words(fate: Fate, count: int) -> str:
             return f"{'was' if one else 'were'} deleted"
 
 
-def grouped(
+def group_deployments(
     deployments: Iterable[DeploymentResult], key: Callable[[DeploymentResult], _Key]
 ) -> list[tuple[_Key, list[DeploymentResult]]]:
     """Return the Deployments by what `key` says of them, in the order in which each was first."""

@@ -68,9 +68,9 @@ def headline(result: Result, style: Style) -> list[str]:
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
     words = result["outcome"].replace("-", " ").upper()
     start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
-    first, *rest = style.wrapped(f"{start} {_sentence(result)}", style.width - 2, style.roomy(2))
+    first, *rest = style.wrap(f"{start} {_sentence(result)}", style.width - 2, style.roomy(2))
     if first.startswith(start):
-        first = style.painted(start, tone) + first.removeprefix(start)
+        first = style.paint(start, tone) + first.removeprefix(start)
     return [first, *(f"  {line}" for line in rest)]
 
 
@@ -115,7 +115,7 @@ def _of_deployments(result: Result) -> str:
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"
     if half and result["outcome"] == Outcome.FAILED:
-        return f"{half}; {_left(result, deployments)}"
+        return f"{half}; {_describe_left(result, deployments)}"
     if len(deployments) == 1:
         return _of_one(result, deployments[0])
     if not deployments:
@@ -144,7 +144,7 @@ def _taken_back(result: Result) -> str:
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
-def _left(result: Result, deployments: list[DeploymentResult]) -> str:
+def _describe_left(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say what an apply that was cut off leaves, and does not take back."""
     unwritten = [one for one in deployments if is_unwritten(one)]
     if not unwritten:
@@ -181,7 +181,7 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match deployment["outcome"]:
         case Outcome.VERIFIED:
-            return _verified(result, deployment)
+            return _describe_verified(result, deployment)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
             why, fate = why_back(result, [deployment]), fate_of(result, deployment)
@@ -198,12 +198,12 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             kept = "it stands as it was" if is_unchanged(result, deployment) else _KEPT
             return f"{name} is complete, but its checks lacked evidence; {kept}"
         case Outcome.SUPERSEDED:
-            return _superseded(result, deployment)
+            return _describe_superseded(result, deployment)
         case _:
-            return _failed(result, deployment)
+            return _describe_failed(result, deployment)
 
 
-def _superseded(result: Result, deployment: DeploymentResult) -> str:
+def _describe_superseded(result: Result, deployment: DeploymentResult) -> str:
     name, is_deleted = deployment_name(result, deployment), deployment["reason"] == Reason.DELETED
     did = what_others_did(deployment)
     if is_left_alone(result, deployment) and did != "is deleting":
@@ -258,7 +258,7 @@ def _standing(result: Result, deployment: DeploymentResult) -> Standing | None:
     return None
 
 
-def _verified(result: Result, deployment: DeploymentResult) -> str:
+def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
     name, new = deployment_name(result, deployment), version_words(deployment["new"])
     match deployment["reason"]:
         case Reason.NO_CHANGE:
@@ -273,7 +273,7 @@ def _is_mixed(deployment: DeploymentResult) -> bool:
     return deployment["running"] == "mixed"
 
 
-def _failed(result: Result, deployment: DeploymentResult) -> str:
+def _describe_failed(result: Result, deployment: DeploymentResult) -> str:
     name = deployment_name(result, deployment)
     if is_unchanged(result, deployment):
         did = verb_of(deployment)

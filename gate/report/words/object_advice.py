@@ -25,18 +25,18 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     leftover = [item for item in staying if _is_leftover(result, item)]
     if leftover:
         text = (
-            f"{_called(result, leftover)}: still what this run wrote; apply again if yours is to"
-            " win, or apply the configuration that theirs goes with"
+            f"{_name_objects(result, leftover)}: still what this run wrote; apply again if yours is"
+            " to win, or apply the configuration that theirs goes with"
         )
         yield text, ""
     stuck = [item for item in result["objects"] if item["action"] == "deleting"]
     if stuck:
-        text = f"{_called(result, stuck)}: see what its finalizers wait for:"
+        text = f"{_name_objects(result, stuck)}: see what its finalizers wait for:"
         yield text, _look_at(result, stuck[0])
     meddled = [item for item in staying if _is_meddled_with(item)]
     if meddled and not leftover:
         done = "apply again if this run's is to stand"
-        yield f"{_called(result, meddled)}: find out who did that; {done}", ""
+        yield f"{_name_objects(result, meddled)}: find out who did that; {done}", ""
 
 
 def immutable_objects(result: Result) -> list[ObjectResult]:
@@ -61,9 +61,10 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
         return
     cluster = ClusterName(result["context"], result["kubeconfig"])
     namespace = found[0]["namespace"]
-    names = [_named(item) for item in found if item["namespace"] == namespace]
+    names = [_name_with_kind(item) for item in found if item["namespace"] == namespace]
     text = (
-        f"{_called(result, found)}: immutable now, no undo and no apply can change it; delete it:"
+        f"{_name_objects(result, found)}: immutable now, no undo and no apply can change it;"
+        " delete it:"
     )
     yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
     text = "then apply the whole manifest of the version that is to run:"
@@ -87,7 +88,7 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     cluster = ClusterName(result["context"], result["kubeconfig"])
     worst = next(iter(result["deployments"]), None)
     namespace = worst["namespace"] if worst is not None else ""
-    names = _called(result, left)
+    names = _name_objects(result, left)
     if worst is not None and all(item["not_restored"] == Reason.FORBIDDEN for item in left):
         are = "is" if len(left) == 1 else "are"
         text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
@@ -126,15 +127,15 @@ def _is_meddled_with(item: ObjectResult) -> bool:
     return at_end["state"] in ("changed", "deleted", "being-deleted", "recreated")
 
 
-def _called(result: Result, items: list[ObjectResult]) -> str:
+def _name_objects(result: Result, items: list[ObjectResult]) -> str:
     return some_names([object_name(result, item) for item in items], _MOST_NAMED)
 
 
-def _named(item: ObjectResult) -> str:
+def _name_with_kind(item: ObjectResult) -> str:
     return f"{item['kind'].lower()}/{item['name']}"
 
 
 def _look_at(result: Result, item: ObjectResult) -> str:
-    named = _named(item)
+    named = _name_with_kind(item)
     place = ClusterName(result["context"], result["kubeconfig"]).flags(item["namespace"])
     return shlex.join(["kubectl", "get", named, *place, "-o", "yaml"])

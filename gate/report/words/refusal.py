@@ -17,10 +17,10 @@ _HINT_LINES = 5000
 
 def refusal(error: GateError, style: Style) -> str:
     """Return `error` as lines for people: what, what next, and what it means for the cluster."""
-    label = style.painted("error:", Tone.BAD)
+    label = style.paint("error:", Tone.BAD)
     lines: list[str] = []
-    for problem, hint in error.told():
-        lines.append(f"{label} {style.shown(' '.join(problem.split()))}")
+    for problem, hint in error.list_problems():
+        lines.append(f"{label} {style.printable(' '.join(problem.split()))}")
         if error.outcome is Outcome.REFUSED:
             wrote = NOTHING_NEW if error.after_recovery else NOTHING
             lines.append(f"refused (exit {error.exit_code}, {error.reason}): {wrote}")
@@ -31,4 +31,4 @@ def refusal(error: GateError, style: Style) -> str:
 def _hint(text: str, style: Style) -> Iterator[str]:
     """Iterate a hint; below its first line stands what is to be copied, as a Role, as it is."""
     for number, line in enumerate(text.splitlines()[:_HINT_LINES]):
-        yield style.shown(line) if number else f"hint: {style.shown(line)}"
+        yield style.printable(line) if number else f"hint: {style.printable(line)}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import DeploymentResult, Result
-from gate.report.words.fate import GONE, Fate, fate_of, fate_words, grouped
+from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import is_innocent, is_unchanged
 from gate.report.words.object_names import deployment_name, some_names
@@ -37,14 +37,14 @@ def of_several(result: Result) -> str:
         case Outcome.ROLLBACK_FAILED:
             return f"the rollback of {names} is not verified: it needs a person"
         case Outcome.FAILED:
-            return _failed(result, deciding)
+            return _describe_failed(result, deciding)
         case Outcome.SUPERSEDED:
-            return _superseded(result, own)
+            return _describe_superseded(result, own)
         case _:
             return f"{share} ended so: {names}"
 
 
-def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
+def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
     """Name what failed, whether or not it went back, and what stays that did not fail."""
     if all(is_unchanged(result, one) for one in deciding):
         one = len(deciding) == 1
@@ -56,9 +56,9 @@ def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
     back = [d for d in result["deployments"] if d["outcome"] == Outcome.ROLLED_BACK]
     failed_back = [one for one in back if not is_innocent(one)]
     parts = [*_new_versions(result, guilty)]
-    for did, alike in grouped(failed_back, verb_of):
+    for did, alike in group_deployments(failed_back, verb_of):
         parts.append(f"{names_of(result, alike)} {did} and went back")
-    for fate, alike in grouped(innocent, partial(fate_of, result)):
+    for fate, alike in group_deployments(innocent, partial(fate_of, result)):
         left_so = fate_words(fate, len(alike))
         parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
     return "; ".join(parts)
@@ -66,13 +66,15 @@ def _failed(result: Result, deciding: list[DeploymentResult]) -> str:
 
 def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:
     """Say what became of the versions that did not go back, alike ones together."""
-    for (did, fate), alike in grouped(guilty, lambda one: (verb_of(one), fate_of(result, one))):
+    for (did, fate), alike in group_deployments(
+        guilty, lambda one: (verb_of(one), fate_of(result, one))
+    ):
         was = "was" if len(alike) == 1 else "were"
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
 
 
-def _superseded(result: Result, alike: list[DeploymentResult]) -> str:
+def _describe_superseded(result: Result, alike: list[DeploymentResult]) -> str:
     """Say what others did, and what the run left because one of its locks was taken."""
     theirs = [one for one in alike if one["reason"] != Reason.SIBLING_LOCKED]
     beside = [one for one in alike if one not in theirs]
@@ -112,7 +114,7 @@ def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
 
 def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
     """Say which of them failed, and which were kept from completing."""
-    alike = grouped(deployments, verb_of)
+    alike = group_deployments(deployments, verb_of)
     return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
 
 
@@ -123,7 +125,7 @@ def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str
         count = f"{len(back)} of {len(result['deployments'])} Deployments"
         yield f"{count} went back{_how_verified(result, back)}"
     gone = [one for one in returned if one not in back]
-    for fate, alike in grouped(gone, partial(fate_of, result)):
+    for fate, alike in group_deployments(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gate.sandbox.access.identity import MASTERS, Identity
 from gate.sandbox.access.rules import Attributes, allows, grants
-from gate.sandbox.failure import ApiError, qualified
+from gate.sandbox.failure import ApiError, qualify_resource
 from gate.sandbox.storage.store import Store
 
 
@@ -34,7 +34,7 @@ class Authorizer:
                 missing.append(grant.missing)
             elif allows(grant.rule, asked):
                 return Decision(allowed=True, reason=grant.reason)
-        return Decision(allowed=False, reason=_joined(missing))
+        return Decision(allowed=False, reason=_join_errors(missing))
 
     def check(self, who: Identity, asked: Attributes) -> None:
         """403 for what somebody may not do."""
@@ -43,7 +43,7 @@ class Authorizer:
             raise _refusal(who, asked, decision.reason)
 
 
-def _joined(missing: list[str]) -> str:
+def _join_errors(missing: list[str]) -> str:
     """Return the errors of missing roles as the server joins them."""
     if len(missing) < 2:  # noqa: PLR2004 - one stands alone
         return "".join(missing)
@@ -57,7 +57,9 @@ def _refusal(who: Identity, asked: Attributes, reason: str) -> ApiError:
         message = f'forbidden: User "{who.user}" cannot {asked.verb} path "{asked.path}"{told}'
         return ApiError(403, "Forbidden", message, details={})
     where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-    about = qualified(asked.resource, asked.group) + (f' "{asked.name}"' if asked.name else "")
+    about = qualify_resource(asked.resource, asked.group) + (
+        f' "{asked.name}"' if asked.name else ""
+    )
     message = (
         f'{about} is forbidden: User "{who.user}" cannot {asked.verb} resource'
         f' "{asked.full_resource}" in API group "{asked.group}" {where}{told}'

@@ -38,8 +38,8 @@ _BINDINGS = {
 
 
 def _roles() -> dict[str, list[JSON]]:
-    view = _over(READ, _namespaced(_HIDDEN_FROM_VIEWERS))
-    edit = _over([*READ, *WRITE], _namespaced(()))
+    view = _over(READ, _group_namespaced_kinds(_HIDDEN_FROM_VIEWERS))
+    edit = _over([*READ, *WRITE], _group_namespaced_kinds(()))
     return {
         "cluster-admin": [
             {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
@@ -57,7 +57,7 @@ def _roles() -> dict[str, list[JSON]]:
     }
 
 
-def _namespaced(hidden: tuple[str, ...]) -> dict[str, list[Resource]]:
+def _group_namespaced_kinds(hidden: tuple[str, ...]) -> dict[str, list[Resource]]:
     """Return the kinds of applications by their group: those of namespaces, but for access."""
     found: dict[str, list[Resource]] = {}
     for resource in RESOURCES:

@@ -48,7 +48,7 @@ def user(name: str, *groups: str) -> Identity:
     return Identity(name, (*groups, AUTHENTICATED))
 
 
-def unauthorized() -> ApiError:
+def make_unauthorized_error() -> ApiError:
     """401 for credentials that nobody has."""
     return ApiError(401, "Unauthorized", "Unauthorized")
 
@@ -74,5 +74,5 @@ class Tokens:
             return ANONYMOUS
         found = self.by_token.get(token.strip()) if scheme.lower() == "bearer" else None
         if found is None:
-            raise unauthorized()
+            raise make_unauthorized_error()
         return found

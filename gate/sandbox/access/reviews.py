@@ -77,19 +77,21 @@ def answer(
 def _check_types(kind: str, body: JSON) -> None:
     """400 for a part of the question that has the wrong type."""
     holder = f"{kind.removeprefix('Local')}Spec"
-    spec = _typed(kind, kind, "spec", body.get("spec"), dict, f"v1.{holder}")
+    spec = _read_typed(kind, kind, "spec", body.get("spec"), dict, f"v1.{holder}")
     for name, told in _ATTRIBUTES.items():
-        asked = _typed(kind, holder, f"spec.{name}", spec.get(name), dict, told)
+        asked = _read_typed(kind, holder, f"spec.{name}", spec.get(name), dict, told)
         for field, value in asked.items():
             if field not in _SELECTORS:
-                _typed(kind, told.removeprefix("v1."), f"spec.{name}.{field}", value, str, "string")
+                _read_typed(
+                    kind, told.removeprefix("v1."), f"spec.{name}.{field}", value, str, "string"
+                )
     for name in _TEXTS:
-        _typed(kind, holder, f"spec.{name}", spec.get(name), str, "string")
-    for group in _typed(kind, holder, "spec.groups", spec.get("groups"), list, "[]string"):
-        _typed(kind, holder, "spec.groups", group, str, "string")
+        _read_typed(kind, holder, f"spec.{name}", spec.get(name), str, "string")
+    for group in _read_typed(kind, holder, "spec.groups", spec.get("groups"), list, "[]string"):
+        _read_typed(kind, holder, "spec.groups", group, str, "string")
 
 
-def _typed(kind: str, holder: str, path: str, value: Any, wanted: type, told: str) -> Any:
+def _read_typed(kind: str, holder: str, path: str, value: Any, wanted: type, told: str) -> Any:
     """Return a value, an empty one for null; 400 where it is not of its type, which is `told`."""
     if value is not None and not isinstance(value, wanted):
         why = f"json: cannot unmarshal {json_type(value)} into Go struct field {holder}.{path}"

@@ -56,13 +56,15 @@ def allows(rule: JSON, asked: Attributes) -> bool:
 def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
     """Yield every rule that reaches a user: those of the whole cluster, then the namespace's."""
     for binding in store.items(f"clusterrolebindings.{RBAC}"):
-        yield from _granted(store, binding, who, "")
+        yield from _iter_grants_of_binding(store, binding, who, "")
     if namespace:
         for binding in store.items(f"rolebindings.{RBAC}", namespace):
-            yield from _granted(store, binding, who, namespace)
+            yield from _iter_grants_of_binding(store, binding, who, namespace)
 
 
-def _granted(store: Store, binding: JSON, who: Identity, namespace: str) -> Iterator[Grant]:
+def _iter_grants_of_binding(
+    store: Store, binding: JSON, who: Identity, namespace: str
+) -> Iterator[Grant]:
     subject = _reaching(binding, who, namespace)
     if subject is None:
         return
@@ -75,7 +77,8 @@ def _granted(store: Store, binding: JSON, who: Identity, namespace: str) -> Iter
         return
     bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
     binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
-    reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {_told(subject)}'
+    to = _describe_subject(subject)
+    reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
     for rule in role.get("rules") or ():
         yield Grant(rule, reason)
 
@@ -106,7 +109,7 @@ def _is_subject(subject: JSON, who: Identity, namespace: str) -> bool:
     return False
 
 
-def _told(subject: JSON) -> str:
+def _describe_subject(subject: JSON) -> str:
     name = subject["name"]
     if subject.get("namespace"):
         name = f"{name}/{subject['namespace']}"

@@ -20,7 +20,7 @@ from gate.sandbox.api.binding import bind
 from gate.sandbox.api.creation import create
 from gate.sandbox.api.deletion import delete, delete_collection
 from gate.sandbox.api.eviction import evict
-from gate.sandbox.api.listing import LATEST, ListOptions, checked_version, listed, watched
+from gate.sandbox.api.listing import LATEST, ListOptions, begin_watch, checked_version, list_objects
 from gate.sandbox.api.namespaces import found_cluster
 from gate.sandbox.api.patches import patch
 from gate.sandbox.api.registry import Registry
@@ -111,7 +111,7 @@ class Api:
         options: ListOptions = LATEST,
     ) -> JSON:
         """Return the List of a resource in one namespace or in all; its items have no kind."""
-        return listed(self.registry, selection(resource, namespace, labels, fields), options)
+        return list_objects(self.registry, selection(resource, namespace, labels, fields), options)
 
     def watch(
         self,
@@ -123,7 +123,7 @@ class Api:
         options: ListOptions = LATEST,
     ) -> Watch:
         """Begin a watch; `resourceVersion` empty or 0 tells the present objects first."""
-        return watched(self.registry, selection(resource, namespace, labels, fields), options)
+        return begin_watch(self.registry, selection(resource, namespace, labels, fields), options)
 
     def create(
         self,
@@ -197,7 +197,7 @@ class Api:
         chosen = selected or selection(resource, namespace)
         write = self._write(Key(resource, namespace, ""), by, "", LENIENT, dry_run=dry_run)
         found = [body for body in self.store.items(resource, namespace) if chosen.matches(body)]
-        answer = listed(self.registry, chosen, LATEST)
+        answer = list_objects(self.registry, chosen, LATEST)
         delete_collection(write, chosen, options, found)
         return answer
 

@@ -29,8 +29,8 @@ def bind(write: Write, key: Key, binding: JSON) -> JSON:
     metadata = binding["metadata"]
     check_uid(key, metadata.get("uid"), live)
     _check_bindable(key, live)
-    body = _bound(write, live, target["name"], metadata.get("annotations") or {})
-    write.registry.validated(write.admission(Operation.CREATE, live, body))
+    body = _with_binding(write, live, target["name"], metadata.get("annotations") or {})
+    write.registry.validate(write.admission(Operation.CREATE, live, body))
     if not write.dry_run:
         write.registry.keep(key, body)
     return dict(SUCCESS)
@@ -46,7 +46,7 @@ def _check_bindable(key: Key, live: JSON) -> None:
         raise conflict("pods/binding", "", key.name, why)
 
 
-def _bound(write: Write, live: JSON, node: str, annotations: JSON) -> JSON:
+def _with_binding(write: Write, live: JSON, node: str, annotations: JSON) -> JSON:
     metadata, status = live["metadata"], live.get("status", {})
     if annotations:
         held = metadata.get("annotations") or {}

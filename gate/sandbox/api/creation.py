@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from gate.sandbox.api.admission import Operation
-from gate.sandbox.api.metadata import checked_place, checked_type, stamped, without_system_fields
+from gate.sandbox.api.metadata import (
+    checked_place,
+    checked_type,
+    stamp_metadata,
+    without_system_fields,
+)
 from gate.sandbox.api.namespaces import check_open
-from gate.sandbox.api.ownership import owned
+from gate.sandbox.api.ownership import with_managed_fields
 from gate.sandbox.api.services import allocation_errors, taken_of_services
 from gate.sandbox.api.strategies import Strategy, has_status, strategy_of
 from gate.sandbox.api.writes import Write, decode_strictly, refuse_invalid
 from gate.sandbox.failure import already_exists
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import Resource
-from gate.sandbox.objects import defaulted, prepared_for_create, validate_create, warnings_of
+from gate.sandbox.objects import fill_defaults, prepared_for_create, validate_create, warnings_of
 from gate.sandbox.storage.store import Key
 
 GENERATED_NAME_TRIES = 8
@@ -24,9 +29,9 @@ def create(write: Write, sent: JSON) -> JSON:
     body = checked_type(write.resource, sent)
     metadata = body["metadata"] = without_system_fields(body.get("metadata") or {})
     checked_place(write.resource, write.namespace, metadata)
-    body = defaulted(write.resource, body)
+    body = fill_defaults(write.resource, body)
     decode_strictly(write, sent)
-    return create_received(write, owned(write, None, body))
+    return create_received(write, with_managed_fields(write, None, body))
 
 
 def create_received(write: Write, body: JSON) -> JSON:
@@ -34,18 +39,18 @@ def create_received(write: Write, body: JSON) -> JSON:
     registry = write.registry
     name = body["metadata"].get("name", "")
     check_open(registry, write.resource, write.namespace, name)
-    body = registry.admitted(write.admission(Operation.CREATE, None, body))
+    body = registry.admit(write.admission(Operation.CREATE, None, body))
     for _ in range(GENERATED_NAME_TRIES - 1):
-        made = _completed(write, body)
+        made = _complete_creation(write, body)
         if name or _is_free(write, made):
-            return _stored(write, made)
-    return _stored(write, _completed(write, body))
+            return _store_creation(write, made)
+    return _store_creation(write, _complete_creation(write, body))
 
 
-def _completed(write: Write, body: JSON) -> JSON:
+def _complete_creation(write: Write, body: JSON) -> JSON:
     registry, resource = write.registry, write.resource
     strategy = strategy_of(resource)
-    metadata = stamped(body["metadata"], strategy, registry.names, registry.timers.wall())
+    metadata = stamp_metadata(body["metadata"], strategy, registry.names, registry.timers.wall())
     made = _with_status(resource, strategy, {**body, "metadata": metadata})
     taken = taken_of_services(registry, resource)
     made = prepared_for_create(resource, made, taken)
@@ -59,7 +64,7 @@ def _completed(write: Write, body: JSON) -> JSON:
 def _with_status(resource: Resource, strategy: Strategy, body: JSON) -> JSON:
     if not has_status(resource) or strategy.keeps_sent_status:
         return body
-    return {**body, "status": copied(strategy.initial_status)}
+    return {**body, "status": copy_json(strategy.initial_status)}
 
 
 def _key(write: Write, body: JSON) -> Key:
@@ -70,8 +75,8 @@ def _is_free(write: Write, body: JSON) -> bool:
     return write.registry.store.get(_key(write, body)) is None
 
 
-def _stored(write: Write, body: JSON) -> JSON:
-    write.registry.validated(write.admission(Operation.CREATE, None, body))
+def _store_creation(write: Write, body: JSON) -> JSON:
+    write.registry.validate(write.admission(Operation.CREATE, None, body))
     if not _is_free(write, body):
         name = body["metadata"]["name"]
         raise already_exists(write.resource.plural, write.resource.group, name)

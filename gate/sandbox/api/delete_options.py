@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.sandbox.api.asked import DeleteOptions, Propagation
 from gate.sandbox.failure import FieldError, bad_request, invalid_options
 from gate.sandbox.json import JSON, dig
-from gate.sandbox.objects import Mismatch, decoded
+from gate.sandbox.objects import Mismatch, decode_struct
 
 KIND = "DeleteOptions"
 _BOTH_SET = "orphanDependents and deletionPropagation cannot be both set"
@@ -16,7 +16,7 @@ _BOTH_SET = "orphanDependents and deletionPropagation cannot be both set"
 def read_options(sent: JSON) -> tuple[DeleteOptions, bool]:
     """Return how to delete, and whether only to try; 400 for a wrong type, 422."""
     try:
-        body = decoded("meta/v1.DeleteOptions", sent)
+        body = decode_struct("meta/v1.DeleteOptions", sent)
     except Mismatch as error:
         raise bad_request(str(error)) from None
     dry_run = body.get("dryRun", [])

@@ -10,7 +10,7 @@ from gate.sandbox.api.namespaces import check_deletable
 from gate.sandbox.api.strategies import strategy_of
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, conflict
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import Resource
 from gate.sandbox.storage.selection import Selection
 from gate.sandbox.storage.store import Key
@@ -28,7 +28,7 @@ def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
     live = write.registry.live(key)
     _check_preconditions(write.resource, key, live, options)
     check_deletable(write.resource, key.name)
-    write.registry.validated(write.admission(Operation.DELETE, live, None))
+    write.registry.validate(write.admission(Operation.DELETE, live, None))
     if write.resource.key == "namespaces":
         return _namespace_deleted(write, key, live)
     finalizers = _finalizers(write.resource, live, options)
@@ -111,8 +111,10 @@ def _gracefully(
         now = write.registry.timers.wall()
         marks = {"deletionTimestamp": _later(now, grace), **_next_generation(metadata)}
     marks["deletionGracePeriodSeconds"] = grace
-    marked = _marked(write, key, live, {**metadata, **marks, **_listed(finalizers)})
-    return marked if grace or finalizers else _gone(write, key, marked)
+    marked = _store_metadata(
+        write, key, live, {**metadata, **marks, **_build_finalizers_field(finalizers)}
+    )
+    return marked if grace or finalizers else _remove_object(write, key, marked)
 
 
 def _grace_seconds(pod: JSON, asked: int | None) -> int:
@@ -127,19 +129,23 @@ def _grace_seconds(pod: JSON, asked: int | None) -> int:
 
 
 def _at_once(write: Write, key: Key, live: JSON, finalizers: list[str]) -> JSON:
-    return _held(write, key, live, finalizers) if finalizers else _gone(write, key, live)
+    return (
+        _await_finalizers(write, key, live, finalizers)
+        if finalizers
+        else _remove_object(write, key, live)
+    )
 
 
-def _held(write: Write, key: Key, live: JSON, finalizers: list[str]) -> JSON:
+def _await_finalizers(write: Write, key: Key, live: JSON, finalizers: list[str]) -> JSON:
     """Mark an object that goes when its finalizers are gone."""
     metadata = live["metadata"]
     marks: JSON = {"deletionGracePeriodSeconds": 0, "finalizers": finalizers}
     if not metadata.get("deletionTimestamp"):
         marks |= {"deletionTimestamp": write.registry.timers.wall(), **_next_generation(metadata)}
-    return _marked(write, key, live, {**metadata, **marks})
+    return _store_metadata(write, key, live, {**metadata, **marks})
 
 
-def _gone(write: Write, key: Key, live: JSON) -> JSON:
+def _remove_object(write: Write, key: Key, live: JSON) -> JSON:
     resource = write.resource
     removed = live if write.dry_run else write.registry.drop(key)
     if strategy_of(resource).returns_deleted:
@@ -157,27 +163,27 @@ def _gone(write: Write, key: Key, live: JSON) -> JSON:
 
 def _namespace_deleted(write: Write, key: Key, live: JSON) -> JSON:
     """Begin to terminate a namespace; the namespace controller empties and releases it."""
-    made: JSON = copied(live)
+    made: JSON = copy_json(live)
     metadata = made["metadata"]
     if not metadata.get("deletionTimestamp"):
         metadata["deletionTimestamp"] = write.registry.timers.wall()
         made["status"] = {**made.get("status", {}), "phase": "Terminating"}
     if metadata.get("finalizers") or made.get("spec", {}).get("finalizers"):
-        return _kept(write, key, live, made)
-    return _gone(write, key, live)
+        return _store_object(write, key, live, made)
+    return _remove_object(write, key, live)
 
 
-def _marked(write: Write, key: Key, live: JSON, metadata: JSON) -> JSON:
-    return _kept(write, key, live, {**live, "metadata": metadata})
+def _store_metadata(write: Write, key: Key, live: JSON, metadata: JSON) -> JSON:
+    return _store_object(write, key, live, {**live, "metadata": metadata})
 
 
-def _kept(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
+def _store_object(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
     if made == live or write.dry_run:
         return made
     return write.registry.keep(key, made)
 
 
-def _listed(finalizers: list[str]) -> JSON:
+def _build_finalizers_field(finalizers: list[str]) -> JSON:
     return {"finalizers": finalizers} if finalizers else {}
 
 

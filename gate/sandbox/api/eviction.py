@@ -11,12 +11,12 @@ from dataclasses import replace
 from gate.sandbox.api.binding import SUCCESS
 from gate.sandbox.api.delete_options import read_options
 from gate.sandbox.api.deletion import ENDED_PHASES, delete
-from gate.sandbox.api.ownership import owned
+from gate.sandbox.api.ownership import with_managed_fields
 from gate.sandbox.api.registry import internal
 from gate.sandbox.api.scale import selector_text
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, bad_request
-from gate.sandbox.json import JSON, copied, dig
+from gate.sandbox.json import JSON, copy_json, dig
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.objects import defaulted_type
 from gate.sandbox.storage.label_selectors import parse_labels
@@ -74,9 +74,9 @@ def _spend_budget(write: Write, key: Key, pod: JSON) -> None:
             why = (
                 f"The disruption budget {metadata['name']} is still being processed by the server."
             )
-            raise _blocked(why, RETRY_SECONDS)
+            raise _make_blocked_error(why, RETRY_SECONDS)
         if status.get("disruptionsAllowed", 0) < 1:
-            raise _blocked(_needs(metadata["name"], status), 0)
+            raise _make_blocked_error(_needs(metadata["name"], status), 0)
         _spend(write, budget, key.name)
 
 
@@ -88,7 +88,7 @@ def _needs(name: str, status: JSON) -> str:
 def _spend(write: Write, budget: JSON, pod: str) -> None:
     if write.dry_run:
         return
-    body: JSON = copied(budget)
+    body: JSON = copy_json(budget)
     status, now = body["status"], write.registry.timers.wall()
     status["disruptionsAllowed"] -= 1
     status["disruptedPods"] = {**status.get("disruptedPods", {}), pod: now}
@@ -97,7 +97,7 @@ def _spend(write: Write, budget: JSON, pod: str) -> None:
     metadata = budget["metadata"]
     key = Key(BUDGETS, metadata["namespace"], metadata["name"])
     spent = replace(write, resource=BY_KEY[BUDGETS], subresource="status")
-    write.registry.keep(key, owned(spent, budget, body))
+    write.registry.keep(key, with_managed_fields(spent, budget, body))
 
 
 def _with_none_allowed(budget: JSON, now: str) -> list[JSON]:
@@ -114,7 +114,7 @@ def _with_none_allowed(budget: JSON, now: str) -> list[JSON]:
     return [*others, spent]
 
 
-def _blocked(why: str, retry_seconds: int) -> ApiError:
+def _make_blocked_error(why: str, retry_seconds: int) -> ApiError:
     details: JSON = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
     headers = {}
     if retry_seconds:

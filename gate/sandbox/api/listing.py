@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from gate.sandbox.api.registry import Registry
-from gate.sandbox.failure import ApiError, FieldError, bad_request, expired, invalid_options
+from gate.sandbox.failure import (
+    ApiError,
+    FieldError,
+    bad_request,
+    invalid_options,
+    make_expired_error,
+)
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY, Resource
 from gate.sandbox.objects.decoding import Decoder
@@ -39,7 +45,7 @@ class ListOptions:
 LATEST = ListOptions()
 
 
-def listed(registry: Registry, selected: Selection, asked: ListOptions) -> JSON:
+def list_objects(registry: Registry, selected: Selection, asked: ListOptions) -> JSON:
     """Return the List of a selection, or one page of it; 400, 410, 422, 504."""
     _refuse(_list_errors(asked))
     page = _read(registry, selected, asked)
@@ -57,7 +63,7 @@ def listed(registry: Registry, selected: Selection, asked: ListOptions) -> JSON:
     }
 
 
-def watched(registry: Registry, selected: Selection, asked: ListOptions) -> Watch:
+def begin_watch(registry: Registry, selected: Selection, asked: ListOptions) -> Watch:
     """Begin a watch of a selection; 400 and 422 at once, else as an event of the watch."""
     _refuse(_watch_errors(asked))
     store, timers = registry.store, registry.timers
@@ -131,7 +137,7 @@ def _read(registry: Registry, selected: Selection, asked: ListOptions) -> Page:
             store, selected, limit=asked.limit, version=version if exact or paged else None
         )
     except Expired:
-        raise expired(TOO_OLD_LIST) from None
+        raise make_expired_error(TOO_OLD_LIST) from None
 
 
 def _watch_version(text: str) -> int | None:
@@ -167,7 +173,7 @@ def _match_errors(asked: ListOptions) -> list[FieldError]:
         why = f"{_MATCH} is forbidden unless resourceVersion is provided"
         found.append(_forbidden(_MATCH, why))
     if match not in (EXACT, NOT_OLDER):
-        found.append(_unsupported(match, f'"{EXACT}", "{NOT_OLDER}", ""'))
+        found.append(_make_unsupported_error(match, f'"{EXACT}", "{NOT_OLDER}", ""'))
     if match == EXACT and version == "0":
         why = f'{_MATCH} "exact" is forbidden for resourceVersion "0"'
         found.append(_forbidden(_MATCH, why))
@@ -188,7 +194,7 @@ def _watch_errors(asked: ListOptions) -> list[FieldError]:
         why = f"sendInitialEvents requires setting {_MATCH} to {NOT_OLDER}"
         found.append(_forbidden(_MATCH, why))
         if match:
-            found.append(_unsupported(match, f'"{NOT_OLDER}"'))
+            found.append(_make_unsupported_error(match, f'"{NOT_OLDER}"'))
     return found
 
 
@@ -196,7 +202,7 @@ def _forbidden(field: str, why: str) -> FieldError:
     return FieldError(field, "FieldValueForbidden", f"Forbidden: {why}")
 
 
-def _unsupported(value: str, supported: str) -> FieldError:
+def _make_unsupported_error(value: str, supported: str) -> FieldError:
     why = f'Unsupported value: "{value}": supported values: {supported}'
     return FieldError(_MATCH, "FieldValueNotSupported", why)
 

@@ -70,7 +70,7 @@ def without_system_fields(metadata: JSON) -> JSON:
     return {name: item for name, item in metadata.items() if name not in SYSTEM_FIELDS}
 
 
-def stamped(metadata: JSON, strategy: Strategy, names: Names, now: str) -> JSON:
+def stamp_metadata(metadata: JSON, strategy: Strategy, names: Names, now: str) -> JSON:
     """Return a created object's metadata: uid, time, generation, and a name where one is asked."""
     if metadata.get("resourceVersion"):
         raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
@@ -84,7 +84,7 @@ def stamped(metadata: JSON, strategy: Strategy, names: Names, now: str) -> JSON:
     return made
 
 
-def carried(new: JSON, old: JSON) -> JSON:
+def carry_over_metadata(new: JSON, old: JSON) -> JSON:
     """Return an update's metadata with what an update cannot drop or move."""
     made = dict(new)
     for name in ("uid", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"):
@@ -98,7 +98,7 @@ def carried(new: JSON, old: JSON) -> JSON:
     return made
 
 
-def counted(new: JSON, old: JSON, strategy: Strategy) -> int | None:
+def count_generation(new: JSON, old: JSON, strategy: Strategy) -> int | None:
     """Return the generation of an update: one more where a counting field differs."""
     found: int | None = old["metadata"].get("generation")
     if not strategy.generation_fields:

@@ -6,14 +6,14 @@ from gate.sandbox.api.asked import Patch
 from gate.sandbox.api.registry import internal
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import bad_request
-from gate.sandbox.fields import Conflict, NotTyped, apply, updated
+from gate.sandbox.fields import Conflict, NotTyped, apply, update_owners
 from gate.sandbox.json import JSON
 from gate.sandbox.schema import schema_of
 
 
-def owned(write: Write, live: JSON | None, new: JSON) -> JSON:
+def with_managed_fields(write: Write, live: JSON | None, new: JSON) -> JSON:
     """Return `new` with the managedFields of a create, an update or a patch by its writer."""
-    return updated(
+    return update_owners(
         live,
         new,
         write.by.manager,
@@ -23,12 +23,12 @@ def owned(write: Write, live: JSON | None, new: JSON) -> JSON:
     )
 
 
-def applied(write: Write, live: JSON | None, patch: Patch) -> JSON:
+def merge_applied(write: Write, live: JSON | None, patch: Patch) -> JSON:
     """Return the live object with an applied configuration merged in; 400, 409, 500."""
     try:
         return apply(
             live,
-            _checked(write, patch.body),
+            _check_object_type(write, patch.body),
             write.by.manager,
             force=patch.force,
             now=write.registry.timers.wall(),
@@ -41,7 +41,7 @@ def applied(write: Write, live: JSON | None, patch: Patch) -> JSON:
         raise internal(str(error)) from None
 
 
-def _checked(write: Write, body: JSON) -> JSON:
+def _check_object_type(write: Write, body: JSON) -> JSON:
     resource = write.resource
     found = (body.get("apiVersion") or "", body.get("kind") or "")
     if found != (resource.api_version, resource.kind):

@@ -9,18 +9,18 @@ from typing import Any
 from gate.sandbox.api.asked import Patch, PatchType, Strictness
 from gate.sandbox.api.creation import create_received
 from gate.sandbox.api.metadata import checked_name, checked_place
-from gate.sandbox.api.ownership import applied, owned
+from gate.sandbox.api.ownership import merge_applied, with_managed_fields
 from gate.sandbox.api.preconditions import uid_of_nothing
-from gate.sandbox.api.registry import missing, modified
+from gate.sandbox.api.registry import make_modified_error, missing
 from gate.sandbox.api.updating import replace
 from gate.sandbox.api.writes import Write
 from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON
-from gate.sandbox.objects import Mismatch, decoded, defaulted, strict_errors
+from gate.sandbox.objects import Mismatch, decode_struct, fill_defaults, strict_errors
 from gate.sandbox.objects.gotypes import root_of
 from gate.sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
 from gate.sandbox.schema import schema_of
-from gate.sandbox.schema.spelling import spelled
+from gate.sandbox.schema.spelling import spell_value
 from gate.sandbox.storage.store import Key
 
 NOT_A_MAPPING = (
@@ -35,8 +35,10 @@ def patch(write: Write, key: Key, asked: Patch) -> JSON:
     if asked.type is PatchType.APPLY:
         return _apply(write, key, asked)
     live = write.registry.live(key)
-    made = _decoded(write, live, asked)
-    return replace(write, key, live, owned(write, live, _placed(write, key, made)))
+    made = _decode_patched(write, live, asked)
+    return replace(
+        write, key, live, with_managed_fields(write, live, _with_place(write, key, made))
+    )
 
 
 def changed_by(write: Write, body: JSON, asked: Patch) -> JSON:
@@ -55,21 +57,21 @@ def changed_by(write: Write, body: JSON, asked: Patch) -> JSON:
     return found
 
 
-def _decoded(write: Write, live: JSON, asked: Patch) -> JSON:
+def _decode_patched(write: Write, live: JSON, asked: Patch) -> JSON:
     """Return the patched object, decoded and defaulted; 422 where it is none of its kind."""
     made = changed_by(write, live, asked)
     shown = asked.body if asked.type is PatchType.STRATEGIC else made
-    made = _typed(write, made, own_type_counts=asked.type is not PatchType.STRATEGIC)
+    made = _with_type(write, made, own_type_counts=asked.type is not PatchType.STRATEGIC)
     _check_type(write, made, shown)
     try:
-        found = decoded(root_of(write.resource), made)
+        found = decode_struct(root_of(write.resource), made)
     except Mismatch as error:
         raise _unreadable(shown, _strategic_words(asked, str(error))) from None
     _check_strictly(write, made, shown)
     return found
 
 
-def _typed(write: Write, made: JSON, *, own_type_counts: bool) -> JSON:
+def _with_type(write: Write, made: JSON, *, own_type_counts: bool) -> JSON:
     """Return the object with its type: that of the request, where it names none that counts."""
     resource = write.resource
     own = made if own_type_counts else {}
@@ -111,7 +113,7 @@ def _check_strictly(write: Write, made: JSON, shown: Any) -> None:
 
 def _unreadable(shown: Any, why: str) -> ApiError:
     """422 in the shape that the server gives a patch whose result it cannot decode."""
-    text = spelled(shown) if "kind" not in shown else json.dumps(shown, separators=(",", ":"))
+    text = spell_value(shown) if "kind" not in shown else json.dumps(shown, separators=(",", ":"))
     message = f"Invalid value: {json.dumps(text)}: {why}"
     cause = {"reason": "FieldValueInvalid", "message": message, "field": "patch"}
     return ApiError(
@@ -119,7 +121,7 @@ def _unreadable(shown: Any, why: str) -> ApiError:
     )
 
 
-def _placed(write: Write, key: Key, made: JSON) -> JSON:
+def _with_place(write: Write, key: Key, made: JSON) -> JSON:
     metadata = {**(made.get("metadata") or {})}
     checked_name(key.name, metadata)
     checked_place(write.resource, write.namespace, metadata)
@@ -132,11 +134,11 @@ def _apply(write: Write, key: Key, asked: Patch) -> JSON:
     live = write.registry.store.get(key)
     if live is None and write.subresource:
         raise missing(key)
-    merged = _placed(write, key, applied(write, live, asked))
+    merged = _with_place(write, key, merge_applied(write, live, asked))
     if live is not None:
-        return replace(write, key, live, defaulted(write.resource, merged))
+        return replace(write, key, live, fill_defaults(write.resource, merged))
     metadata = merged["metadata"]
     if metadata.get("uid"):
-        raise modified(key, uid_of_nothing(metadata["uid"]))
+        raise make_modified_error(key, uid_of_nothing(metadata["uid"]))
     metadata.pop("resourceVersion", None)
-    return create_received(write, defaulted(write.resource, merged))
+    return create_received(write, fill_defaults(write.resource, merged))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.sandbox.api.registry import internal, modified, resource_of
+from gate.sandbox.api.registry import internal, make_modified_error, resource_of
 from gate.sandbox.api.strategies import strategy_of
 from gate.sandbox.api.writes import Write, named_invalid
 from gate.sandbox.failure import ApiError, FieldError
@@ -17,7 +17,7 @@ def check_uid(key: Key, uid: str | None, live: JSON | None) -> None:
     if uid and uid != found:
         plural = resource_of(key).plural
         path = "/".join(part for part in ("/registry", plural, key.namespace, key.name) if part)
-        raise modified(
+        raise make_modified_error(
             key,
             f"StorageError: invalid object, Code: 4, Key: {path}, ResourceVersion: 0,"
             f" AdditionalErrorMsg: Precondition failed: UID in precondition: {uid},"
@@ -35,7 +35,7 @@ def check_version(write: Write, key: Key, version: str | None, live: JSON) -> No
     if number is None:
         raise internal(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     if number != int(live["metadata"]["resourceVersion"]):
-        raise modified(key)
+        raise make_modified_error(key)
 
 
 def uid_of_nothing(uid: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from gate.sandbox.api.admission import Admission, Admit
 from gate.sandbox.failure import ApiError, conflict, not_found
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import BY_KEY, Resource
-from gate.sandbox.objects import defaulted
+from gate.sandbox.objects import fill_defaults
 from gate.sandbox.storage.store import Key, Store
 from gate.sandbox.times import Names, Timers
 
@@ -40,19 +40,19 @@ class Registry:
             raise missing(key)
         return found
 
-    def admitted(self, admission: Admission) -> JSON:
+    def admit(self, admission: Admission) -> JSON:
         """Return the body after the mutating hooks, with defaults; what they raise is the answer.
 
         The hooks get a copy of their own.
         """
         if not self.mutations:
             return admission.body or {}
-        admission.body = copied(admission.body)
+        admission.body = copy_json(admission.body)
         for hook in self.mutations:
             hook(admission)
-        return defaulted(admission.resource, admission.body or {})
+        return fill_defaults(admission.resource, admission.body or {})
 
-    def validated(self, admission: Admission) -> None:
+    def validate(self, admission: Admission) -> None:
         """Ask the validating hooks; what they raise is the answer."""
         for hook in self.validations:
             hook(admission)
@@ -86,7 +86,7 @@ def missing(key: Key) -> ApiError:
     return not_found(resource.plural, resource.group, key.name)
 
 
-def modified(key: Key, why: str = MODIFIED) -> ApiError:
+def make_modified_error(key: Key, why: str = MODIFIED) -> ApiError:
     """409 for what a key names."""
     resource = resource_of(key)
     return conflict(resource.plural, resource.group, key.name, why)

@@ -6,7 +6,7 @@ from typing import Any
 
 from gate.sandbox.api.asked import Patch, PatchType
 from gate.sandbox.api.metadata import checked_name, checked_place
-from gate.sandbox.api.ownership import applied, owned
+from gate.sandbox.api.ownership import merge_applied, with_managed_fields
 from gate.sandbox.api.patches import changed_by
 from gate.sandbox.api.preconditions import check_uid
 from gate.sandbox.api.updating import replace
@@ -37,7 +37,7 @@ def scale_of(body: JSON) -> JSON:
 def update_scale(write: Write, key: Key, sent: JSON) -> JSON:
     """Set the replicas that a Scale asks for; 400, 409, 422."""
     live = write.registry.live(key)
-    return _scaled(write, key, live, _checked(write, key, sent))
+    return _write_replicas(write, key, live, _check_scale(write, key, sent))
 
 
 def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
@@ -45,7 +45,9 @@ def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
     live = write.registry.live(key)
     if asked.type is PatchType.APPLY:
         return _apply(write, key, live, asked)
-    return _scaled(write, key, live, _checked(write, key, changed_by(write, scale_of(live), asked)))
+    return _write_replicas(
+        write, key, live, _check_scale(write, key, changed_by(write, scale_of(live), asked))
+    )
 
 
 def selector_text(selector: JSON) -> str:
@@ -68,16 +70,16 @@ def _expression(term: JSON) -> str:
     return texts[term["operator"]]
 
 
-def _checked(write: Write, key: Key, sent: Any) -> JSON:
+def _check_scale(write: Write, key: Key, sent: Any) -> JSON:
     """Return a Scale that is one, and that is about the object; 400, 422."""
-    scale = _typed(sent)
+    scale = _decode_scale(sent)
     checked_name(key.name, scale["metadata"])
     checked_place(write.resource, key.namespace, scale["metadata"])
     _check_replicas(key, scale["spec"].get("replicas", 0))
     return scale
 
 
-def _typed(sent: Any) -> JSON:
+def _decode_scale(sent: Any) -> JSON:
     """Return a decoded Scale; 400 for another kind and for a wrong type."""
     found = sent if isinstance(sent, dict) else {}
     kind = found.get("kind") or SCALE_TYPE["kind"]
@@ -98,7 +100,7 @@ def _check_replicas(key: Key, replicas: int) -> None:
         raise invalid("Scale", "autoscaling", key.name, [error])
 
 
-def _scaled(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
+def _write_replicas(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
     metadata = scale["metadata"]
     check_uid(key, metadata.get("uid"), live)
     wanted = scale["spec"].get("replicas", 0)
@@ -108,14 +110,14 @@ def _scaled(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
         "metadata": {**live["metadata"], "resourceVersion": version},
         "spec": {**live.get("spec", {}), "replicas": wanted},
     }
-    return scale_of(replace(write, key, live, owned(write, live, body)))
+    return scale_of(replace(write, key, live, with_managed_fields(write, live, body)))
 
 
 def _apply(write: Write, key: Key, live: JSON, asked: Patch) -> JSON:
     sent = asked.body
     if not isinstance(sent, dict) or {name: sent.get(name) for name in SCALE_TYPE} != SCALE_TYPE:
         raise _wrong_object(sent)
-    _check_replicas(key, _typed(sent)["spec"].get("replicas", 0))
+    _check_replicas(key, _decode_scale(sent)["spec"].get("replicas", 0))
     replicas = dig(sent, "spec", "replicas")
     whole = {
         "apiVersion": write.resource.api_version,
@@ -123,7 +125,7 @@ def _apply(write: Write, key: Key, live: JSON, asked: Patch) -> JSON:
         "metadata": {"name": key.name, "namespace": key.namespace},
         "spec": {} if replicas is None else {"replicas": replicas},
     }
-    merged = applied(write, live, Patch(PatchType.APPLY, whole, asked.force))
+    merged = merge_applied(write, live, Patch(PatchType.APPLY, whole, asked.force))
     return scale_of(replace(write, key, live, merged))
 
 

@@ -24,7 +24,7 @@ def taken_of_services(
     found: set[str] = set()
     for service in registry.store.items("services"):
         if but is None or service["metadata"]["uid"] != but["metadata"]["uid"]:
-            found |= _taken(service)
+            found |= _list_taken_values(service)
     return frozenset(found)
 
 
@@ -64,7 +64,7 @@ def _port_errors(spec: JSON, taken: Collection[str]) -> Iterator[FieldError]:
             yield FieldError(f"spec.ports[{index}].nodePort", "FieldValueInvalid", told)
 
 
-def _taken(service: JSON) -> set[str]:
+def _list_taken_values(service: JSON) -> set[str]:
     address = dig(service, "spec", "clusterIP")
     ports = dig(service, "spec", "ports") or []
     numbers = {str(port["nodePort"]) for port in ports if port.get("nodePort")}

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from gate.sandbox.api.admission import Operation
 from gate.sandbox.api.creation import create
-from gate.sandbox.api.metadata import carried, checked_name, checked_place, checked_type, counted
-from gate.sandbox.api.ownership import owned
+from gate.sandbox.api.metadata import (
+    carry_over_metadata,
+    checked_name,
+    checked_place,
+    checked_type,
+    count_generation,
+)
+from gate.sandbox.api.ownership import with_managed_fields
 from gate.sandbox.api.preconditions import check_uid, check_version
 from gate.sandbox.api.registry import missing
 from gate.sandbox.api.services import allocation_errors, taken_of_services
 from gate.sandbox.api.strategies import has_status, strategy_of
 from gate.sandbox.api.writes import Write, decode_strictly, refuse_invalid
-from gate.sandbox.fields import settled
+from gate.sandbox.fields import keep_times_if_unchanged
 from gate.sandbox.json import JSON
-from gate.sandbox.objects import defaulted, prepared_for_update, validate_update, warnings_of
+from gate.sandbox.objects import fill_defaults, prepared_for_update, validate_update, warnings_of
 from gate.sandbox.storage.store import Key
 
 STATUS_METADATA = {
@@ -31,30 +37,30 @@ def update(write: Write, key: Key, sent: JSON) -> JSON:
     checked_place(write.resource, write.namespace, metadata)
     live = write.registry.store.get(key)
     if live is None:
-        return _created(write, key, sent)
-    body = defaulted(write.resource, body)
+        return _create_by_update(write, key, sent)
+    body = fill_defaults(write.resource, body)
     decode_strictly(write, sent)
     check_uid(key, metadata.get("uid"), live)
-    return replace(write, key, live, owned(write, live, body))
+    return replace(write, key, live, with_managed_fields(write, live, body))
 
 
 def replace(write: Write, key: Key, live: JSON, body: JSON) -> JSON:
     """Put an object that is decoded, defaulted and owned in the place of the live one."""
     registry = write.registry
-    body = registry.admitted(write.admission(Operation.UPDATE, live, body))
+    body = registry.admit(write.admission(Operation.UPDATE, live, body))
     check_version(write, key, body["metadata"].get("resourceVersion"), live)
-    made = _completed(write, live, body)
+    made = _complete_update(write, live, body)
     errors = validate_update(write.resource, live, made, _strategic(write.subresource))
     refuse_invalid(write.resource, made, errors)
     taken = taken_of_services(registry, write.resource, but=live)
     refuse_invalid(write.resource, made, allocation_errors(write.resource, made, taken))
-    registry.validated(write.admission(Operation.UPDATE, live, made))
+    registry.validate(write.admission(Operation.UPDATE, live, made))
     for warning in warnings_of(write.resource, made, live):
         write.validation.warn(warning)
-    return _stored(write, key, live, settled(live, made))
+    return _store_update(write, key, live, keep_times_if_unchanged(live, made))
 
 
-def _stored(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
+def _store_update(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
     """Keep an update; one that changes nothing is none, one that lets go ends a deletion."""
     if made == live:
         return live
@@ -75,24 +81,24 @@ def _ends_deletion(key: Key, live: JSON, made: JSON) -> bool:
     return not waiting and live["metadata"].get("deletionGracePeriodSeconds") == 0
 
 
-def _created(write: Write, key: Key, sent: JSON) -> JSON:
+def _create_by_update(write: Write, key: Key, sent: JSON) -> JSON:
     if not strategy_of(write.resource).creates_on_update or write.subresource:
         raise missing(key)
     check_uid(key, (sent.get("metadata") or {}).get("uid"), None)
     return create(write, sent)
 
 
-def _completed(write: Write, live: JSON, body: JSON) -> JSON:
+def _complete_update(write: Write, live: JSON, body: JSON) -> JSON:
     """Return the update with what its subresource may not touch as it stands in the live object."""
     resource, subresource = write.resource, write.subresource
-    made = {**body, "metadata": carried(body["metadata"], live["metadata"])}
+    made = {**body, "metadata": carry_over_metadata(body["metadata"], live["metadata"])}
     if subresource == "status":
         made = _status_alone(resource.key, live, made)
     elif has_status(resource):
         made = _with(made, "status", live)
     taken = taken_of_services(write.registry, resource, but=live)
     made = prepared_for_update(resource, live, made, _strategic(subresource), taken)
-    generation = counted(made, live, strategy_of(resource))
+    generation = count_generation(made, live, strategy_of(resource))
     if generation is not None and subresource != "status":
         made = {**made, "metadata": {**made["metadata"], "generation": generation}}
     return made

@@ -101,7 +101,7 @@ class NamespaceController:
             for resource in RESOURCES:
                 if resource.namespaced:
                     left.add(resource, self._delete_all(resource, key.name))
-            self._tell(key, left.told())
+            self._tell(key, left.describe_remaining())
         if not left.objects:
             self._finalize(key)
             return
@@ -175,7 +175,7 @@ class _Left:
         for body in bodies:
             self.finalizers.update(body["metadata"].get("finalizers") or ())
 
-    def told(self) -> dict[str, Told]:
+    def describe_remaining(self) -> dict[str, Told]:
         """Return what the conditions say of it."""
         found: dict[str, Told] = {}
         if self.objects:

@@ -113,13 +113,13 @@ class WorkQueue(Generic[ForKey]):
             if waiting.at <= at:
                 return
             waiting.cancel()
-        self._waiting[key] = self._timers.call_at(at, partial(self._waited, key))
+        self._waiting[key] = self._timers.call_at(at, partial(self._end_wait, key))
 
     def add_rate_limited(self, key: ForKey) -> None:
         """Have a key synced after the wait that its retries have earned."""
         self.add_after(key, self._limiter.seconds(key))
 
-    def _waited(self, key: ForKey) -> None:
+    def _end_wait(self, key: ForKey) -> None:
         del self._waiting[key]
         self.add(key)
 
@@ -129,7 +129,7 @@ class WorkQueue(Generic[ForKey]):
         try:
             rest = self._sync(key)
         except (ApiError, SyncError) as error:
-            self._failed(key, error)
+            self._on_failure(key, error)
             return
         if rest is None:
             self._limiter.forget(key)
@@ -141,7 +141,7 @@ class WorkQueue(Generic[ForKey]):
         try:
             do()
         except (ApiError, SyncError) as error:
-            self._failed(key, error)
+            self._on_failure(key, error)
         else:
             self._limiter.forget(key)
 
@@ -149,7 +149,7 @@ class WorkQueue(Generic[ForKey]):
         if seconds > 0:
             self._free_at[key] = self._timers.now() + seconds
 
-    def _failed(self, key: ForKey, error: Exception) -> None:
+    def _on_failure(self, key: ForKey, error: Exception) -> None:
         exhausted = (
             self._most_retries is not None and self._limiter.retries(key) >= self._most_retries
         )

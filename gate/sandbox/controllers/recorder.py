@@ -84,7 +84,7 @@ class Recorder:
     def _record(self, about: JSON, kind: str, reason: str, message: str) -> None:
         now = self._moments.now()
         memory = self._memories.setdefault(about["metadata"]["uid"], _Memory())
-        same, message = _combined(memory, (kind, reason), message, now)
+        same, message = _combine_similar(memory, (kind, reason), message, now)
         if not memory.budgets.setdefault(kind, _Budget(now)).take(now):
             return
         written = memory.written.get(same)
@@ -161,7 +161,7 @@ def _reference(about: JSON) -> JSON:
     }
 
 
-def _combined(memory: _Memory, reason: Same, message: str, now: float) -> tuple[Same, str]:
+def _combine_similar(memory: _Memory, reason: Same, message: str, now: float) -> tuple[Same, str]:
     """Return what makes an event the same as another one, and the message to write."""
     similar = memory.similar.get(reason)
     if similar is None or now - similar.at > SIMILAR_SECONDS:

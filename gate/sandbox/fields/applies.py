@@ -12,9 +12,9 @@ from gate.sandbox.fields.comparing import Comparison, compare
 from gate.sandbox.fields.conflicts import Conflict, FieldConflict
 from gate.sandbox.fields.elements import ElementError, go_json
 from gate.sandbox.fields.extracting import field_set
-from gate.sandbox.fields.managed import Entry, Identity, Managed, Operation, decoded
-from gate.sandbox.fields.merging import merged
-from gate.sandbox.fields.pruning import pruned
+from gate.sandbox.fields.managed import Entry, Identity, Managed, Operation, decode_entries
+from gate.sandbox.fields.merging import merge_values
+from gate.sandbox.fields.pruning import prune_fields
 from gate.sandbox.fields.resets import NEVER_OWNED, reset_fields
 from gate.sandbox.fields.sets import (
     EMPTY,
@@ -27,11 +27,11 @@ from gate.sandbox.fields.sets import (
 )
 from gate.sandbox.fields.updates import (
     UNKNOWN_MANAGER,
-    compared,
-    unmanaged,
+    assign_written_fields,
+    compare_write,
     with_managed,
     without_fields,
-    written,
+    without_managed_fields,
 )
 from gate.sandbox.json import JSON, dig
 from gate.sandbox.schema import Schema
@@ -81,8 +81,8 @@ def _admit(applied: JSON, schema: Schema) -> None:
 
 def _laid_onto(live: JSON | None, asked: _Apply, schema: Schema, *, force: bool) -> JSON:
     """Return the live object after an apply; what client-side apply left is no conflict."""
-    managed = asked.known(live)
-    bare = unmanaged(live or {})
+    managed = asked.read_ownership(live)
+    bare = without_managed_fields(live or {})
     try:
         return asked.onto(bare, managed, force=force)
     except Conflict as conflict:
@@ -112,15 +112,17 @@ class _Apply:
         """Whether the applier takes over what client-side apply left."""
         return self._identity.manager == KUBECTL
 
-    def known(self, live: JSON | None) -> Managed:
+    def read_ownership(self, live: JSON | None) -> Managed:
         """Return the ownership that the apply starts from."""
-        managed = decoded(dig(live, "metadata", "managedFields"))
+        managed = decode_entries(dig(live, "metadata", "managedFields"))
         if live is None or managed:
             return managed
         version = self._schema.api_version
         first = Identity(BEFORE_FIRST_APPLY, Operation.UPDATE, version, self._subresource)
-        everything = compared({}, unmanaged(live), self._schema, self._subresource)
-        return written({}, everything, first, self._now)
+        everything = compare_write(
+            {}, without_managed_fields(live), self._schema, self._subresource
+        )
+        return assign_written_fields({}, everything, first, self._now)
 
     def onto(self, live: JSON, managed: Managed, *, force: bool) -> JSON:
         """Return the live object after the apply; raises `Conflict`."""
@@ -130,10 +132,10 @@ class _Apply:
         wanted = without_trees(wanted, reset_fields(self._schema.kind, self._subresource))
         entry = replace(self._entry, fields=wanted, time=last.time if last else None)
         owners = {**managed, self._identity: entry}
-        body: JSON = merged(live, self._applied, kind)
+        body: JSON = merge_values(live, self._applied, kind)
         if last and last.api_version == version:
-            body = pruned(body, last.fields, owners.values(), kind)
-        comparison = compared(live, body, self._schema, self._subresource)
+            body = prune_fields(body, last.fields, owners.values(), kind)
+        comparison = compare_write(live, body, self._schema, self._subresource)
         others = {key: owner for key, owner in owners.items() if key != self._identity}
         if not force:
             _refuse_conflicts(others, comparison.written)

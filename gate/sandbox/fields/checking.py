@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gate.sandbox.failure import ApiError
-from gate.sandbox.fields.elements import ElementError, item_element, spoken
+from gate.sandbox.fields.elements import ElementError, describe_element, item_element
 from gate.sandbox.json import JSON, dig
 from gate.sandbox.schema import Shape, Type
-from gate.sandbox.schema.spelling import spelled, spelled_type
+from gate.sandbox.schema.spelling import spell_value, spelled_type
 
 
 class NotTyped(Exception):
@@ -57,7 +57,7 @@ def _errors(value: Any, kind: Type, path: str) -> Iterator[str]:
 
 def _map_errors(value: Any, kind: Type, path: str) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield f"{path}: expected map, got &{{{spelled(value)}}}"
+        yield f"{path}: expected map, got &{{{spell_value(value)}}}"
         return
     for name, part in value.items():
         below = kind.field_type(name)
@@ -69,7 +69,7 @@ def _map_errors(value: Any, kind: Type, path: str) -> Iterator[str]:
 
 def _list_errors(value: Any, kind: Type, path: str) -> Iterator[str]:
     if not isinstance(value, list):
-        yield f"{path}: expected list, got &{{{spelled(value)}}}"
+        yield f"{path}: expected list, got &{{{spell_value(value)}}}"
         return
     seen: set[str] = set()
     for index, item in enumerate(value):
@@ -80,7 +80,7 @@ def _list_errors(value: Any, kind: Type, path: str) -> Iterator[str]:
             except ElementError as error:
                 yield f"{path}: element {index}: {error}"
                 return
-            step = spoken(element)
+            step = describe_element(element)
             if element in seen:
                 yield f"{path}: duplicate entries for key {step}"
             seen.add(element)
@@ -94,9 +94,9 @@ def _scalar_mismatch(value: Any, kind: Type) -> str:
     ):
         return f"numeric (int or float), got {spelled_type(value)}"
     if kind.shape is Shape.STRING and not isinstance(value, str):
-        return f"string, got &value.valueUnstructured{{Value:{spelled(value)}}}"
+        return f"string, got &value.valueUnstructured{{Value:{spell_value(value)}}}"
     if kind.shape is Shape.BOOLEAN and not isinstance(value, bool):
-        return f"boolean, got &{{{spelled(value)}}}"
+        return f"boolean, got &{{{spell_value(value)}}}"
     if isinstance(value, dict | list):
-        return f"any scalar, got &{{{spelled(value)}}}"
+        return f"any scalar, got &{{{spell_value(value)}}}"
     return ""

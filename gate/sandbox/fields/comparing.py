@@ -83,7 +83,7 @@ def _maps(old: Mapping[str, Any], new: Mapping[str, Any], kind: Type) -> Differe
     for name, value in old.items():
         if name not in new:
             found.append((f"f:{name}", _values(value, MISSING, kind.field_type(name) or kind)))
-    return _joined(found)
+    return _join_differences(found)
 
 
 def _lists(old: list[Any], new: list[Any], kind: Type) -> Difference:
@@ -93,7 +93,7 @@ def _lists(old: list[Any], new: list[Any], kind: Type) -> Difference:
         (element, _items(before.get(element, []), after.get(element, []), items))
         for element in {**before, **after}
     ]
-    return _joined(found)
+    return _join_differences(found)
 
 
 def _by_element(items: list[Any], kind: Type) -> dict[str, list[Any]]:
@@ -116,7 +116,7 @@ def _items(old: list[Any], new: list[Any], kind: Type) -> Difference:
     return LEAF, None, removed
 
 
-def _joined(found: list[tuple[str, Difference]]) -> Difference:
+def _join_differences(found: list[tuple[str, Difference]]) -> Difference:
     added: FieldSet = {}
     modified: FieldSet = {}
     removed: FieldSet = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.sandbox.failure import ApiError, FieldError
-from gate.sandbox.fields.elements import spoken
+from gate.sandbox.fields.elements import describe_element
 from gate.sandbox.fields.managed import Entry, Operation
 
 REASON = "FieldManagerConflict"
@@ -32,7 +32,7 @@ class FieldConflict:
     @property
     def field(self) -> str:
         """The field as messages name it: `.spec.template.spec.containers[name="web"].image`."""
-        return "".join(map(spoken, self.path))
+        return "".join(map(describe_element, self.path))
 
     def cause(self) -> FieldError:
         """Return the entry of the Status's causes."""

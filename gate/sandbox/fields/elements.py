@@ -105,7 +105,7 @@ def _rank(value: Any) -> tuple[int, Any]:
 
 
 @lru_cache(_CACHED_ELEMENTS)
-def spoken(element: str) -> str:
+def describe_element(element: str) -> str:
     """Return an element as messages name it: `.spec`, `[name="app"]`, `[="finalizer"]`."""
     kind, text = element[:2], element[2:]
     if kind == "k:":

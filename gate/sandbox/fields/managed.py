@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from gate.sandbox.fields.sets import FieldSet, canonical, fitted, union
+from gate.sandbox.fields.sets import FieldSet, canonical, fit_to_schema, union
 from gate.sandbox.json import JSON
 from gate.sandbox.schema import Type
 
@@ -62,7 +62,7 @@ class NotManaged(Exception):
     """managedFields that cannot be read."""
 
 
-def decoded(entries: Sequence[JSON] | None) -> Managed:
+def decode_entries(entries: Sequence[JSON] | None) -> Managed:
     """Return the entries of an object; raises `NotManaged`."""
     found = [_entry(entry) for entry in entries or ()]
     return {entry.identity: entry for entry in found}
@@ -71,8 +71,8 @@ def decoded(entries: Sequence[JSON] | None) -> Managed:
 def decoded_foreign(entries: Sequence[JSON] | None, kind: Type) -> Managed:
     """Return entries that a client wrote, their sets in the server's form; raises `NotManaged`."""
     return {
-        identity: entry.with_fields(fitted(_canonical(entry.fields), kind))
-        for identity, entry in decoded(entries).items()
+        identity: entry.with_fields(fit_to_schema(_canonical(entry.fields), kind))
+        for identity, entry in decode_entries(entries).items()
     }
 
 
@@ -100,9 +100,9 @@ def _entry(entry: JSON) -> Entry:
     )
 
 
-def encoded(managed: Managed) -> list[JSON]:
+def encode_entries(managed: Managed) -> list[JSON]:
     """Return the entries as objects carry them, in the server's order."""
-    return [_encoded(entry) for entry in sorted(managed.values(), key=_place)]
+    return [_encode_entry(entry) for entry in sorted(managed.values(), key=_place)]
 
 
 def _place(entry: Entry) -> tuple[str, str, str, str, str]:
@@ -110,7 +110,7 @@ def _place(entry: Entry) -> tuple[str, str, str, str, str]:
     return entry.operation, time, entry.manager, entry.api_version, entry.subresource
 
 
-def _encoded(entry: Entry) -> JSON:
+def _encode_entry(entry: Entry) -> JSON:
     found: JSON = {}
     if entry.manager:
         found["manager"] = entry.manager
@@ -123,7 +123,7 @@ def _encoded(entry: Entry) -> JSON:
     return found
 
 
-def capped(managed: dict[Identity, Entry]) -> dict[Identity, Entry]:
+def cap_updates(managed: dict[Identity, Entry]) -> dict[Identity, Entry]:
     """Return the entries with the oldest updates merged where there are more than ten.
 
     The oldest of a version moves into an entry `ancient-changes` with the second oldest, and so on.

@@ -10,7 +10,7 @@ from gate.sandbox.fields.elements import item_element
 from gate.sandbox.schema import MISSING, Shape, Type
 
 
-def merged(live: Any, applied: Any, kind: Type) -> Any:
+def merge_values(live: Any, applied: Any, kind: Type) -> Any:
     """Return what the applied value makes of the live one; nothing of either is changed.
 
     Leaves are replaced, maps and associative lists are merged. A null replaces a leaf, and leaves
@@ -31,7 +31,7 @@ def _merged_maps(live: dict[str, Any], applied: dict[str, Any], kind: Type) -> d
     found = dict(live)
     for name, value in applied.items():
         below = kind.field_type(name) or kind
-        found[name] = merged(live.get(name, MISSING), value, below)
+        found[name] = merge_values(live.get(name, MISSING), value, below)
     return found
 
 
@@ -92,4 +92,4 @@ class _ListMerge:
         if self._shared and self._shared[0] == element:
             self._shared.popleft()
         before = self._live.get(element, MISSING)
-        self._found.append(merged(before, self._applied[element], self._kind))
+        self._found.append(merge_values(before, self._applied[element], self._kind))

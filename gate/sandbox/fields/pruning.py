@@ -12,7 +12,7 @@ from gate.sandbox.json import JSON
 from gate.sandbox.schema import Type
 
 
-def pruned(body: JSON, last: FieldSet, owners: Iterable[Entry], kind: Type) -> JSON:
+def prune_fields(body: JSON, last: FieldSet, owners: Iterable[Entry], kind: Type) -> JSON:
     """Return the merged object without what the manager applied last and nobody owns now.
 
     `owners` holds the manager's entry as it is now. What nobody owned before either (defaults)

@@ -22,7 +22,7 @@ SCALE_VERSION = "autoscaling/v1"
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": LEAF}}
 
 
-def scaled(
+def assign_replicas(
     managed: Managed, live: JSON, new: JSON, manager: str, api_version: str
 ) -> dict[Identity, Entry]:
     """Return who owns what after `spec.replicas` of `live` has become that of `new`."""
@@ -32,7 +32,7 @@ def scaled(
         if intersection(entry.fields, REPLICAS) and entry.api_version == api_version
     }
     found = {identity: entry for identity, entry in managed.items() if identity not in owners}
-    kept = _kept(owners, live, new, manager, api_version)
+    kept = _read_back_entries(owners, live, new, manager, api_version)
     for identity, entry in owners.items():
         if identity in kept:
             found[identity] = entry
@@ -43,7 +43,7 @@ def scaled(
     return found
 
 
-def _kept(
+def _read_back_entries(
     owners: Managed, live: JSON, new: JSON, manager: str, api_version: str
 ) -> dict[Identity, Entry]:
     """Return the entries as they come back from the Scale object."""
@@ -51,14 +51,14 @@ def _kept(
     if not owners:
         return {}
     if after == (dig(live, "spec", "replicas") or 0):
-        return dict(_returned(entry) for entry in owners.values())
+        return dict(_read_back_entry(entry) for entry in owners.values())
     if not after:
         return {}
     writer = Entry(manager, Operation.UPDATE, api_version, SCALE, None, REPLICAS)
-    return dict([_returned(writer)])
+    return dict([_read_back_entry(writer)])
 
 
-def _returned(entry: Entry) -> tuple[Identity, Entry]:
+def _read_back_entry(entry: Entry) -> tuple[Identity, Entry]:
     """Return an entry under the identity that it has on the Scale object."""
     if entry.operation is Operation.APPLY:
         return entry.identity, entry

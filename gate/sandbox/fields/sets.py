@@ -45,7 +45,7 @@ def _canonical_node(node: FieldSet) -> FieldSet:
     return LEAF if set(below) == {SELF} else below
 
 
-def fitted(elements: FieldSet, kind: Type) -> FieldSet:
+def fit_to_schema(elements: FieldSet, kind: Type) -> FieldSet:
     """Return a canonical set in which what the schema calls atomic is one field."""
     return {element: _fitted_node(element, node, kind) for element, node in elements.items()}
 
@@ -54,7 +54,7 @@ def _fitted_node(element: str, node: FieldSet, kind: Type) -> FieldSet:
     below = kind.field_type(element[2:] if element.startswith("f:") else "")
     if not node or below is None:
         return node
-    return LEAF if below.is_atomic else fitted(node, below)
+    return LEAF if below.is_atomic else fit_to_schema(node, below)
 
 
 def is_member(node: FieldSet) -> bool:

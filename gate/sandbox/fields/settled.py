@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gate.sandbox.fields.updates import unmanaged
+from gate.sandbox.fields.updates import without_managed_fields
 from gate.sandbox.json import JSON, dig
 
 
-def settled(live: JSON, new: JSON) -> JSON:
+def keep_times_if_unchanged(live: JSON, new: JSON) -> JSON:
     """Return `new` with the times of `live`'s managedFields where it differs in nothing else.
 
     The server does so when it stores an update, after defaults and strategies: writes that change
@@ -18,7 +18,7 @@ def settled(live: JSON, new: JSON) -> JSON:
         return new
     if any(_timeless(one) != _timeless(other) for one, other in zip(before, after, strict=True)):
         return new
-    if unmanaged(live) != unmanaged(new):
+    if without_managed_fields(live) != without_managed_fields(new):
         return new
     return {**new, "metadata": {**new["metadata"], "managedFields": before}}
 

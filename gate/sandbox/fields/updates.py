@@ -11,13 +11,13 @@ from gate.sandbox.fields.managed import (
     Managed,
     NotManaged,
     Operation,
-    capped,
-    decoded,
+    cap_updates,
+    decode_entries,
     decoded_foreign,
-    encoded,
+    encode_entries,
 )
 from gate.sandbox.fields.resets import NEVER_OWNED, reset_fields
-from gate.sandbox.fields.scales import SCALE, scaled
+from gate.sandbox.fields.scales import SCALE, assign_replicas
 from gate.sandbox.fields.sets import FieldSet, difference, union, without_trees
 from gate.sandbox.json import JSON
 from gate.sandbox.schema import Schema
@@ -25,7 +25,7 @@ from gate.sandbox.schema import Schema
 UNKNOWN_MANAGER = "unknown"
 
 
-def updated(
+def update_owners(
     live: JSON | None,
     new: JSON,
     manager: str,
@@ -45,19 +45,19 @@ def updated(
         return with_managed(new, NOBODY)
     manager = manager or UNKNOWN_MANAGER
     if live is not None and subresource == SCALE:
-        return with_managed(new, scaled(managed, live, new, manager, schema.api_version))
+        return with_managed(new, assign_replicas(managed, live, new, manager, schema.api_version))
     identity = Identity(manager, Operation.UPDATE, schema.api_version, subresource)
     try:
-        comparison = compared(live or {}, new, schema, subresource)
+        comparison = compare_write(live or {}, new, schema, subresource)
     except ElementError:
         return with_managed(new, NOBODY)
-    found = capped(written(managed, comparison, identity, now))
+    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
     return with_managed(new, found)
 
 
-def compared(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:
+def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:
     """Compare what a write may change."""
-    comparison = compare(unmanaged(live), unmanaged(new), schema.type)
+    comparison = compare(without_managed_fields(live), without_managed_fields(new), schema.type)
     reset = reset_fields(schema.kind, subresource)
     return Comparison(
         without_trees(comparison.added, reset),
@@ -66,7 +66,7 @@ def compared(live: JSON, new: JSON, schema: Schema, subresource: str) -> Compari
     )
 
 
-def written(
+def assign_written_fields(
     managed: Managed, comparison: Comparison, identity: Identity, now: str
 ) -> dict[Identity, Entry]:
     """Return who owns what after an update: what was written is the writer's alone."""
@@ -116,12 +116,12 @@ def _before(live: JSON | None, new: JSON, schema: Schema, subresource: str) -> M
 
 def _readable(entries: list[JSON] | None) -> Managed:
     try:
-        return decoded(entries)
+        return decode_entries(entries)
     except NotManaged:
         return NOBODY
 
 
-def unmanaged(body: JSON) -> JSON:
+def without_managed_fields(body: JSON) -> JSON:
     """Return an object without its managedFields."""
     metadata = body.get("metadata")
     if not metadata or "managedFields" not in metadata:
@@ -132,8 +132,8 @@ def unmanaged(body: JSON) -> JSON:
 
 def with_managed(body: JSON, managed: Managed) -> JSON:
     """Return an object with these managedFields, without any where nobody owns a thing."""
-    entries = encoded(managed)
-    bare = unmanaged(body)
+    entries = encode_entries(managed)
+    bare = without_managed_fields(body)
     if not entries:
         return bare
     return {**bare, "metadata": {**bare.get("metadata", {}), "managedFields": entries}}

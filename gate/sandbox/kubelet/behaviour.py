@@ -160,7 +160,7 @@ def _clause(text: str, offset: int) -> Clause:
     (_, head), *options = _parts(text, ";")
     problems: list[Problem] = []
     try:
-        clause = _headed(head)
+        clause = _parse_head(head)
         for at, option in options:
             try:
                 clause = _with_option(clause, option)
@@ -173,7 +173,7 @@ def _clause(text: str, offset: int) -> Clause:
     return clause
 
 
-def _headed(head: str) -> Clause:
+def _parse_head(head: str) -> Clause:
     name, given, duration = (part.strip() for part in head.partition("="))
     if name not in set(Kind):
         raise ValueError(f"no such behaviour: {name}; there are {', '.join(Kind)}")

@@ -35,7 +35,7 @@ class Conditions:
         for type_ in types:
             self._set(type_, "False", wall, told)
 
-    def rendered(self) -> list[JSON]:
+    def render(self) -> list[JSON]:
         """Return them as `status.conditions`."""
         return list(self._by_type.values())
 
@@ -52,14 +52,16 @@ class Conditions:
 
 def not_ready(names: Sequence[str]) -> Why:
     """Return why a pod is not ready whose containers of these names are not."""
-    return Why("ContainersNotReady", f"containers with unready status: {_listed(names)}")
+    return Why("ContainersNotReady", f"containers with unready status: {_join_names(names)}")
 
 
 def not_initialized(names: Sequence[str]) -> Why:
     """Return why a pod is not initialized whose init containers of these names are not done."""
-    return Why("ContainersNotInitialized", f"containers with incomplete status: {_listed(names)}")
+    return Why(
+        "ContainersNotInitialized", f"containers with incomplete status: {_join_names(names)}"
+    )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Return names as Go prints a list of strings."""
     return f"[{' '.join(names)}]"

@@ -144,8 +144,8 @@ class Container:
         """Return the entry of `containerStatuses`."""
         return {
             "name": self.part.name,
-            "state": _rendered(self._now),
-            "lastState": _rendered(self._last_end) if self._last_end else {},
+            "state": _render_state(self._now),
+            "lastState": _render_state(self._last_end) if self._last_end else {},
             "ready": self.ready,
             "restartCount": self.restart_count,
             "image": self.part.image,
@@ -161,7 +161,7 @@ class Container:
         return f"containerd://{hashlib.sha256(unique.encode()).hexdigest()}"
 
 
-def _rendered(phase: Phase) -> JSON:
+def _render_state(phase: Phase) -> JSON:
     state = phase.step.state
     if isinstance(state, Running):
         return {"running": {"startedAt": phase.started_at}}

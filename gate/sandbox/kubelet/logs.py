@@ -104,7 +104,7 @@ class LogState:
             lines = [line for line in lines if datetime.fromisoformat(line.at) >= since]
         if options.tail_lines is not None:
             lines = lines[-options.tail_lines :] if options.tail_lines else []
-        body = "".join(_rendered(line, options) for line in lines).encode()
+        body = "".join(_render_line(line, options) for line in lines).encode()
         return body if options.limit_bytes is None else body[: options.limit_bytes]
 
     def lines(self, *, previous: bool) -> list[Line]:
@@ -116,27 +116,27 @@ class LogState:
         if previous or (waiting and self.last_end):
             if self.last_end is None:
                 raise NoLogError(f"previous terminated {self._shown} not found")
-            return self._said(self.attempt - (waiting is None), self.last_end)
+            return self._list_attempt_lines(self.attempt - (waiting is None), self.last_end)
         if waiting:
             why = _NOT_STARTED.get(waiting.reason, waiting.reason)
             raise NoLogError(f"{self._shown} is waiting to start: {why}")
-        return self._said(self.attempt, self.phase)
+        return self._list_attempt_lines(self.attempt, self.phase)
 
     @property
     def _shown(self) -> str:
         return f'container "{self.container}" in pod "{self.pod}"'
 
-    def _said(self, attempt: int, phase: Phase) -> list[Line]:
+    def _list_attempt_lines(self, attempt: int, phase: Phase) -> list[Line]:
         if self.text == "none":
             return []
         start = f"{self.pod} {self.container}: attempt {attempt} starts"
-        lines = [Line(phase.started_at, text) for text in (start, *self._asked())]
+        lines = [Line(phase.started_at, text) for text in (start, *self._iter_asked_lines())]
         if isinstance(end := phase.step.state, Terminated):
             said = f"fatal: {end.message or end.reason}; exit code {end.exit_code}"
             lines.append(Line(phase.ended_at, said))
         return lines
 
-    def _asked(self) -> Iterator[str]:
+    def _iter_asked_lines(self) -> Iterator[str]:
         if self.text == "hostile":
             yield from HOSTILE
         elif self.text == "long":
@@ -157,6 +157,6 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-def _rendered(line: Line, options: LogOptions) -> str:
+def _render_line(line: Line, options: LogOptions) -> str:
     stamp = f"{line.at.removesuffix('Z')}.000000000Z " if options.timestamps else ""
     return f"{stamp}{line.text}\n"

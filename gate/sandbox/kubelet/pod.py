@@ -136,7 +136,7 @@ class Pod:
     def unschedulable(self, wall: str) -> tuple[JSON, Note]:
         """Return the status and the event of a pod for which there is no node."""
         self._scheduling.fail(wall, Why("Unschedulable", _NO_NODE), "PodScheduled")
-        status = {"phase": "Pending", "conditions": self._scheduling.rendered()}
+        status = {"phase": "Pending", "conditions": self._scheduling.render()}
         return status, Note("FailedScheduling", _NO_NODE)
 
     def start(self, now: float, wall: str) -> list[Note]:
@@ -190,7 +190,7 @@ class Pod:
         status: JSON = {
             "phase": phase,
             "observedGeneration": self._generation,
-            "conditions": self._conditions.rendered(),
+            "conditions": self._conditions.render(),
             "hostIP": NODE_IP,
             "podIP": self._address,
             "podIPs": [{"ip": self._address}],

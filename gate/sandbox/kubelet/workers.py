@@ -95,21 +95,21 @@ class PodWorkers:
 
     def evict(self, namespace: str, pod: str) -> None:
         """Evict a pod for its node's lack of memory, where it runs."""
-        worker = self._named(namespace, pod)
+        worker = self._find_worker(namespace, pod)
         if worker and worker.pod.started and not worker.is_ending:
             worker.pod.evict_at(self._timers.now())
             self._advance(worker)
 
     def log(self, namespace: str, pod: str, container: str) -> LogState | None:
         """Return what decides a container's log, or None where there is no such container."""
-        worker = self._named(namespace, pod)
+        worker = self._find_worker(namespace, pod)
         for each in worker.pod.containers if worker else ():
             if worker and each.part.name == container:
                 text = log_of(worker.item, each.part.image, self._source)
                 return LogState.of(each, pod, text)
         return None
 
-    def _named(self, namespace: str, pod: str) -> _Worker | None:
+    def _find_worker(self, namespace: str, pod: str) -> _Worker | None:
         name = (namespace, pod)
         workers = self._workers.values()
         return next((each for each in workers if (each.ref.namespace, each.ref.name) == name), None)

@@ -2,8 +2,8 @@
 
 The order of a request, as the API server has it:
 
-1. `defaulted(resource, body)`: decodes (unknown fields and nulls go, types are checked) and fills
-   in the defaults. Of every create, update and patch result. Raises `ApiError` 400.
+1. `fill_defaults(resource, body)`: decodes (unknown fields and nulls go, types are checked) and
+   fills in the defaults. Of every create, update and patch result. Raises `ApiError` 400.
 2. `strict_errors(resource, body, raw)`: unknown and duplicate fields of what was sent; by
    `fieldValidation` they are refused (`strict_refusal`), told as `Warning` headers, or ignored.
    A wrong type is told before them.
@@ -20,7 +20,7 @@ Nothing here changes what it is given. What an applied configuration's types mus
 
 from __future__ import annotations
 
-from gate.sandbox.objects.defaults import decoded, defaulted, defaulted_type
+from gate.sandbox.objects.defaults import decode_struct, defaulted_type, fill_defaults
 from gate.sandbox.objects.prepare import prepared_for_create, prepared_for_update
 from gate.sandbox.objects.scalars import Mismatch
 from gate.sandbox.objects.strict import strict_errors, strict_refusal
@@ -29,9 +29,9 @@ from gate.sandbox.objects.warnings import warnings_of
 
 __all__ = [
     "Mismatch",
-    "decoded",
-    "defaulted",
+    "decode_struct",
     "defaulted_type",
+    "fill_defaults",
     "prepared_for_create",
     "prepared_for_update",
     "strict_errors",

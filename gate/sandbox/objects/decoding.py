@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.gotypes import GoField, element_of, is_struct, spoken, structs
+from gate.sandbox.objects.gotypes import GoField, describe_type, element_of, is_struct, structs
 from gate.sandbox.objects.scalars import SCALAR_READERS, Mismatch, named_string_reader
 
 Reader = Callable[[Any], Any]
@@ -50,16 +50,16 @@ class Decoder:
         """Return the function that reads a type."""
         known = self._readers.get(kind)
         if known is None:
-            known = self._compiled(kind)
+            known = self._compile_reader(kind)
             self._readers[kind] = known
         return known
 
-    def _compiled(self, kind: str) -> Reader:
+    def _compile_reader(self, kind: str) -> Reader:
         if is_struct(kind):
             return self._struct_reader(kind)
         element = element_of(kind)
         if element is None:
-            return named_string_reader(spoken(kind))
+            return named_string_reader(describe_type(kind))
         item = "ResourceQuantity" if kind == "ResourceList" else element
         if kind.startswith("[]"):
             return _list_reader(kind, self.reader(item), self._zero_of(element))
@@ -103,7 +103,7 @@ class Decoder:
 def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:
     """Return the known fields that hold something."""
     if type(value) is not dict:
-        raise Mismatch(value, spoken(name))
+        raise Mismatch(value, describe_type(name))
     found: JSON = {}
     for key, item in value.items():
         if item is None or key not in readers:
@@ -137,7 +137,7 @@ def _keeps_empty(field: GoField) -> bool:
 def _list_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
     def read_list(value: Any) -> list[Any]:
         if type(value) is not list:
-            raise Mismatch(value, spoken(kind))
+            raise Mismatch(value, describe_type(kind))
         return [zero() if item is None else read(item) for item in value]
 
     return read_list
@@ -146,7 +146,7 @@ def _list_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
 def _map_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
     def read_map(value: Any) -> JSON:
         if type(value) is not dict:
-            raise Mismatch(value, spoken(kind))
+            raise Mismatch(value, describe_type(kind))
         return {key: zero() if item is None else read(item) for key, item in value.items()}
 
     return read_map

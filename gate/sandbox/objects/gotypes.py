@@ -60,12 +60,12 @@ def element_of(kind: str) -> str | None:
     return kind[2:] if kind[:2] in {"[]", "{}"} else None
 
 
-def spoken(kind: str) -> str:
+def describe_type(kind: str) -> str:
     """Return a type as Go's messages name it: `int32`, `[]v1.Container`, `map[string]string`."""
     if kind[:2] == "[]":
-        return f"[]{spoken(kind[2:])}"
+        return f"[]{describe_type(kind[2:])}"
     if kind[:2] == "{}":
-        return f"map[string]{spoken(kind[2:])}"
+        return f"map[string]{describe_type(kind[2:])}"
     if kind == "bytes":
         return "[]uint8"
     if kind == "ResourceList":

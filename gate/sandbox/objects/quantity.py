@@ -97,7 +97,7 @@ def _normal(nanos: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=4096)
-def parsed(text: str) -> Quantity:
+def parse_quantity(text: str) -> Quantity:
     """Return the quantity that a text means; raises `QuantityError`."""
     match = _PARTS.fullmatch(text)
     if not text or match is None:
@@ -132,14 +132,14 @@ def canonical(text: str) -> str:
 
     A text that looks canonical to the server's quick check is kept as it is (`010`, `1.500`).
     """
-    amount = parsed(text)
+    amount = parse_quantity(text)
     return text if _looks_canonical(text) else str(amount)
 
 
 @lru_cache(maxsize=4096)
 def canonical_resource(text: str) -> str:
     """Return the stored text of an entry of a ResourceList, which has nothing below a milli."""
-    amount = parsed(text)
+    amount = parse_quantity(text)
     rounded = amount.rounded_up()
     return canonical(text) if rounded == amount else str(rounded)
 

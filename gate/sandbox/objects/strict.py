@@ -10,7 +10,7 @@ from gate.sandbox.failure import ApiError, bad_request
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import Resource
 from gate.sandbox.objects.gotypes import GoField, element_of, root_of, structs
-from gate.sandbox.objects.validation.errors import quoted
+from gate.sandbox.objects.validation.errors import quote_text
 
 MOST_ERRORS = 100
 
@@ -52,10 +52,10 @@ def _in_struct(fields: Mapping[str, GoField], value: Any, path: str) -> Iterator
     for name, item in _pairs(value):
         at = f"{path}.{name}" if path else name
         if name not in fields:
-            yield f"unknown field {quoted(at)}"
+            yield f"unknown field {quote_text(at)}"
             continue
         if name in seen:
-            yield f"duplicate field {quoted(at)}"
+            yield f"duplicate field {quote_text(at)}"
         seen.add(name)
         yield from _in_value(fields[name].type, item, at)
 
@@ -76,6 +76,6 @@ def _in_value(kind: str, value: Any, path: str) -> Iterator[str]:
     for name, item in _pairs(value):
         at = f"{path}.{name}"
         if name in seen:
-            yield f"duplicate field {quoted(at)}"
+            yield f"duplicate field {quote_text(at)}"
         seen.add(name)
         yield from _in_value(element, item, at)

@@ -39,7 +39,7 @@ class PatchError(Exception):
         return ApiError(int(status), reason, told)
 
 
-def malformed(message: str) -> PatchError:
+def make_malformed_error(message: str) -> PatchError:
     """Return the error of a patch that is none."""
     return PatchError(message, Fault.MALFORMED)
 
@@ -56,4 +56,6 @@ def internal(message: str) -> PatchError:
 
 def not_decodable(value: object, wanted: str) -> PatchError:
     """Return the error of a patch of the wrong JSON type; `wanted` is the server's Go type."""
-    return malformed(f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}")
+    return make_malformed_error(
+        f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.patching.errors import Fault, PatchError, inapplicable, not_decodable
 from gate.sandbox.patching.pointer import Place, place_at
 
@@ -26,11 +26,11 @@ def json_patch(doc: JSON, ops: Any) -> Any:
             f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(ops)}",
             Fault.TOO_LARGE,
         )
-    found: Any = copied(doc)
+    found: Any = copy_json(doc)
     for operation in ops:
         if not isinstance(operation, dict):
             raise _undecodable(operation, _OPERATION)
-        found = _done(found, operation)
+        found = _do_operation(found, operation)
     return found
 
 
@@ -39,7 +39,7 @@ def _undecodable(value: Any, wanted: str) -> PatchError:
     return PatchError(f"error decoding patch: {error.message}", error.fault)
 
 
-def _done(document: Any, operation: JSON) -> Any:
+def _do_operation(document: Any, operation: JSON) -> Any:
     do = _OPERATIONS.get(str(operation.get("op")))
     if do is None:
         raise inapplicable(f"Unexpected kind: {operation.get('op', 'unknown')}")
@@ -51,7 +51,7 @@ def _done(document: Any, operation: JSON) -> Any:
 
 def _whole(document: Any, operation: JSON) -> Any:
     """Replace or test the document itself, which the other operations cannot name."""
-    value = copied(operation.get("value"))
+    value = copy_json(operation.get("value"))
     if operation["op"] == "test":
         if document != value:
             raise inapplicable("testing value  failed: test failed")
@@ -73,7 +73,7 @@ def _place(document: Any, operation: JSON, name: str = "path") -> Place:
 
 
 def _add(document: Any, operation: JSON) -> None:
-    _place(document, operation).add(copied(operation.get("value")))
+    _place(document, operation).add(copy_json(operation.get("value")))
 
 
 def _remove(document: Any, operation: JSON) -> None:
@@ -81,7 +81,7 @@ def _remove(document: Any, operation: JSON) -> None:
 
 
 def _replace(document: Any, operation: JSON) -> None:
-    _place(document, operation).replace(copied(operation.get("value")))
+    _place(document, operation).replace(copy_json(operation.get("value")))
 
 
 def _move(document: Any, operation: JSON) -> None:
@@ -92,7 +92,7 @@ def _move(document: Any, operation: JSON) -> None:
 
 
 def _copy(document: Any, operation: JSON) -> None:
-    value = copied(_place(document, operation, "from").get())
+    value = copy_json(_place(document, operation, "from").get())
     _place(document, operation).add(value)
 
 

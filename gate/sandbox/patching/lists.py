@@ -10,7 +10,7 @@ from typing import Any
 
 from gate.sandbox.json import JSON
 from gate.sandbox.patching.errors import PatchError, inapplicable, internal
-from gate.sandbox.schema.spelling import spelled, spelled_type
+from gate.sandbox.schema.spelling import spell_value, spelled_type
 
 DIRECTIVE = "$patch"
 Merge = Callable[[JSON, JSON], JSON]
@@ -64,7 +64,7 @@ def _unique(items: list[Any]) -> list[Any]:
 def _are_maps(*lists: list[Any]) -> bool:
     kinds = {spelled_type(item) for items in lists for item in items}
     if len(kinds) > 1:
-        raise internal(f"list element types are not identical: {spelled(list(lists))}")
+        raise internal(f"list element types are not identical: {spell_value(list(lists))}")
     if kinds == {"[]interface {}"}:
         raise inapplicable("lists of lists are not supported")
     return kinds == {"map[string]interface {}"}
@@ -85,7 +85,9 @@ def _without_directed(before: list[Any], patch: list[Any], key: str) -> tuple[li
         elif directive == "merge":
             raise internal("merging lists cannot yet be specified in the patch")
         else:
-            raise internal(f"unknown patch type: {spelled(directive)} in map: {spelled(item)}")
+            raise internal(
+                f"unknown patch type: {spell_value(directive)} in map: {spell_value(item)}"
+            )
     return (items, []) if is_replaced else (live, items)
 
 
@@ -96,7 +98,7 @@ def _key_of(item: Any, key: str) -> Any:
     if not isinstance(item, dict):
         raise _not_a_map(item)
     if key not in item:
-        raise internal(f"map: {spelled(item)} does not contain declared merge key: {key}")
+        raise internal(f"map: {spell_value(item)} does not contain declared merge key: {key}")
     return item[key]
 
 
@@ -120,8 +122,8 @@ def checked_order(patch: list[Any], order: list[Any], key: str) -> None:
             at += 1
         if at == len(order):
             raise internal(
-                f"The order in patch list:\n{spelled(patch)}\n doesn't match $setElementOrder list:"
-                f"\n{spelled(order)}\n"
+                f"The order in patch list:\n{spell_value(patch)}\n doesn't match"
+                f" $setElementOrder list:\n{spell_value(order)}\n"
             )
         at += 1
 

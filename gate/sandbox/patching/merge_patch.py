@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.sandbox.json import JSON
-from gate.sandbox.patching.errors import PatchError, malformed, not_decodable
+from gate.sandbox.patching.errors import PatchError, make_malformed_error, not_decodable
 
 OBJECT = "map[string]interface {}"
 
@@ -16,15 +16,15 @@ def merge_patch(doc: JSON, patch: Any) -> JSON:
     Raises `PatchError` for a patch that is no object.
     """
     if patch is None:
-        raise malformed("Invalid JSON Patch")
+        raise make_malformed_error("Invalid JSON Patch")
     if not isinstance(patch, dict):
         error = not_decodable(patch, OBJECT)
         raise PatchError(f"error decoding patch: {error.message}", error.fault)
-    found: JSON = _merged(doc, patch)
+    found: JSON = _merge_value(doc, patch)
     return found
 
 
-def _merged(value: Any, patch: Any) -> Any:
+def _merge_value(value: Any, patch: Any) -> Any:
     if not isinstance(patch, dict):
         return without_nulls(patch)
     found = dict(value) if isinstance(value, dict) else {}
@@ -32,7 +32,7 @@ def _merged(value: Any, patch: Any) -> Any:
         if part is None:
             found.pop(name, None)
         else:
-            found[name] = _merged(found.get(name), part)
+            found[name] = _merge_value(found.get(name), part)
     return found
 
 

@@ -68,7 +68,7 @@ class Place:
 
 def place_at(document: Any, pointer: str) -> Place | None:
     """Return the place that a pointer names, None where the way to it ends before."""
-    steps = [_unescaped(step) for step in pointer.split("/")[1:]]
+    steps = [_unescape_step(step) for step in pointer.split("/")[1:]]
     if not steps:
         return None
     here = document
@@ -82,5 +82,5 @@ def place_at(document: Any, pointer: str) -> Place | None:
     return Place(here, steps[-1]) if isinstance(here, dict | list) else None
 
 
-def _unescaped(step: str) -> str:
+def _unescape_step(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate.sandbox.json import JSON, copied
-from gate.sandbox.patching.errors import internal, malformed, not_decodable
+from gate.sandbox.json import JSON, copy_json
+from gate.sandbox.patching.errors import internal, make_malformed_error, not_decodable
 from gate.sandbox.patching.lists import (
     checked_order,
     merged_list,
@@ -19,7 +19,7 @@ from gate.sandbox.patching.lists import (
 )
 from gate.sandbox.patching.merge_patch import OBJECT, without_nulls
 from gate.sandbox.schema import Field, Schema, Type
-from gate.sandbox.schema.spelling import spelled, spelled_type
+from gate.sandbox.schema.spelling import spell_value, spelled_type
 
 DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
@@ -31,13 +31,13 @@ def strategic_merge(doc: JSON, patch: Any, schema: Schema) -> JSON:
     """Return the patched document; raises `PatchError`."""
     if not isinstance(patch, dict):
         raise not_decodable(patch, OBJECT)
-    return _merged_map(copied(doc), copied(patch), schema.type)
+    return _merged_map(copy_json(doc), copy_json(patch), schema.type)
 
 
 def _merged_map(value: JSON, patch: JSON, kind: Type) -> JSON:
     """Merge into `value`; both are ours to change."""
     if DIRECTIVE in patch:
-        return _directed(patch)
+        return _apply_directive(patch)
     _retain(value, patch)
     for name in [name for name in patch if name.startswith(SET_ORDER)]:
         _merge_ordered(value, patch, name, kind)
@@ -51,13 +51,13 @@ def _merged_map(value: JSON, patch: JSON, kind: Type) -> JSON:
     return value
 
 
-def _directed(patch: JSON) -> JSON:
+def _apply_directive(patch: JSON) -> JSON:
     directive = patch[DIRECTIVE]
     if directive == "replace":
         return {name: part for name, part in patch.items() if name != DIRECTIVE}
     if directive == "delete":
         return {}
-    raise internal(f"unknown patch type: {spelled(directive)} in map: {spelled(patch)}")
+    raise internal(f"unknown patch type: {spell_value(directive)} in map: {spell_value(patch)}")
 
 
 def _retain(value: JSON, patch: JSON) -> None:
@@ -68,7 +68,7 @@ def _retain(value: JSON, patch: JSON) -> None:
         part is not None and not name.startswith((DELETE_FROM, SET_ORDER)) and name not in names
         for name, part in patch.items()
     ):
-        raise malformed("invalid patch format of retainKeys")
+        raise make_malformed_error("invalid patch format of retainKeys")
     for name in [name for name in value if name not in names]:
         del value[name]
 
@@ -96,16 +96,18 @@ def _take(value: JSON, name: str, part: Any) -> None:
 def _without_directed(items: list[Any]) -> list[Any]:
     """Return the items without maps that are directives, at any depth."""
     return [
-        _undirected(item) for item in items if not (isinstance(item, dict) and DIRECTIVE in item)
+        _drop_directed_parts(item)
+        for item in items
+        if not (isinstance(item, dict) and DIRECTIVE in item)
     ]
 
 
-def _undirected(value: Any) -> Any:
+def _drop_directed_parts(value: Any) -> Any:
     if isinstance(value, list):
         return _without_directed(value)
     if isinstance(value, dict):
         return {
-            name: _undirected(part)
+            name: _drop_directed_parts(part)
             for name, part in value.items()
             if not (isinstance(part, dict) and DIRECTIVE in part)
         }
@@ -168,5 +170,5 @@ def _suffix(directive: str) -> str:
     prefix, separator, name = directive.partition("/")
     if not separator or prefix not in {DELETE_FROM, SET_ORDER}:
         kind = "primitive list" if directive.startswith(DELETE_FROM) else "setElementOrder list"
-        raise malformed(f"invalid patch format of {kind}")
+        raise make_malformed_error(f"invalid patch format of {kind}")
     return name

@@ -65,7 +65,7 @@ class Actor:
             case Supersede(target, image):
                 self._set_image(target, image)
             case Edit(target, path, value):
-                self._merge(target, "kubectl-edit", _nested(path, value))
+                self._merge(target, "kubectl-edit", _nest_value(path, value))
 
     def _restart(self, target: Target) -> None:
         annotations = {_RESTARTED_AT: self._api.timers.wall()}
@@ -95,16 +95,16 @@ class Actor:
         """Return a Deployment's living pods: the newest ReplicaSet's first, by name."""
         deployment = self._api.get(self._key(target))
         namespace = deployment["metadata"]["namespace"]
-        sets = self._owned("replicasets.apps", namespace, deployment)
+        sets = self._list_owned("replicasets.apps", namespace, deployment)
         return [
             pod
             for owner in sorted(sets, key=_revision, reverse=True)
-            for pod in self._owned("pods", namespace, owner)
+            for pod in self._list_owned("pods", namespace, owner)
             if "deletionTimestamp" not in pod["metadata"]
             and dig(pod, "status", "phase") not in _OVER
         ]
 
-    def _owned(self, resource: str, namespace: str, owner: JSON) -> list[JSON]:
+    def _list_owned(self, resource: str, namespace: str, owner: JSON) -> list[JSON]:
         uid = owner["metadata"]["uid"]
         items = self._api.store.items(resource, namespace)
         return [
@@ -129,7 +129,7 @@ def _revision(replica_set: JSON) -> int:
     return int(dig(replica_set, "metadata", "annotations", _REVISION) or 0)
 
 
-def _nested(path: tuple[str, ...], value: Any) -> JSON:
+def _nest_value(path: tuple[str, ...], value: Any) -> JSON:
     for name in reversed(path):
         value = {name: value}
     nested: JSON = value

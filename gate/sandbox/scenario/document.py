@@ -95,7 +95,7 @@ class Node:
             return None
         return str(self.node.value)
 
-    def parsed(self, expected: str, parse: Callable[[str], T]) -> T | None:
+    def parse_text(self, expected: str, parse: Callable[[str], T]) -> T | None:
         """Return what `parse` makes of the text; its UsageError or ValueError is reported."""
         text = self.text(expected)
         if text is None:

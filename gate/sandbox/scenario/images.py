@@ -58,13 +58,13 @@ class Images:
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
             rule = self._rule(container["image"])
             asked: Iterable[Clause] = (rule.behaviour.at(seconds) or ()) if rule else ()
-            yield from (_named(clause, container["name"]) for clause in asked)
+            yield from (_with_container(clause, container["name"]) for clause in asked)
 
     def _rule(self, image: str) -> ImageRule | None:
         return next((rule for rule in self.rules if fits(rule.pattern, image)), None)
 
 
-def _named(clause: Clause, container: str) -> Clause:
+def _with_container(clause: Clause, container: str) -> Clause:
     """Return the clause for the container whose image it is said of."""
     is_elsewhere = clause.kind in POD_KINDS or clause.kind is Kind.INIT_CRASH
     return clause if is_elsewhere or clause.container else replace(clause, container=container)

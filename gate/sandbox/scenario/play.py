@@ -67,7 +67,7 @@ class Play:
 
     def clauses(self, pod: JSON) -> tuple[Clause, ...]:
         """Return what a pod is asked to do now."""
-        return self._scenario.images.clauses(pod, self._elapsed())
+        return self._scenario.images.clauses(pod, self._count_elapsed_seconds())
 
     def log(self, image: str) -> str:
         """Return what containers of an image write."""
@@ -76,7 +76,7 @@ class Play:
     def measurement(self, check: str) -> Measurement | None:
         """Return what a health check measures now; None where the scenario does not say."""
         series = self._scenario.checks.get(check)
-        return series.at(self._elapsed()) if series else None
+        return series.at(self._count_elapsed_seconds()) if series else None
 
     def _perform(self, event: Event) -> None:
         refusal = ""
@@ -86,6 +86,6 @@ class Play:
             refusal = error.message
         self._happened.append(Happening(event.at, event.text, refusal))
 
-    def _elapsed(self) -> float:
+    def _count_elapsed_seconds(self) -> float:
         """Return the seconds since the start; rounded, since a sum of floats can fall short."""
         return round(self._timers.now() - self._zero, DIGITS)

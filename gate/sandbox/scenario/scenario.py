@@ -106,9 +106,9 @@ def _checks(section: Node | None) -> Iterator[tuple[str, Series[Measurement]]]:
 
 def _events(section: Node | None) -> Iterator[Event]:
     for key, value in section.entries("seconds with their events") if section else ():
-        at = key.parsed("a second, as in 20s", parse_seconds)
+        at = key.parse_text("a second, as in 20s", parse_seconds)
         for item in value.items():
-            action = item.parsed("an event, as in `scale web 5`", actions.parse)
+            action = item.parse_text("an event, as in `scale web 5`", actions.parse)
             if at is not None and action is not None:
                 yield Event(at, " ".join((item.text("") or "").split()), action)
 
@@ -120,7 +120,7 @@ def _series(node: Node, expected: str, read: Callable[[Node, str], T | None]) ->
         return Series(()) if value is None else Series.constant(value)
     steps: dict[float, T] = {}
     for key, item in node.entries(expected):
-        at = key.parsed("a second, as in 20s", parse_seconds)
+        at = key.parse_text("a second, as in 20s", parse_seconds)
         value = read(item, expected)
         if at in steps:
             key.wrong(f"given twice: {key.text('a second')}")
@@ -142,11 +142,13 @@ def _behaviour(node: Node, expected: str) -> tuple[Clause, ...] | None:
 def _measurements(node: Node) -> Series[Measurement]:
     """Return what a check measures, as seconds with a value each or as one line that tells it."""
     if node.is_mapping:
-        return _series(node, "a measurement", _measured)
-    return node.parsed("a measurement, as in `0 until 40s then 0.2`", _told) or Series(())
+        return _series(node, "a measurement", _read_measurement)
+    return node.parse_text(
+        "a measurement, as in `0 until 40s then 0.2`", _parse_measurement_line
+    ) or Series(())
 
 
-def _told(text: str) -> Series[Measurement]:
+def _parse_measurement_line(text: str) -> Series[Measurement]:
     """Read `0 until 40s then 0.2`; ValueError for what is no such line."""
     *before, last = text.split(" then ")
     steps: list[tuple[float, Measurement]] = []
@@ -161,8 +163,8 @@ def _told(text: str) -> Series[Measurement]:
     return Series((*steps, (since, _measurement(last.strip()))))
 
 
-def _measured(node: Node, expected: str) -> Measurement | None:
-    return node.parsed(expected, _measurement)
+def _read_measurement(node: Node, expected: str) -> Measurement | None:
+    return node.parse_text(expected, _measurement)
 
 
 def _measurement(text: str) -> Measurement:

@@ -7,16 +7,18 @@ from typing import Any
 _JSON_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "bool"}
 
 
-def spelled(value: Any) -> str:
+def spell_value(value: Any) -> str:
     """Return a value: `map[a:1 b:[x y]]`, `<nil>`, `true`."""
     if value is None:
         return "<nil>"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{spelled(part)}' for key, part in sorted(value.items()))}]"
+        return (
+            f"map[{' '.join(f'{key}:{spell_value(part)}' for key, part in sorted(value.items()))}]"
+        )
     if isinstance(value, list):
-        return f"[{' '.join(map(spelled, value))}]"
+        return f"[{' '.join(map(spell_value, value))}]"
     return str(value)
 
 

@@ -18,7 +18,7 @@ USER = "impersonate-user"
 GROUPS = "impersonate-group"
 
 
-def identified(request: Request, tokens: Tokens, authorizer: Authorizer) -> Identity:
+def identify_caller(request: Request, tokens: Tokens, authorizer: Authorizer) -> Identity:
     """Return who asks; 401 for an unknown token, 403 where one may not speak for another."""
     who = tokens.identify(request.headers)
     name = request.headers.get(USER, "")
@@ -46,7 +46,7 @@ def attributes_of(target: Target) -> Attributes:
     )
 
 
-def reviewed(
+def answer_review(
     authorizer: Authorizer,
     identity: Identity,
     request: Request,

@@ -74,7 +74,7 @@ def decoded_patch(request: Request, *, force: bool) -> Patch:
     """Return the patch; 400 for what cannot be read."""
     kind = patch_type(request)
     if kind is PatchType.APPLY:
-        return Patch(kind, _applied(request.body), force)
+        return Patch(kind, _decode_applied(request.body), force)
     prefix = "" if kind is PatchType.STRATEGIC else "error decoding patch: "
     try:
         body = from_json(request.body)
@@ -94,10 +94,10 @@ def _read(request: Request, api_version: str, kind: str) -> JSON:
     if given not in (JSON_TYPE, YAML_TYPE):
         raise _unknown_format()
     body = from_yaml(request.body) if given == YAML_TYPE else from_json(request.body)
-    return _typed({} if body is None else body, kind)
+    return _check_object_types({} if body is None else body, kind)
 
 
-def _typed(body: Any, kind: str) -> JSON:
+def _check_object_types(body: Any, kind: str) -> JSON:
     """Hold an object to the types of what every object has; ValueError, 400 for its metadata."""
     if not isinstance(body, dict):
         raise _misfit(body, f"value of type {_STRUCT}")
@@ -113,7 +113,7 @@ def _typed(body: Any, kind: str) -> JSON:
     return body
 
 
-def _applied(raw: bytes) -> JSON:
+def _decode_applied(raw: bytes) -> JSON:
     try:
         body = _applied_value(raw)
     except ValueError as error:

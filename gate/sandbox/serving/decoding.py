@@ -36,7 +36,7 @@ def from_json(raw: bytes) -> Any:
     if not raw.strip():
         raise ValueError(ENDS)
     try:
-        return _checked(json.loads(raw, parse_constant=_refuse, parse_float=_finite), raw)
+        return _make_encodable(json.loads(raw, parse_constant=_refuse, parse_float=_finite), raw)
     except UnicodeDecodeError as error:
         raise ValueError("invalid UTF-8 in string") from error
     except RecursionError as error:
@@ -81,7 +81,8 @@ def _complaint(error: json.JSONDecodeError) -> str:
         at += 1 + len(text[at + 1 :]) - len(text[at + 1 :].lstrip())
     if at >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return ENDS
-    return f"invalid character {_quoted(text[at])} {_COMPLAINTS.get(error.msg) or _place(text, at)}"
+    complaint = _COMPLAINTS.get(error.msg) or _place(text, at)
+    return f"invalid character {_quote_letter(text[at])} {complaint}"
 
 
 def _place(text: str, at: int) -> str:
@@ -89,7 +90,7 @@ def _place(text: str, at: int) -> str:
     return "after object key:value pair" if is_object else "after array element"
 
 
-def _quoted(letter: str) -> str:
+def _quote_letter(letter: str) -> str:
     return {"'": r"'\''", '"': "'\"'"}.get(letter, f"'{letter}'")
 
 
@@ -104,11 +105,11 @@ def _finite(text: str) -> float:
     return found
 
 
-def _checked(value: Any, raw: bytes) -> Any:
+def _make_encodable(value: Any, raw: bytes) -> Any:
     """Return a value that can be walked and encoded: not too deep, no half surrogate pairs."""
     if raw.count(b"[") + raw.count(b"{") > MOST_LEVELS:
         _check_depth(value, 0)
-    return _paired(value) if _SURROGATE.search(raw) else value
+    return _replace_half_surrogates(value) if _SURROGATE.search(raw) else value
 
 
 def _check_depth(value: Any, levels: int) -> None:
@@ -119,12 +120,15 @@ def _check_depth(value: Any, levels: int) -> None:
         _check_depth(part, levels + 1)
 
 
-def _paired(value: Any) -> Any:
+def _replace_half_surrogates(value: Any) -> Any:
     """Return a value in which what is no character is the replacement character, as in Go."""
     if isinstance(value, dict):
-        return {_paired(key): _paired(part) for key, part in value.items()}
+        return {
+            _replace_half_surrogates(key): _replace_half_surrogates(part)
+            for key, part in value.items()
+        }
     if isinstance(value, list):
-        return [_paired(item) for item in value]
+        return [_replace_half_surrogates(item) for item in value]
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return value

@@ -16,10 +16,10 @@ def delete_options(request: Request) -> tuple[DeleteOptions, bool]:
 
 
 def _from_query(request: Request) -> JSON:
-    orphan = request.asked("orphanDependents")
+    orphan = request.read_parameter("orphanDependents")
     return {
-        "gracePeriodSeconds": number(request.asked("gracePeriodSeconds")),
-        "propagationPolicy": request.asked("propagationPolicy") or None,
+        "gracePeriodSeconds": number(request.read_parameter("gracePeriodSeconds")),
+        "propagationPolicy": request.read_parameter("propagationPolicy") or None,
         "dryRun": request.all_asked("dryRun"),
         "orphanDependents": orphan == "true" if orphan else None,
     }

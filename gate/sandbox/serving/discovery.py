@@ -55,7 +55,7 @@ _SUBRESOURCES: Mapping[str, JSON] = {
 """What differs from the kind itself; the rest is as the kind says."""
 
 
-def served(group: str, version: str) -> list[Resource]:
+def list_served_kinds(group: str, version: str) -> list[Resource]:
     """Return the kinds of a group's version by their plurals, empty where it is not served."""
     found = [each for each in _all() if (each.group, each.version) == (group, version)]
     return sorted(found, key=lambda each: each.plural)
@@ -90,11 +90,11 @@ def group(name: str) -> JSON:
 def resource_list(name: str, version: str) -> JSON:
     """Return the answer of `/api/v1` and `/apis/GROUP/VERSION`."""
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if name else {})
-    rows = [row for each in served(name, version) for row in _rows(each)]
+    rows = [row for each in list_served_kinds(name, version) for row in _rows(each)]
     return {**head, "groupVersion": _group_version(name, version), "resources": rows}
 
 
-def aggregated(names: Iterable[str]) -> JSON:
+def aggregate_groups(names: Iterable[str]) -> JSON:
     """Return `APIGroupDiscoveryList` of groups: all that discovery knows in one document."""
     return {
         "kind": "APIGroupDiscoveryList",
@@ -152,7 +152,7 @@ def _aggregated_group(name: str) -> JSON:
     versions = [
         {
             "version": version,
-            "resources": [_aggregated(each) for each in served(name, version)],
+            "resources": [_aggregate_kind(each) for each in list_served_kinds(name, version)],
             "freshness": "Current",
         }
         for version in _versions(name)
@@ -160,7 +160,7 @@ def _aggregated_group(name: str) -> JSON:
     return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
-def _aggregated(resource: Resource) -> JSON:
+def _aggregate_kind(resource: Resource) -> JSON:
     row: JSON = {
         "resource": resource.plural,
         "responseKind": _kind({}, resource),

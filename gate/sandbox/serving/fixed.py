@@ -28,7 +28,7 @@ def fixed_answer(request: Request) -> Answer:
         case ["version"]:
             return answer(200, version())
         case ["api" | "apis", *_] as parts:
-            return _discovered(request, parts)
+            return _answer_discovery(request, parts)
         case ["openapi", "v3", *_]:
             return openapi_answer(request)
         case _:
@@ -61,10 +61,10 @@ def version() -> JSON:
     }
 
 
-def _discovered(request: Request, parts: list[str]) -> Answer:
+def _answer_discovery(request: Request, parts: list[str]) -> Answer:
     match parts:
         case [root] if wants_aggregated_discovery(request.headers.get("accept", "")):
-            return _aggregated(request, root)
+            return _answer_aggregated(request, root)
         case ["api"]:
             return answer(200, discovery.core_versions(request.headers.get("host", "")))
         case ["apis"]:
@@ -79,8 +79,8 @@ def _discovered(request: Request, parts: list[str]) -> Answer:
             return not_found_page()
 
 
-def _aggregated(request: Request, root: str) -> Answer:
-    document = discovery.aggregated([""] if root == "api" else discovery.GROUPS)
+def _answer_aggregated(request: Request, root: str) -> Answer:
+    document = discovery.aggregate_groups([""] if root == "api" else discovery.GROUPS)
     tag = discovery.etag(document)
     headers = {
         "content-type": discovery.AGGREGATED_TYPE,
@@ -94,7 +94,7 @@ def _aggregated(request: Request, root: str) -> Answer:
 
 
 def _resources(group: str, version_: str) -> Answer:
-    if not discovery.served(group, version_):
+    if not discovery.list_served_kinds(group, version_):
         raise no_such_resource()
     return answer(200, discovery.resource_list(group, version_))
 

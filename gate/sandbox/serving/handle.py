@@ -10,7 +10,7 @@ from gate.sandbox.access.identity import Identity, Tokens
 from gate.sandbox.api.api import Api
 from gate.sandbox.failure import ApiError
 from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.serving.access import attributes_of, identified, reviewed
+from gate.sandbox.serving.access import answer_review, attributes_of, identify_caller
 from gate.sandbox.serving.audit import AuditEntry, Heard, unheard
 from gate.sandbox.serving.bodies import check_size
 from gate.sandbox.serving.discovery import is_group
@@ -21,7 +21,7 @@ from gate.sandbox.serving.options import is_dry_run
 from gate.sandbox.serving.paths import Target, target_of
 from gate.sandbox.serving.rendering import refusal
 from gate.sandbox.serving.request import Answer, Request
-from gate.sandbox.serving.routing import routed
+from gate.sandbox.serving.routing import resolve_kind
 from gate.sandbox.serving.verbs import VERBS, Call
 
 MOST_WARNING_LETTERS = 4096
@@ -48,7 +48,7 @@ class Door:
         warnings: list[str] = []
         user = ""
         try:
-            identity = identified(request, self._tokens, self._authorizer)
+            identity = identify_caller(request, self._tokens, self._authorizer)
             user = identity.user
             answer = self._answer(request, target, identity, warnings)
         except ApiError as error:
@@ -65,11 +65,11 @@ class Door:
             return fixed_answer(request)
         if not is_group(target.group):
             return not_found_page()
-        resource = routed(target, request.method)
+        resource = resolve_kind(target, request.method)
         check_size(request)
         if resource.key not in BY_KEY:
             now = self._api.timers.wall()
-            return reviewed(self._authorizer, identity, request, target, resource, now)
+            return answer_review(self._authorizer, identity, request, target, resource, now)
         call = Call(
             api=self._api,
             read_log=self._read_log,
@@ -99,18 +99,20 @@ class Door:
 def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
     headers = {**_STANDING, **answer.headers}
     if warnings:
-        headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in _shortened(warnings))
+        headers["warning"] = ", ".join(
+            f"299 - {_quote_warning(text)}" for text in _shorten_warnings(warnings)
+        )
     return headers
 
 
-def _shortened(warnings: list[str]) -> list[str]:
+def _shorten_warnings(warnings: list[str]) -> list[str]:
     """Return what of the warnings a header can hold: where they are too many, a part of each."""
     if sum(map(len, warnings)) <= MOST_WARNING_LETTERS:
         return warnings
     return [text[:LETTERS_OF_A_WARNING] for text in warnings[:WARNINGS_IN_FULL_HEADER]]
 
 
-def _quoted(text: str) -> str:
+def _quote_warning(text: str) -> str:
     line = " ".join(text.split())
     escaped = line.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -156,20 +156,20 @@ class _Face:
         self._streams: set[Stream] = set()
 
     async def handle(self, asked: web.BaseRequest) -> web.StreamResponse:
-        request = await _received(asked)
+        request = await _receive_request(asked)
         self._pacer.catch_up()
         answer = self._cluster.handle(request)
         self._pacer.wake()
         if isinstance(answer.body, bytes):
             return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
-        return await self._streamed(asked, answer.status, answer.headers, answer.body)
+        return await self._send_stream(asked, answer.status, answer.headers, answer.body)
 
     def close(self) -> None:
         """End every stream."""
         for stream in tuple(self._streams):
             stream.close()
 
-    async def _streamed(
+    async def _send_stream(
         self, asked: web.BaseRequest, status: int, headers: Mapping[str, str], stream: Stream
     ) -> web.StreamResponse:
         response = web.StreamResponse(status=status, headers=headers)
@@ -200,7 +200,7 @@ async def _copy(stream: Stream, grown: asyncio.Event, response: web.StreamRespon
             await grown.wait()
 
 
-async def _received(asked: web.BaseRequest) -> Request:
+async def _receive_request(asked: web.BaseRequest) -> Request:
     path, _, query = asked.raw_path.partition("?")
     return Request(
         method=asked.method,

@@ -30,9 +30,9 @@ class ReadLog(Protocol):
 def log_answer(request: Request, target: Target, store: Store, read: ReadLog) -> Answer:
     """Answer `GET pods/log`, as it is now or, followed, as it grows."""
     options = log_options(request, target.name)
-    container = request.asked("container")
+    container = request.read_parameter("container")
     text = read(target.namespace, target.name, container, options)
-    if not is_true(request.asked("follow")):
+    if not is_true(request.read_parameter("follow")):
         return Answer(200, text, HEADERS)
     pod = Key("pods", target.namespace, target.name)
     whole = replace(LogOptions(), timestamps=options.timestamps)
@@ -46,12 +46,12 @@ def log_answer(request: Request, target: Target, store: Store, read: ReadLog) ->
 def log_options(request: Request, pod: str) -> LogOptions:
     """Return the options of the query; 400 for what is no number, 422 for what may not be."""
     options = LogOptions(
-        previous=is_true(request.asked("previous")),
-        tail_lines=number(request.asked("tailLines")),
-        limit_bytes=number(request.asked("limitBytes")),
-        since_seconds=_seconds(request.asked("sinceSeconds")),
-        since_time=request.asked("sinceTime"),
-        timestamps=is_true(request.asked("timestamps")),
+        previous=is_true(request.read_parameter("previous")),
+        tail_lines=number(request.read_parameter("tailLines")),
+        limit_bytes=number(request.read_parameter("limitBytes")),
+        since_seconds=_seconds(request.read_parameter("sinceSeconds")),
+        since_time=request.read_parameter("sinceTime"),
+        timestamps=is_true(request.read_parameter("timestamps")),
     )
     errors = _errors(options)
     if errors:
@@ -80,7 +80,7 @@ class FollowedLog:
         self._attempt = _attempt(store.get(pod), container)
         self._hear: Callable[[], None] = _nobody
         self._over = not _runs(store.get(pod), container)
-        self._stop = store.listen("pods", self._changed)
+        self._stop = store.listen("pods", self._on_change)
         if self._over:
             self._stop()
 
@@ -104,7 +104,7 @@ class FollowedLog:
         self._stop()
         self._hear()
 
-    def _changed(self, change: Change) -> None:
+    def _on_change(self, change: Change) -> None:
         if change.key != self._pod:
             return
         is_same = _attempt(change.after, self._container) == self._attempt

@@ -63,7 +63,7 @@ def _document(kinds: list[Resource]) -> JSON:
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": server_version()},
         "paths": {path: item for each in kinds for path, item in _paths(each).items()},
-        "components": {"schemas": _reached([name for name in names if name])},
+        "components": {"schemas": _collect_definitions([name for name in names if name])},
     }
 
 
@@ -83,7 +83,7 @@ def _paths(resource: Resource) -> JSON:
     return {f"{path}/{{name}}": {"patch": patch}}
 
 
-def _reached(names: list[str]) -> JSON:
+def _collect_definitions(names: list[str]) -> JSON:
     """Return the definitions with everything that they refer to."""
     found: JSON = {}
     waiting = list(names)

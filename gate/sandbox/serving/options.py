@@ -21,7 +21,7 @@ _MOST_DIGITS = 100
 
 def whole_number(request: Request, name: str) -> int | None:
     """Return a whole number of the query, None where it is not given; 400 for anything else."""
-    return number(request.asked(name))
+    return number(request.read_parameter(name))
 
 
 def number(text: str) -> int | None:
@@ -37,15 +37,15 @@ def number(text: str) -> int | None:
 
 def list_options(request: Request) -> ListOptions:
     """Return the options of the query; 400 where a number is none."""
-    initial = request.asked("sendInitialEvents")
+    initial = request.read_parameter("sendInitialEvents")
     timeout = whole_number(request, "timeoutSeconds")
     return ListOptions(
-        resource_version=request.asked("resourceVersion"),
-        resource_version_match=request.asked("resourceVersionMatch"),
+        resource_version=request.read_parameter("resourceVersion"),
+        resource_version_match=request.read_parameter("resourceVersionMatch"),
         limit=max(0, whole_number(request, "limit") or 0),
-        continue_token=request.asked("continue"),
+        continue_token=request.read_parameter("continue"),
         send_initial_events=is_true(initial) if initial else None,
-        allow_watch_bookmarks=is_true(request.asked("allowWatchBookmarks")),
+        allow_watch_bookmarks=is_true(request.read_parameter("allowWatchBookmarks")),
         timeout_seconds=float(timeout) if timeout else None,
     )
 
@@ -57,10 +57,10 @@ def check_write(request: Request, kind: str, *, apply: bool = False) -> None:
     """
     errors = [
         *dry_run_errors(request.all_asked("dryRun")),
-        *_manager_errors(request.asked("fieldManager"), required=apply),
-        *_validation_errors(request.asked("fieldValidation")),
+        *_manager_errors(request.read_parameter("fieldManager"), required=apply),
+        *_validation_errors(request.read_parameter("fieldValidation")),
     ]
-    if kind == "PatchOptions" and request.asked("force") and not apply:
+    if kind == "PatchOptions" and request.read_parameter("force") and not apply:
         errors.append(FieldError("force", "FieldValueForbidden", _FORCE))
     if errors:
         raise invalid_options(kind, errors)
@@ -73,17 +73,17 @@ def is_dry_run(request: Request) -> bool:
 
 def is_forced(request: Request) -> bool:
     """Whether an apply takes over fields of others."""
-    return is_true(request.asked("force"))
+    return is_true(request.read_parameter("force"))
 
 
 def strictness_of(request: Request) -> Strictness:
     """Return what becomes of unknown fields; the server's default is to warn."""
-    return Strictness(request.asked("fieldValidation") or Strictness.WARN)
+    return Strictness(request.read_parameter("fieldValidation") or Strictness.WARN)
 
 
 def manager_of(request: Request) -> str:
     """Return the field manager: the one named, else the program of the User-Agent."""
-    named = request.asked("fieldManager")
+    named = request.read_parameter("fieldManager")
     if named:
         return named
     agent = request.headers.get("user-agent", "").partition("/")[0]

@@ -89,5 +89,5 @@ def _place(rest: list[str]) -> tuple[str, str, str, str]:
 def _verb(request: Request, name: str) -> str:
     verb = _VERBS.get(request.method, request.method.lower())
     if not name and verb == "get":
-        return "watch" if is_true(request.asked("watch")) else "list"
+        return "watch" if is_true(request.read_parameter("watch")) else "list"
     return "deletecollection" if verb == "delete" and not name else verb

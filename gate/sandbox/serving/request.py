@@ -24,7 +24,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
-    def asked(self, name: str) -> str:
+    def read_parameter(self, name: str) -> str:
         """Return the first value of a query parameter, empty where it is not there."""
         return next((value for key, value in self.query if key == name), "")
 

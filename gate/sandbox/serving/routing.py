@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gate.sandbox.failure import ApiError
 from gate.sandbox.kinds import Resource
-from gate.sandbox.serving.discovery import served, subresource_verbs
+from gate.sandbox.serving.discovery import list_served_kinds, subresource_verbs
 from gate.sandbox.serving.paths import Target
 
 
-def routed(target: Target, method: str) -> Resource:
+def resolve_kind(target: Target, method: str) -> Resource:
     """Return the kind that a path of a known group names; 404 and 405."""
     resource = _kind(target)
     _check_place(target, resource)
@@ -29,7 +29,7 @@ def no_such_method() -> ApiError:
 
 
 def _kind(target: Target) -> Resource:
-    for each in served(target.group, target.version):
+    for each in list_served_kinds(target.group, target.version):
         if each.plural == target.resource:
             return each
     raise no_such_resource()

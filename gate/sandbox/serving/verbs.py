@@ -66,7 +66,7 @@ class Call:
     def view(self, shape: Shape | None = None) -> View:
         """Return the form of the answer, as of now; 406."""
         chosen = shape or shape_of(self.request.headers.get("accept", ""))
-        asked = self.request.asked("includeObject") if chosen.form is Form.TABLE else ""
+        asked = self.request.read_parameter("includeObject") if chosen.form is Form.TABLE else ""
         now = datetime.fromisoformat(self.api.timers.wall(fraction=True))
         return View(self.resource, chosen, table_style(asked), now, self.target.subresource)
 
@@ -79,7 +79,7 @@ def get(call: Call) -> Answer:
     found = call.api.get(
         call.key,
         subresource=call.target.subresource,
-        resource_version=call.request.asked("resourceVersion"),
+        resource_version=call.request.read_parameter("resourceVersion"),
     )
     return answer(200, view.one(found), view.shape)
 
@@ -91,8 +91,8 @@ def list_(call: Call) -> Answer:
     found = call.api.list(
         call.resource.key,
         call.key.namespace,
-        labels=asked.asked("labelSelector"),
-        fields=asked.asked("fieldSelector"),
+        labels=asked.read_parameter("labelSelector"),
+        fields=asked.read_parameter("fieldSelector"),
         options=list_options(asked),
     )
     return answer(200, view.many(found), view.shape)
@@ -103,13 +103,13 @@ def watch(call: Call) -> Answer:
     shape = stream_shape_of(call.request.headers.get("accept", ""))
     call.view(shape)
     asked = call.request
-    fields = asked.asked("fieldSelector")
+    fields = asked.read_parameter("fieldSelector")
     if call.target.name:
         fields = f"metadata.name={call.target.name}"
     events = call.api.watch(
         call.resource.key,
         call.key.namespace,
-        labels=asked.asked("labelSelector"),
+        labels=asked.read_parameter("labelSelector"),
         fields=fields,
         options=list_options(asked),
     )
@@ -123,7 +123,7 @@ def create(call: Call) -> Answer:
     check_write(call.request, "CreateOptions")
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
     if call.target.subresource:
-        return answer(201, _acted(call, body), view.shape)
+        return answer(201, _bind_or_evict(call, body), view.shape)
     made = call.api.create(
         call.resource.key,
         call.key.namespace,
@@ -184,8 +184,8 @@ def delete_collection(call: Call) -> Answer:
     selected = selection(
         call.resource.key,
         call.key.namespace,
-        call.request.asked("labelSelector"),
-        call.request.asked("fieldSelector"),
+        call.request.read_parameter("labelSelector"),
+        call.request.read_parameter("fieldSelector"),
     )
     found = call.api.delete_collection(
         call.resource.key,
@@ -215,7 +215,7 @@ def _is_there(call: Call) -> bool:
     return call.api.store.get(call.key) is not None
 
 
-def _acted(call: Call, body: JSON) -> JSON:
+def _bind_or_evict(call: Call, body: JSON) -> JSON:
     if call.target.subresource == "binding":
         return call.api.bind(call.key, body, call.writer, dry_run=call.is_dry_run)
     return call.api.evict(call.key, body, call.writer, dry_run=call.is_dry_run)

@@ -114,10 +114,10 @@ FieldSelector = tuple[FieldTerm, ...]
 def parse_fields(resource: str, text: str) -> FieldSelector:
     """Return the terms of a selector, none for an empty one; 400 for a field unknown to it."""
     terms = [term for term in _TERM.findall(text) if term]
-    return tuple(_parsed(resource, text, term) for term in terms)
+    return tuple(_parse_term(resource, text, term) for term in terms)
 
 
-def _parsed(resource: str, text: str, term: str) -> FieldTerm:
+def _parse_term(resource: str, text: str, term: str) -> FieldTerm:
     path, operator, value = _split(term)
     if not operator:
         raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")

@@ -94,7 +94,7 @@ class _Parser:
         found: list[Requirement] = []
         while self._ahead():
             if self._ahead() in _PUNCTUATION - {"!"}:
-                raise self._unexpected("!, identifier, or 'end of string'")
+                raise self._make_unexpected_error("!, identifier, or 'end of string'")
             found.append(self._requirement())
             self._separator()
         return tuple(found)
@@ -103,10 +103,10 @@ class _Parser:
         if not self._ahead():
             return
         if self._ahead() != ",":
-            raise self._unexpected("',' or 'end of string'")
+            raise self._make_unexpected_error("',' or 'end of string'")
         self._take()
         if not self._ahead() or self._ahead() in _PUNCTUATION - {"!"}:
-            raise self._unexpected("identifier after ','")
+            raise self._make_unexpected_error("identifier after ','")
 
     def _requirement(self) -> Requirement:
         absent = self._ahead() == "!" and self._take() == "!"
@@ -116,12 +116,12 @@ class _Parser:
             return Requirement(name, Operator.ABSENT)
         if self._ahead() in ("", ","):
             return Requirement(name, Operator.EXISTS)
-        return self._compared(name)
+        return self._parse_comparison(name)
 
-    def _compared(self, name: str) -> Requirement:
+    def _parse_comparison(self, name: str) -> Requirement:
         sign = self._ahead()
         if sign not in _BY_SIGN:
-            raise self._unexpected(BINARY, in_requirement=True)
+            raise self._make_unexpected_error(BINARY, in_requirement=True)
         self._take()
         listed = sign in ("in", "notin")
         values = self._list() if listed else frozenset({self._value()})
@@ -147,7 +147,7 @@ class _Parser:
                 expects_value = False
             self._take()
         if self._ahead() != ")":
-            raise self._unexpected("',' or ')'", in_requirement=True)
+            raise self._make_unexpected_error("',' or ')'", in_requirement=True)
         self._take()
         return frozenset(values | ({""} if expects_value else set()))
 
@@ -156,7 +156,7 @@ class _Parser:
 
     def _identifier(self) -> str:
         if not self._ahead() or self._ahead() in _PUNCTUATION:
-            raise self._unexpected("identifier", in_requirement=True)
+            raise self._make_unexpected_error("identifier", in_requirement=True)
         return self._take()
 
     def _ahead(self) -> str:
@@ -166,7 +166,7 @@ class _Parser:
         self._next += 1
         return str(self._tokens[self._next - 1])
 
-    def _unexpected(self, expected: str, *, in_requirement: bool = False) -> ApiError:
+    def _make_unexpected_error(self, expected: str, *, in_requirement: bool = False) -> ApiError:
         prefix = "unable to parse requirement: " if in_requirement else ""
         return bad_request(f"{prefix}found '{self._ahead()}', expected: {expected}")
 

@@ -55,13 +55,13 @@ def first_page(store: Store, selected: Selection, *, limit: int, version: int | 
 
 def next_page(store: Store, selected: Selection, *, limit: int, token: str) -> Page:
     """Return what follows a token; 400 for one that is none, 410 for one that is too old."""
-    version, start = _decoded(token)
+    version, start = _decode_token(token)
     if version == ANY_VERSION:
         version = store.version
     try:
         return _page(store, selected, start, limit, version)
     except Expired:
-        raise PageExpired(_encoded(ANY_VERSION, start)) from None
+        raise PageExpired(_encode_token(ANY_VERSION, start)) from None
 
 
 def _page(store: Store, selected: Selection, start: str, limit: int, version: int) -> Page:
@@ -72,7 +72,7 @@ def _page(store: Store, selected: Selection, start: str, limit: int, version: in
     ]
     if not 0 < limit < len(found):
         return Page(found, version)
-    token = _encoded(version, _path(selected, found[limit - 1]) + "\0")
+    token = _encode_token(version, _path(selected, found[limit - 1]) + "\0")
     rest = len(found) - limit
     return Page(found[:limit], version, token, rest if selected.is_whole else None)
 
@@ -84,12 +84,12 @@ def _path(selected: Selection, body: JSON) -> str:
     return f"/{namespace}/{metadata['name']}" if namespace else f"/{metadata['name']}"
 
 
-def _encoded(version: int, start: str) -> str:
+def _encode_token(version: int, start: str) -> str:
     text = json.dumps({"v": TOKEN_FORMAT, "rv": version, "start": start}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decoded(token: str) -> tuple[int, str]:
+def _decode_token(token: str) -> tuple[int, str]:
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         found = json.loads(raw.decode("latin-1"))

@@ -34,7 +34,7 @@ class Selection:
             term.matches(body) for term in self.fields
         )
 
-    def seen(self, change: Change) -> tuple[ChangeType, JSON] | None:
+    def select_change(self, change: Change) -> tuple[ChangeType, JSON] | None:
         """Return a change as a watch of this selection sees it; None where it does not.
 
         An object that leaves the selection is deleted for the watch, one that enters is added.

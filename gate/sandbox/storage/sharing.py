@@ -14,13 +14,13 @@ INTERNED_LENGTH = 64
 """Strings up to this length recur (kinds, phases, names of fields); longer ones hardly do."""
 
 
-def shared(value: Any, like: Any) -> Any:
+def share_parts(value: Any, like: Any) -> Any:
     """Return a value equal to `value`, made of the parts of `like` wherever those are equal."""
     if value is like or value == like:
         return like
     if type(value) is dict:
         known = like if type(like) is dict else {}
-        return {intern(key): shared(item, known.get(key)) for key, item in value.items()}
+        return {intern(key): share_parts(item, known.get(key)) for key, item in value.items()}
     if type(value) is list:
         return _shared_list(value, like if type(like) is list else [])
     if type(value) is str and len(value) <= INTERNED_LENGTH:
@@ -30,4 +30,4 @@ def shared(value: Any, like: Any) -> Any:
 
 def _shared_list(value: list[Any], like: list[Any]) -> list[Any]:
     beside = [*like, *[None] * (len(value) - len(like))]
-    return [shared(item, other) for item, other in zip(value, beside, strict=False)]
+    return [share_parts(item, other) for item, other in zip(value, beside, strict=False)]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from gate.sandbox.json import JSON
 from gate.sandbox.storage.change import Change, ChangeType, Key, at_version
 from gate.sandbox.storage.history import KEPT_CHANGES, Expired, History
-from gate.sandbox.storage.sharing import shared
+from gate.sandbox.storage.sharing import share_parts
 
 __all__ = ["Change", "ChangeType", "Expired", "Key", "Store"]
 
@@ -60,7 +60,7 @@ class Store:
         shelf = self._shelf(key.resource)
         before = self.get(key)
         self._version += 1
-        after: JSON = shared(at_version(body, self._version), before or shelf.latest)
+        after: JSON = share_parts(at_version(body, self._version), before or shelf.latest)
         shelf.namespaces[key.namespace][key.name] = shelf.latest = after
         done = ChangeType.MODIFIED if before is not None else ChangeType.ADDED
         self._tell(shelf, Change(done, key, before, after, self._version))

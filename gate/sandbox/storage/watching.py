@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gate.sandbox.failure import ApiError, expired
+from gate.sandbox.failure import ApiError, make_expired_error
 from gate.sandbox.json import JSON
 from gate.sandbox.storage.change import Change
 from gate.sandbox.storage.history import Expired
@@ -140,7 +140,7 @@ class Watch:
         return _event("BOOKMARK", {**self._blank, "metadata": metadata})
 
     def _hear(self, change: Change) -> None:
-        if change.version > self._position and self._selected.seen(change) is not None:
+        if change.version > self._position and self._selected.select_change(change) is not None:
             self._wake()
 
     def _catch_up(self) -> None:
@@ -149,11 +149,11 @@ class Watch:
         try:
             changes = self._store.changes_after(self._selected.resource, self._position)
         except Expired as error:
-            self._fail(expired(str(error)))
+            self._fail(make_expired_error(str(error)))
             return
         for change in changes:
             self._position = change.version
-            seen = self._selected.seen(change)
+            seen = self._selected.select_change(change)
             if seen is not None:
                 self._pending.append(_event(*seen))
 

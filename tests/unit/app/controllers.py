@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gate.sandbox.json import copied
+from gate.sandbox.json import copy_json
 
 JSON = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"
@@ -40,7 +40,7 @@ def reconciled(
 ) -> tuple[JSON, list[JSON], list[JSON]]:
     """Return the Deployment with its status, its ReplicaSets and their pods as they are then."""
     specs = {rs["metadata"]["uid"]: rs["spec"] for rs in sets}
-    live, sets = copied(deployment), copied(sets)
+    live, sets = copy_json(deployment), copy_json(sets)
     fate = fate_of(live["spec"]["template"])
     if fate == "unseen":
         return live, sets, list(_pods(sets, fate_of))
@@ -79,7 +79,7 @@ def _current(live: JSON, sets: list[JSON]) -> JSON:
 
 
 def _without_hash(replica_set: JSON) -> JSON:
-    template: JSON = copied(replica_set["spec"]["template"])
+    template: JSON = copy_json(replica_set["spec"]["template"])
     template["metadata"]["labels"].pop("pod-template-hash")
     return template
 
@@ -99,7 +99,7 @@ def _next_generation(replica_set: JSON, spec_before: JSON | None) -> int:
 
 
 def _replica_set(live: JSON, number: int) -> JSON:
-    template = copied(live["spec"]["template"])
+    template = copy_json(live["spec"]["template"])
     template["metadata"]["labels"]["pod-template-hash"] = f"hash{number}"
     metadata = live["metadata"]
     cause = metadata.get("annotations", {}).get("kubernetes.io/change-cause")

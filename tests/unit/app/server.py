@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from gate.kube.resources import KNOWN, Resource
-from gate.sandbox.json import copied
+from gate.sandbox.json import copy_json
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled
 from tests.unit.app.server_side import Conflict, Conflicted
@@ -88,7 +88,7 @@ class ApiServer:
         """Return a copy of an object by kind and name; KeyError where there is none."""
         with self._changed:
             return next(
-                copied(found)
+                copy_json(found)
                 for found in self._objects.values()
                 if (found["kind"], found["metadata"]["name"]) == (kind, name)
                 and found["metadata"].get("namespace") in (namespace, None)
@@ -350,7 +350,7 @@ class ApiServer:
             self._tell("MODIFIED", path, seen)
 
     def _tell(self, kind: str, path: str, body: JSON) -> None:
-        told = copied(body)
+        told = copy_json(body)
         told["metadata"]["resourceVersion"] = str(self._version)
         self._happened.append((self._version, path.rpartition("/")[0], kind, told))
         self._changed.notify_all()

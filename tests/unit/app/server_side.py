@@ -13,7 +13,7 @@ from typing import Any
 
 from gate.core.ssa import field_set
 from gate.core.ssa.field_set import Fields
-from gate.sandbox.json import copied
+from gate.sandbox.json import copy_json
 
 JSON = dict[str, Any]
 TIME = "2026-11-21T11:00:00Z"
@@ -65,7 +65,7 @@ def managed_by(manager: str, body: JSON, operation: str = "Apply") -> JSON:
 def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON:
     """Return the object after a server-side apply; Conflicted where others own what it changes."""
     claimed = owned(body)
-    before = copied(live) if live is not None else _bare(body)
+    before = copy_json(live) if live is not None else _bare(body)
     entries = before["metadata"].pop("managedFields", [])
     own, others = _split(entries, manager, "Apply")
     lost = _lost(body, before, claimed, others)
@@ -88,7 +88,7 @@ def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON
 
 def merge_patched(live: JSON, patch: JSON, manager: str) -> JSON:
     """Return the object after an RFC 7386 merge patch; who is written over loses the field."""
-    after = copied(live)
+    after = copy_json(live)
     entries = after["metadata"].pop("managedFields", [])
     own, others = _split(entries, manager, "Update")
     patch = _without_identity(patch)
@@ -162,7 +162,7 @@ def _merged(live: Any, new: Any) -> Any:
         known = {item["name"]: item for item in live}
         merged = {item["name"]: _merged(known.get(item["name"]), item) for item in new}
         return list({**known, **merged}.values())
-    return copied(new)
+    return copy_json(new)
 
 
 def _merge_patch(live: Any, patch: Any) -> Any:

@@ -309,7 +309,7 @@ def answer_to(questions: Questions, said: Answers, check: Check) -> Answers | Er
     recorded = RecordedAnswers([check], [check])
     effect = Ask(7, check.name, Tick(0, 0.0), questions)
     assert recorded.ask(effect, 0.0) is None
-    answer = recorded.heard(Measured(1.0, check.name, Tick(0, 0.0), said))
+    answer = recorded.take_measurement(Measured(1.0, check.name, Tick(0, 0.0), said))
     assert answer is not None
     assert (answer.at, answer.effect_id) == (1.0, 7)
     return answer.answers if isinstance(answer, events.Answered) else answer.error

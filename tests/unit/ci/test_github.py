@@ -187,7 +187,7 @@ def test_no_words_make_a_command(name: str, words: str) -> None:
     """Neither in an annotation nor in the evidence nor in the verdict."""
     sink = GitHub({}, TOKEN)
     good, bad = (
-        runner.read(sink.framed(f"{text}\n") + sink.remarks(spoilt(told(name), text), ()))
+        runner.read(sink.frame_text(f"{text}\n") + sink.remarks(spoilt(told(name), text), ()))
         for text in ("word", f"{words}.")
     )
     assert [(c.name, list(c.properties)) for c in bad.commands] == [

@@ -84,7 +84,7 @@ def test_no_words_make_a_command_of_azure(words: str) -> None:
     """Which may begin anywhere in a line."""
     sink = Azure()
     logs = [
-        sink.framed(text) + sink.remarks(spoilt(told("rolled-back"), text), ())
+        sink.frame_text(text) + sink.remarks(spoilt(told("rolled-back"), text), ())
         for text in ("word", f"{words}.")
     ]
     good, bad = ([name for name, _ in azure(log)] for log in logs)
@@ -96,7 +96,7 @@ def test_no_words_make_a_command_of_azure(words: str) -> None:
 def test_elsewhere_the_log_is_left_as_it_is() -> None:
     """Jenkins reads no commands, and colours and dates the log itself."""
     sink = sink_of({"JENKINS_URL": "https://ci.example/"}, NOW)
-    assert sink.framed("::error::x\n") == "::error::x\n"
+    assert sink.frame_text("::error::x\n") == "::error::x\n"
     assert sink.remarks(told("rolled-back"), ()) == ""
     assert list(sink.additions(told("rolled-back"), ())) == []
 
@@ -121,7 +121,7 @@ def test_each_host_has_its_sink(environ: dict[str, str], kind: type[Sink]) -> No
 def test_no_two_runs_have_a_delimiter_in_common() -> None:
     """It is random, and longer than anybody can guess."""
     sinks = [sink_of({"GITHUB_ACTIONS": "true"}, NOW) for _ in range(2)]
-    one, other = (sink.framed("").splitlines()[0] for sink in sinks)
+    one, other = (sink.frame_text("").splitlines()[0] for sink in sinks)
     assert one != other
     assert len(one.removeprefix("::stop-commands::")) == 32
 

@@ -13,10 +13,10 @@ from gate.cli.command import row
 from gate.cli.main import run
 from gate.config import Settings, schema
 from gate.config.option import Setting
-from gate.config.settings import declared, taken_by
+from gate.config.settings import collect_settings, taken_by
 from tests.unit.cli.listener import App
 
-SETTINGS = list(declared().values())
+SETTINGS = list(collect_settings().values())
 FLAGS = [item for item in SETTINGS if item.option.on_command_line]
 IN_FILES = [item for item in SETTINGS if item.option.in_file]
 ARGUMENTS = {"status": ["web"], "history": ["web"], "undo": ["web"], "pause": ["web"]}

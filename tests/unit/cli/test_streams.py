@@ -90,12 +90,12 @@ def test_after_a_signal_a_slow_reader_has_two_seconds(clock: Hands, standard: St
     emptied(standard.pipes["stderr"])
 
     def read() -> None:
-        if clock.seconds > 5.0 and not signals.received():
+        if clock.seconds > 5.0 and not signals.read_first_signal():
             os.kill(os.getpid(), signals.ENDING_SIGNALS[0])
         standard.pipes["stdout"].take(20)
 
     clock.meanwhile = read
     standard.streams["stdout"].write("0123456789" * 20_000)
-    with signals.delivered_to(signals.ignored):
+    with signals.delivered_to(signals.ignore_signal):
         standard.finish()
     assert 5.0 + PATIENCE_SECONDS <= clock.seconds < 5.0 + PATIENCE_SECONDS + 0.5

@@ -92,7 +92,7 @@ def ticked(run: CheckRun, now: float) -> tuple[CheckRun, Tick]:
     """Ask what is due now."""
     tick = run.due(now)
     assert tick is not None
-    return run.asked(tick), tick
+    return run.after_question(tick), tick
 
 
 def fed(run: CheckRun, *values: float | None) -> CheckRun:
@@ -101,7 +101,7 @@ def fed(run: CheckRun, *values: float | None) -> CheckRun:
         now = run.wake_at
         run, tick = ticked(run, now)
         if value is None:
-            run = run.errored(tick, now, unreachable())
+            run = run.after_error(tick, now, unreachable())
         else:
-            run = run.answered(tick, now, answer(value))
+            run = run.after_answer(tick, now, answer(value))
     return run

@@ -9,7 +9,7 @@ import pytest
 
 from gate.core.checks.baseline_comparison import MannWhitney, Pairs, Ratio
 from gate.core.checks.json_path import number_at, parse
-from gate.core.checks.measurement import Kind, errored
+from gate.core.checks.measurement import Kind, measure_error
 from gate.core.checks.questions import (
     Answers,
     CommandQuestion,
@@ -244,7 +244,7 @@ def test_all_queries_of_a_tick_are_asked_for_the_same_time() -> None:
 def test_what_has_no_answer_is_an_error(trouble: Trouble) -> None:
     """With its cause, and with whether asking again can help."""
     error = Errored(CleanText("why"), trouble)
-    found = errored(error)
+    found = measure_error(error)
     assert (found.kind, found.message, found.trouble) == (Kind.ERROR, "why", trouble)
     assert found.permanent is error.permanent
     assert error.usage is (trouble is Trouble.BAD_QUERY)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.attempt.health_checks import conclusions, judged
+from gate.core.attempt.health_checks import combine_verdicts, conclusions
 from gate.core.attempt.transitions import State
 from gate.core.checks.questions import MetricQuestion
 from gate.core.checks.run import ConclusionKind
@@ -93,9 +93,9 @@ def test_checks_fail_what_goes_on_or_is_complete_alone(kind: VerdictKind) -> Non
     of_rollout = Verdict(kind, Reason.COMPLETE, CleanText("as it is"))
     of_checks = Verdict(VerdictKind.FAILED, Reason.CHECK_FAILED, CleanText("errors: 0.7"))
     theirs = kind in (VerdictKind.COMPLETE, VerdictKind.PROGRESSING)
-    assert judged(of_rollout, of_checks) is (of_checks if theirs else of_rollout)
-    assert judged(of_rollout, None) is of_rollout
-    assert judged(None, of_checks) is of_checks
+    assert combine_verdicts(of_rollout, of_checks) is (of_checks if theirs else of_rollout)
+    assert combine_verdicts(of_rollout, None) is of_rollout
+    assert combine_verdicts(None, of_checks) is of_checks
 
 
 @pytest.mark.contract("B497")

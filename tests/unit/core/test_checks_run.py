@@ -50,7 +50,7 @@ def test_ticks_lie_on_a_fixed_grid() -> None:
         now = run.wake_at + late
         run, tick = ticked(run, now)
         times.append((tick.number, tick.at))
-        run = run.answered(tick, now, answer(0.1))
+        run = run.after_answer(tick, now, answer(0.1))
     assert times == [(0, 5.0), (1, 15.0), (2, 25.0), (3, 35.0)]
 
 
@@ -60,7 +60,7 @@ def test_missed_ticks_are_skipped() -> None:
     run = fed(CheckRun.start(a_check(), 0.0), 0.1)
     assert run.due(47.0) == Tick(4, 40.0)
     run, tick = ticked(run, 47.0)
-    assert run.answered(tick, 48.0, answer(0.1)).wake_at == 50.0
+    assert run.after_answer(tick, 48.0, answer(0.1)).wake_at == 50.0
 
 
 @pytest.mark.contract("B410")
@@ -70,7 +70,7 @@ def test_a_tick_is_due_when_it_says_so(interval: float, start: float, steps: int
     """Whatever floats round to: asked at `wake_at` it is due, and every number comes once."""
     run = CheckRun.start(a_check(schedule=Schedule(interval)), start)
     run, tick = ticked(run, start + steps * interval)
-    run = run.answered(tick, tick.at, answer(0.1))
+    run = run.after_answer(tick, tick.at, answer(0.1))
     again = run.due(run.wake_at)
     assert again is not None
     assert again.number == tick.number + 1
@@ -122,13 +122,13 @@ def test_an_error_is_asked_again_soon(interval: float, retry: float) -> None:
     """After 10 s, or at the next tick where that is sooner; for the time of the repetition."""
     run = CheckRun.start(a_check(schedule=Schedule(interval)), 60.0)
     run, tick = ticked(run, 60.0)
-    run = run.errored(tick, 61.5, unreachable())
+    run = run.after_error(tick, 61.5, unreachable())
     assert run.wake_at == retry
     again = run.due(retry)
     assert again is not None
     assert again.at == retry
     run, tick = ticked(run, retry)
-    assert run.answered(tick, retry, answer(0.1)).tally.measured == 1
+    assert run.after_answer(tick, retry, answer(0.1)).tally.measured == 1
 
 
 def test_nothing_is_asked_while_an_answer_is_awaited() -> None:
@@ -136,12 +136,12 @@ def test_nothing_is_asked_while_an_answer_is_awaited() -> None:
     run, tick = ticked(CheckRun.start(a_check(), 0.0), 0.0)
     assert run.due(100.0) is None
     with pytest.raises(ValueError, match="awaits"):
-        run.asked(Tick(1, 10.0))
+        run.after_question(Tick(1, 10.0))
     with pytest.raises(ValueError, match="awaits no answer"):
-        run.answered(Tick(1, 10.0), 10.0, answer(0.1))
-    done = run.answered(tick, 1.0, answer(0.1))
+        run.after_answer(Tick(1, 10.0), 10.0, answer(0.1))
+    done = run.after_answer(tick, 1.0, answer(0.1))
     with pytest.raises(ValueError, match="awaits no answer"):
-        done.errored(tick, 1.0, unreachable())
+        done.after_error(tick, 1.0, unreachable())
 
 
 @pytest.mark.contract("B412")
@@ -264,7 +264,7 @@ def test_below_a_second_of_window_nothing_is_asked() -> None:
     found = ask(check, 100.0, subject, During.ROLLOUT)
     assert found == Unaskable("window")
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
-    run = run.unasked(tick, 100.0, found)
+    run = run.after_unaskable(tick, 100.0, found)
     assert run.wake_at == 110.0
     assert run.last is not None
     assert run.last.message == "the window is below 1s: nothing was asked"
@@ -281,7 +281,7 @@ def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWh
     found = ask(check, 100.0, subject, During.ROLLOUT)
     assert found == Unaskable("baseline_replicaset")
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
-    assert at_end(run.unasked(tick, 100.0, found)).kind is INCONCLUSIVE
+    assert at_end(run.after_unaskable(tick, 100.0, found)).kind is INCONCLUSIVE
     assert not isinstance(ask(check, 100.0, SUBJECT, During.ROLLOUT), Unaskable)
 
 
@@ -301,7 +301,7 @@ def compared(new: list[float], old: list[float]) -> CheckRun:
             break
         now = run.wake_at
         run, tick = ticked(run, now)
-        run = run.answered(tick, now, pair(above, below))
+        run = run.after_answer(tick, now, pair(above, below))
     return run
 
 

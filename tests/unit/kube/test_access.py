@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gate.core.model.objects import Ref, deployment_ref
-from gate.kube.access import Access, Permission, following, needed
+from gate.kube.access import Access, Permission, following, list_needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer
 from gate.kube.resources import Resources
@@ -37,7 +37,7 @@ def _rules(*rules: dict[str, Any], incomplete: bool = False) -> Reply:
 @pytest.mark.contract("B2")
 def test_a_rollout_needs_its_rollback_too(resources: Resources) -> None:
     """Applying, following and going back are asked for together, each permission once."""
-    needs = needed(resources, [WEB, CONFIG])
+    needs = list_needed(resources, [WEB, CONFIG])
     assert following("shop") < set(needs)
     words = {str(need) for need in needs}
     assert words == {
@@ -61,7 +61,7 @@ def test_a_rollout_needs_its_rollback_too(resources: Resources) -> None:
 
 def test_creating_and_deleting_are_needed_only_where_they_happen(resources: Resources) -> None:
     """What exists is only patched, and what is never deleted needs no right to be."""
-    needs = needed(resources, [WEB, CONFIG], creates=[CONFIG], deletes=[CONFIG])
+    needs = list_needed(resources, [WEB, CONFIG], creates=[CONFIG], deletes=[CONFIG])
     written = {str(need) for need in needs if need.verb in ("create", "delete")}
     assert written == {"create configmaps", "delete configmaps"}
 
@@ -158,7 +158,7 @@ def test_who_we_are(client: Client, server: ScriptedServer) -> None:
 def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
     """The Role has one rule for each set of verbs, and is bound to a service account."""
     role, binding = yaml.safe_load_all(
-        role_yaml("rollout-gate", needed(resources, [WEB, CONFIG]), STAND_IN)
+        role_yaml("rollout-gate", list_needed(resources, [WEB, CONFIG]), STAND_IN)
     )
     assert role["kind"] == "Role"
     assert role["metadata"] == {"name": "rollout-gate", "namespace": "shop"}

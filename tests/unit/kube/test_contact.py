@@ -22,16 +22,16 @@ def test_lost_and_restored_are_said_once() -> None:
     heard: list[ContactEvent] = []
     clock = VirtualClock()
     contact = Contact(clock, heard.append, patience_seconds=15.0)
-    contact.succeeded()
+    contact.note_success()
     clock.advance_to(14.9)
-    contact.failed("refused")
+    contact.note_failure("refused")
     assert heard == [ContactFailed(14.9, "refused")]
     clock.advance_to(15.0)
-    contact.failed("refused")
-    contact.failed("refused")
+    contact.note_failure("refused")
+    contact.note_failure("refused")
     clock.advance_to(20.0)
-    contact.succeeded()
-    contact.succeeded()
+    contact.note_success()
+    contact.note_success()
     failed = ContactFailed(15.0, "refused")
     assert heard[1:] == [failed, ContactLost(15.0, "refused"), failed, ContactRestored(20.0)]
 
@@ -43,7 +43,7 @@ def test_silence_alone_is_no_loss() -> None:
     contact = Contact(clock, heard.append)
     clock.advance_to(100.0)
     assert heard == []
-    contact.failed("reset")
+    contact.note_failure("reset")
     assert heard == [ContactFailed(100.0, "reset"), ContactLost(100.0, "reset")]
 
 
@@ -51,12 +51,12 @@ def test_a_refusal_and_its_end_are_said() -> None:
     """Each refusal, and the first answer after one; whether one lasts is for others to say."""
     heard: list[ContactEvent] = []
     contact = Contact(VirtualClock(3.0), heard.append)
-    contact.granted("shop/Pod")
+    contact.note_grant("shop/Pod")
     for _ in range(2):
-        contact.refused("shop/Pod", "cannot list pods", Reason.FORBIDDEN)
-    contact.granted("shop/ReplicaSet")
-    contact.granted("shop/Pod")
-    contact.granted("shop/Pod")
+        contact.note_refusal("shop/Pod", "cannot list pods", Reason.FORBIDDEN)
+    contact.note_grant("shop/ReplicaSet")
+    contact.note_grant("shop/Pod")
+    contact.note_grant("shop/Pod")
     refused = AccessRefused(3.0, "shop/Pod", "cannot list pods", Reason.FORBIDDEN)
     assert heard == [refused, refused, AccessGranted(3.0, "shop/Pod")]
 

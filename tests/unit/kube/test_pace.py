@@ -63,10 +63,10 @@ def test_a_server_in_trouble_is_asked_ten_times_a_second_at_most() -> None:
     clock = VirtualClock()
     pace = pace_on(clock)
     before = sent(pace, clock, 4)
-    pace.troubled()
+    pace.note_trouble()
     reads = sent(pace, clock, 28)
     assert most_in_a_second([*before, *reads]) == READS
-    pace.troubled()
+    pace.note_trouble()
     began = clock.now()
     writes = sent(pace, clock, KEPT_FOR_WRITES, write=True)
     assert writes == [began] * KEPT_FOR_WRITES
@@ -80,7 +80,7 @@ def test_a_burst_before_the_trouble_is_waited_for() -> None:
     pace = pace_on(clock)
     began = clock.now()
     sent(pace, clock, 20)
-    pace.troubled()
+    pace.note_trouble()
     assert sent(pace, clock, 1, write=True) == [began + 1.0]
 
 
@@ -134,7 +134,7 @@ def failing(pace: Pace, clock: VirtualClock, seed: int, arrived: list[float]) ->
             clock.wait(chance.uniform(0.0, LONGEST_SECONDS / 2))
             arrived.append(clock.now())
             clock.wait(chance.uniform(0.0, LONGEST_SECONDS / 2))
-            pace.troubled()
+            pace.note_trouble()
             raise TooManyRequests("later")
 
 
@@ -159,7 +159,7 @@ def test_the_bound_ends_with_the_trouble() -> None:
     """A while after the last failure nobody waits any more."""
     clock = VirtualClock()
     pace = pace_on(clock)
-    pace.troubled()
+    pace.note_trouble()
     clock.wait(TROUBLE_SECONDS)
     ended = clock.now()
     assert sent(pace, clock, 50) == [ended] * 50
@@ -171,7 +171,7 @@ def test_who_ends_waits_for_nothing() -> None:
     clock, stopping = VirtualClock(), threading.Event()
     pace = Pace(clock, stopping)
     began = clock.now()
-    pace.troubled()
+    pace.note_trouble()
     stopping.set()
     sent(pace, clock, 2 * MOST_A_SECOND)
     assert clock.now() == began

@@ -20,7 +20,7 @@ from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry
 from gate.kube.plugin import Plugin, plugin_of
-from gate.signals import Signalled, raised
+from gate.signals import Signalled, raise_at_signal
 
 V1 = "client.authentication.k8s.io/v1"
 Script = Callable[[str], str]
@@ -120,7 +120,7 @@ def test_a_plugin_that_hangs_holds_no_signal_up(script: Script, tmp_path: Path) 
         f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n"
         "import signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)"
     )
-    with pytest.raises(Signalled), raised():
+    with pytest.raises(Signalled), raise_at_signal():
         _plugin(command).load(0.0)
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)

@@ -352,7 +352,7 @@ def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) 
     notes: list[str] = []
 
     class Noting(Contact):
-        def succeeded(self) -> None:
+        def note_success(self) -> None:
             notes.append("contact")
 
     clock = Ending(0.1)

@@ -234,7 +234,7 @@ def test_every_image_that_is_none_is_named_with_its_line(loaded: Loaded) -> None
     )
     with pytest.raises(UsageError) as refused:
         overridden(loaded(text.replace('"old:1"}]}}}}}', "'{{ image }}'}]}}}}}")))
-    problems = [problem.removeprefix("<stdin>:") for problem, _ in refused.value.told()]
+    problems = [problem.removeprefix("<stdin>:") for problem, _ in refused.value.list_problems()]
     assert problems == [
         '8: deployment/web: "old web" is no image reference',
         '9: deployment/web: " " is no image reference',

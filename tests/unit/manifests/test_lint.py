@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gate.errors import UsageError
-from gate.manifests.lint import Lint, LintCode, lint, silenced
+from gate.manifests.lint import Lint, LintCode, lint, read_silenced
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]
@@ -98,16 +98,16 @@ def test_a_warning_names_the_place_the_object_and_what_silences_it(loaded: Loade
 def test_warnings_are_silenced_one_by_one_or_all(loaded: Loaded) -> None:
     """By the names that the warnings carry."""
     manifest = loaded(CARELESS)
-    some = lint(manifest, silent=silenced(["mutable-tag", "one-replica"]))
+    some = lint(manifest, silent=read_silenced(["mutable-tag", "one-replica"]))
     assert codes(some) == {"no-readiness-probe", "no-min-ready-seconds"}
-    assert lint(manifest, timeout_seconds=1, silent=silenced(["all"])) == ()
-    assert silenced([]) == frozenset()
+    assert lint(manifest, timeout_seconds=1, silent=read_silenced(["all"])) == ()
+    assert read_silenced([]) == frozenset()
 
 
 def test_an_unknown_name_is_a_usage_error() -> None:
     """A slip would silence nothing, unseen."""
     with pytest.raises(UsageError, match=r"^no such warning: latest, mutable$") as refused:
-        silenced(["mutable", "latest", "mutable-tag"])
+        read_silenced(["mutable", "latest", "mutable-tag"])
     assert "mutable-tag" in refused.value.hint
 
 

@@ -36,7 +36,7 @@ def course(*attempts: Attempt, since: float = 8.0) -> Phases:
     """Return what is known after some steps of a run that began at `since`."""
     phases = Phases(since)
     for attempt in attempts:
-        phases = phases.seen(attempt)
+        phases = phases.after_step(attempt)
     return phases
 
 

@@ -33,7 +33,7 @@ def test_every_ending_is_measured_as_the_document_tells_it(ending: str) -> None:
     stage = ENDINGS[ending]()
     told = document(stage.attempt, document_run_of(stage))
     run = run_of(VirtualClock(100.0))
-    run.moved(stage.attempt)
+    run.on_step(stage.attempt)
     found = read(samples_of(run))
     observed = told["outcome"] == Outcome.OBSERVED
     expected = {
@@ -53,7 +53,7 @@ def test_each_value_of_a_label_is_of_its_set(ending: str) -> None:
     """And each sample has the labels of its metric, no two of them the same."""
     run = run_of()
     run.requests.count("GET", PODS, 200)
-    run.moved(ENDINGS[ending]().attempt)
+    run.on_step(ENDINGS[ending]().attempt)
     samples = [*samples_of(run)]
     assert len({(sample.family.name, sample.labels) for sample in samples}) == len(samples)
     for sample in samples:
@@ -69,7 +69,7 @@ def test_the_last_attempt_has_its_time_and_its_duration() -> None:
     clock = VirtualClock(98.5)
     run, attempt = run_of(clock), ENDINGS["rolled-back"]().attempt
     clock.advance_to(attempt.now)
-    run.moved(attempt)
+    run.on_step(attempt)
     found = read(samples_of(run))
     [ended_at] = values(found, f"{PREFIX}last_attempt_timestamp_seconds").values()
     assert ended_at == pytest.approx(clock.wall().timestamp())
@@ -83,7 +83,7 @@ def test_what_is_of_the_whole_stands_under_the_first_deployment() -> None:
     """So that a sum over all Deployments counts it once."""
     run = run_of()
     run.requests.count("GET", PODS, 200)
-    run.moved(ENDINGS["two-deployments"]().attempt)
+    run.on_step(ENDINGS["two-deployments"]().attempt)
     found = read(samples_of(run))
     assert len(values(found, f"{PREFIX}last_attempt_info", "deployment")) == 2
     first = min(values(found, f"{PREFIX}last_attempt_info", "deployment"))
@@ -106,7 +106,7 @@ def test_measurements_are_counted_by_kind_and_verdict() -> None:
         }
     )
     run = run_of()
-    run.moved(
+    run.on_step(
         replace(
             ENDINGS["verified"]().attempt,
             health=replace(ENDINGS["verified"]().attempt.health, checks=runs),
@@ -143,7 +143,7 @@ def test_a_scrape_while_an_attempt_ends_counts_it_once() -> None:
 
     passes: list[int] = []
     run = Scraped(About("apply", "1.0"), VirtualClock(100.0))
-    run.moved(attempt)
+    run.on_step(attempt)
     assert passes == [3, 3, 3]
 
 
@@ -163,7 +163,7 @@ def test_a_refusal_is_the_end_of_an_attempt() -> None:
     """Of each Deployment that it was to be about; of none where none was known."""
     run = run_of()
     run.concerns([deployment_ref("shop", "web"), deployment_ref("shop", "api")])
-    run.refused(Outcome.REFUSED, Reason.LOCKED)
+    run.on_refusal(Outcome.REFUSED, Reason.LOCKED)
     found = read(samples_of(run))
     labels = ("deployment", "outcome", "reason")
     assert values(found, f"{PREFIX}attempts_total", *labels) == {
@@ -171,7 +171,7 @@ def test_a_refusal_is_the_end_of_an_attempt() -> None:
         ("api", "refused", "Locked"): 1.0,
     }
     unknown = run_of()
-    unknown.refused(Outcome.USAGE, Reason.USAGE)
+    unknown.on_refusal(Outcome.USAGE, Reason.USAGE)
     assert values(read(samples_of(unknown)), f"{PREFIX}attempts_total", "deployment") == {("",): 1}
 
 
@@ -179,14 +179,14 @@ def test_a_bug_in_mid_flight_ends_what_was_under_way() -> None:
     """Whatever the manifest says beside."""
     run = run_of()
     stage = ENDINGS["two-deployments"]()
-    run.moved(
+    run.on_step(
         replace(
             stage.attempt,
             result=replace(stage.attempt.result, ending=None),
             course=replace(stage.attempt.course, state=type(stage.attempt.course.state).FOLLOWING),
         )
     )
-    run.refused(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR)
+    run.on_refusal(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR)
     counted = values(read(samples_of(run)), f"{PREFIX}attempts_total", "deployment", "outcome")
     assert set(counted.values()) == {1.0}
     assert {outcome for _, outcome in counted} == {"internal-error"}
@@ -196,8 +196,8 @@ def test_a_bug_in_mid_flight_ends_what_was_under_way() -> None:
 def test_of_two_attempts_on_one_deployment_the_second_is_the_last() -> None:
     """A run that finishes what another left, then does its own."""
     run = run_of()
-    run.moved(ENDINGS["rolled-back"]().attempt)
-    run.moved(ENDINGS["verified"]().attempt)
+    run.on_step(ENDINGS["rolled-back"]().attempt)
+    run.on_step(ENDINGS["verified"]().attempt)
     found = read(samples_of(run))
     assert values(found, f"{PREFIX}attempts_total", "outcome") == {
         ("rolled-back",): 1.0,
@@ -225,6 +225,6 @@ def test_attempts_that_are_over_are_given_up() -> None:
     attempts = [next(iter(ENDINGS.values()))().attempt for _ in range(3)]
     held = [sys.getrefcount(attempt) for attempt in attempts[:-1]]
     for attempt in attempts:
-        run.moved(attempt)
+        run.on_step(attempt)
     assert [sys.getrefcount(attempt) for attempt in attempts[:-1]] == held
     assert len(run.ended) == 3

@@ -63,7 +63,7 @@ def journal_after_the_write(patch: pytest.MonkeyPatch) -> None:
 
 def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
     """Counters count although the controller has not observed our write."""
-    patch.setattr(Rollout, "_observed", lambda _self, _live: True)
+    patch.setattr(Rollout, "_is_observed", lambda _self, _live: True)
 
 
 def no_preconditions(patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
 
 def signal_ignored(patch: pytest.MonkeyPatch) -> None:
     """A signal is heard and not answered."""
-    patch.setattr(triggers, "_interrupted", lambda _attempt, **_: None)
+    patch.setattr(triggers, "_answer_signal", lambda _attempt, **_: None)
 
 
 def never_gives_up(patch: pytest.MonkeyPatch) -> None:

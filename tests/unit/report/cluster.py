@@ -276,7 +276,7 @@ class Workload:
 def warning(workload: Workload, pod: str, reason: str, message: str, at: str) -> ClusterEvent:
     """Return a Warning event about a pod."""
     uid = f"uid-{pod}"
-    found = decode.watched(
+    found = decode.decode_watched(
         {
             "apiVersion": "v1",
             "kind": "Event",

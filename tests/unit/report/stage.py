@@ -83,7 +83,7 @@ class Stage:
         self.readable = readable
         plan = self._plan([*applied], policy or Policy(), exists=exists)
         self.attempt, effects = begin(plan, 100.0)
-        self.course = Course().seen(self.attempt)
+        self.course = Course().after_step(self.attempt)
         self._perform(effects)
 
     def _plan(self, bodies: list[dict[str, Any]], policy: Policy, *, exists: bool) -> Plan:
@@ -110,7 +110,7 @@ class Stage:
         if isinstance(event, Vanished) and event.kind is Kind.DEPLOYMENT:
             self.deleted |= {one.ref for one in self.workloads.values() if one.uid == event.uid}
         self.attempt, effects = step(self.attempt, event)
-        self.course = self.course.seen(self.attempt)
+        self.course = self.course.after_step(self.attempt)
         self._perform(effects)
 
     def show(self, after: float, *more: Watched) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.report.document.document import document
-from gate.report.formats.files import Format, rendered
+from gate.report.formats.files import Format, render_result
 from gate.report.schema.result import AtEnd, Result
 from gate.report.style.style import Style
 from gate.report.words.facts import stands
@@ -67,12 +67,12 @@ def test_an_object_that_was_deleted_is_said_everywhere() -> None:
     assert at_end(result, "web")[1] == {**nothing, "state": "as-written"}
     assert result["warnings"][0] == GONE
     for form in (Format.TEXT, Format.MARKDOWN, Format.HTML):
-        assert GONE in " ".join(rendered(form, result).split())
-    text = rendered(Format.TEXT, result)
+        assert GONE in " ".join(render_result(form, result).split())
+    text = render_result(Format.TEXT, result)
     assert "gone      configmap/settings" in text
     assert "configmap/settings: find out who did that" in text
-    assert "| gone | `does not exist` |" in rendered(Format.MARKDOWN, result)
-    assert "<td>gone</td><td>does not exist</td>" in rendered(Format.HTML, result)
+    assert "| gone | `does not exist` |" in render_result(Format.MARKDOWN, result)
+    assert "<td>gone</td><td>does not exist</td>" in render_result(Format.HTML, result)
 
 
 @pytest.mark.contract("B175")
@@ -92,7 +92,7 @@ def test_an_object_that_was_changed_names_who_did_it() -> None:
     said = "configmap/settings is not as this run wrote it: kubectl-edit changed data.mode"
     assert result["warnings"][0] == said
     for form in Format:
-        assert "sesame" not in rendered(form, result)
+        assert "sesame" not in render_result(form, result)
     item = next(item for item in result["objects"] if item["name"] == "settings")
     assert stands(item) == "changed since by kubectl-edit: data.mode"
 
@@ -103,7 +103,7 @@ def test_what_stands_needs_no_word() -> None:
     result = rolled_out(settings("new", version="9999"))
     assert at_end(result)[0] == "changed"
     assert result["warnings"] == []
-    assert "At the end" not in rendered(Format.MARKDOWN, result)
+    assert "At the end" not in render_result(Format.MARKDOWN, result)
     assert all(item["at_end"] is not None for item in result["objects"])
 
 
@@ -137,7 +137,7 @@ def test_what_is_left_under_somebody_elses_deployment_has_advice() -> None:
     assert result["exit_code"] == 8
     said = "configmap/settings still has what this run wrote, beside somebody else's deployment/web"
     assert result["warnings"] == [said]
-    text = " ".join(rendered(Format.TEXT, result).split())
+    text = " ".join(render_result(Format.TEXT, result).split())
     assert (
         "apply again if yours is to win, or apply the configuration that theirs goes with" in text
     )

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gate.report.formats.files import Format, rendered
+from gate.report.formats.files import Format, render_result
 from gate.report.schema.result import Result
 from tests.unit.report.results import NAMES, spoilt, told, with_checks
 
@@ -87,9 +87,9 @@ def test_every_format_says_the_same(result: Result, message: str) -> None:
         result["outcome"], str(result["exit_code"]), result["reason"], " ".join(message.split()),
     )  # fmt: skip
     for form, read in READERS.items():
-        *head, said = read(rendered(form, bent))  # type: ignore[arg-type]
+        *head, said = read(render_result(form, bent))  # type: ignore[arg-type]
         assert (*head, " ".join(said.split())) == expected, form
-    assert of_dotenv(rendered(Format.DOTENV, bent)) == expected[:3]  # type: ignore[arg-type]
+    assert of_dotenv(render_result(Format.DOTENV, bent)) == expected[:3]  # type: ignore[arg-type]
 
 
 @pytest.mark.contract("B560")
@@ -97,7 +97,7 @@ def test_every_format_says_the_same(result: Result, message: str) -> None:
 def test_the_text_says_the_same(name: str) -> None:
     """Its first line has the outcome and the exit code, and the reason is told below it."""
     result = told(name)
-    text = rendered(Format.TEXT, result)
+    text = render_result(Format.TEXT, result)
     head = f"{result['outcome'].replace('-', ' ').upper()} (exit {result['exit_code']})"
     assert head in text.splitlines()[0]
     assert result["reason"] in text or result["outcome"] in ("interrupted", "lost-contact")

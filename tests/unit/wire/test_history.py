@@ -20,7 +20,7 @@ from gate.core.versions.history import Closing, History
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
-from gate.wire.packed import packed, unpacked
+from gate.wire.packed import pack, unpack
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
@@ -63,12 +63,12 @@ def test_a_history_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize("said", [{}, {"replicas": None}, {"replicas": True}, {"replicas": "3"}])
 def test_a_history_without_replicas_remembers_none(said: dict[str, object]) -> None:
     """That of an older version, and what is no number."""
-    assert read_history(packed({"paused": False, **said})) == History()
+    assert read_history(pack({"paused": False, **said})) == History()
 
 
 def told(text: str) -> dict[str, Any]:
     """Return the newest version in a text, as any reader finds it there."""
-    version: dict[str, Any] = unpacked(text, lambda value: value["versions"][-1])
+    version: dict[str, Any] = unpack(text, lambda value: value["versions"][-1])
     return version
 
 
@@ -76,7 +76,7 @@ def told(text: str) -> dict[str, Any]:
 def test_an_older_gate_and_this_one_read_each_others_history() -> None:
     """What an older one wrote has no origin; all that it reads is written as it was."""
     version = told(history_text(History((VERIFIED,))))
-    assert read_history(packed({"paused": False, "versions": [version]})).versions == (VERIFIED,)
+    assert read_history(pack({"paused": False, "versions": [version]})).versions == (VERIFIED,)
     origin = version.pop("origin")
     assert origin == {"run_url": "https://ci/7", "actor": "alice", "commit": "0123abc"}
     assert version == {
@@ -90,7 +90,7 @@ def test_an_older_gate_and_this_one_read_each_others_history() -> None:
         "run_url": "https://ci/7",
         "at": "2026-01-01T00:00:00Z",
     }
-    older = packed({"paused": False, "versions": [version]})
+    older = pack({"paused": False, "versions": [version]})
     assert read_history(older).versions == (replace(VERIFIED, origin=None),)
 
 
@@ -99,7 +99,7 @@ def test_an_origin_in_a_history_is_somebodys_text() -> None:
     """Whoever may write Leases may write it: clean, short, a web address and a hash."""
     version = told(history_text(History((VERIFIED,))))
     bad = {"run_url": "javascript:x", "actor": "a\x1b[2J\n" + "b" * 9_999, "commit": "::error::"}
-    text = packed({"paused": False, "versions": [{**version, "origin": bad}]})
+    text = pack({"paused": False, "versions": [{**version, "origin": bad}]})
     (found,) = read_history(text).versions
     assert found.origin is not None
     assert (found.origin.run_url, found.origin.commit) == ("", "")
@@ -131,9 +131,9 @@ def test_a_history_is_packed_a_bounded_number_of_times(
 
     def counted(value: Mapping[str, Any]) -> str:
         sizes.append(len(json.dumps(value)))
-        return packed(value)
+        return pack(value)
 
-    monkeypatch.setattr(history_module, "packed", counted)
+    monkeypatch.setattr(history_module, "pack", counted)
     large = {f"c{number}": Body.of({"data": noise(size, number)}) for number in range(count)}
     refs = {key: replace(CONFIG, name=CleanText(key)) for key in large}
     members = FrozenMap({WEB: "w1", **{ref: key for key, ref in refs.items()}})

@@ -85,7 +85,7 @@ OBJECTS = [
 def test_no_canary_comes_out(found: dict[str, Any]) -> None:
     """Secrets stand in no byte of a masked object, wherever somebody put them."""
     assert CANARY in json.dumps(found)
-    assert CANARY not in json.dumps(Masker().masked(found))
+    assert CANARY not in json.dumps(Masker().mask_object(found))
 
 
 @pytest.mark.contract("B277")
@@ -98,8 +98,8 @@ def test_what_a_rollout_is_judged_by_is_kept() -> None:
             {"name": "web", "imageID": "sha256:1", "restartCount": 3, "ready": False, "state": {}}
         ],
     }
-    found = Masker().masked(of_kind("Deployment", spec={"replicas": 2, "template": TEMPLATE}))
-    pod = Masker().masked(of_kind("Pod", spec=POD_SPEC, status=status))
+    found = Masker().mask_object(of_kind("Deployment", spec={"replicas": 2, "template": TEMPLATE}))
+    pod = Masker().mask_object(of_kind("Pod", spec=POD_SPEC, status=status))
     status["conditions"][0]["message"] = "not yet"
     assert pod["status"] == status
     container = found["spec"]["template"]["spec"]["containers"][0]
@@ -115,17 +115,17 @@ def test_what_a_rollout_is_judged_by_is_kept() -> None:
 def test_equal_stays_equal_and_different_different() -> None:
     """Templates of owner and owned compare as before, in one recording."""
     masker = Masker()
-    owner = masker.masked(of_kind("Deployment", spec={"template": TEMPLATE}))
-    owned = masker.masked(of_kind("ReplicaSet", spec={"template": TEMPLATE}))
+    owner = masker.mask_object(of_kind("Deployment", spec={"template": TEMPLATE}))
+    owned = masker.mask_object(of_kind("ReplicaSet", spec={"template": TEMPLATE}))
     other = json.loads(json.dumps(TEMPLATE).replace(f"--password={CANARY}", "--password=x"))
-    third = masker.masked(of_kind("ReplicaSet", spec={"template": other}))
+    third = masker.mask_object(of_kind("ReplicaSet", spec={"template": other}))
     assert owner["spec"] == owned["spec"] != third["spec"]
 
 
 def test_numbers_of_kinds_that_nobody_knows_are_masked_too() -> None:
     """A PIN is a number; yes, no and nothing tell nothing."""
     spec = {"pin": 274905, "list": [274905, 1.5], "on": True, "none": None, "empty": ""}
-    masked = Masker().masked(of_kind("Thing", spec=spec))["spec"]
+    masked = Masker().mask_object(of_kind("Thing", spec=spec))["spec"]
     assert "274905" not in json.dumps(masked)
     assert masked["pin"] == masked["list"][0] != masked["list"][1]
     assert (masked["on"], masked["none"], masked["empty"]) == (True, None, "")
@@ -176,7 +176,7 @@ def test_what_our_apply_owned_is_kept_and_fits_the_masked_values() -> None:
     }
     entry = {"manager": "rollout-gate", "operation": "Apply", "fieldsV1": fields}
     found = {**of_kind("Deployment", spec=spec), "metadata": {**META, "managedFields": [entry]}}
-    masked = Masker().masked(found)
+    masked = Masker().mask_object(found)
     assert CANARY not in json.dumps(masked)
     owned = managed_fields.owned_fields(masked["metadata"]["managedFields"])
     assert owned is not None
@@ -203,7 +203,7 @@ def test_other_managers_are_left_out_and_what_they_own_in_our_maps_is_known() ->
         {"manager": "rollout-gate", "operation": "Apply", "fieldsV1": ours},
     ]
     found = {**of_kind("Deployment"), "metadata": {**META, "managedFields": managed}}
-    (entry,) = Masker().masked(found)["metadata"]["managedFields"]
+    (entry,) = Masker().mask_object(found)["metadata"]["managedFields"]
     annotations = entry["fieldsV1"]["f:spec"]["f:template"]["f:metadata"]["f:annotations"]
     assert (entry["manager"], annotations) == ("rollout-gate", {".": {}})
-    assert "managedFields" not in Masker().masked(of_kind("Pod"))["metadata"]
+    assert "managedFields" not in Masker().mask_object(of_kind("Pod"))["metadata"]

@@ -113,7 +113,7 @@ def test_a_record_of_before_is_read_that_does_not_say_which_one_failed() -> None
             del one["why"]
         return value
 
-    text = packed.packed(packed.unpacked(fitting(RECORD)[0], followed_of))
+    text = packed.pack(packed.unpack(fitting(RECORD)[0], followed_of))
     bare = tuple(replace(one, why=()) for one in RECORD.followed)
     assert read_record(text) == replace(RECORD, followed=bare)
 
@@ -166,7 +166,7 @@ def test_the_largest_is_left_out_first_and_deployments_last() -> None:
         "H4sIAAAA",
         base64.b64encode(gzip.compress(b"[]")).decode(),
         base64.b64encode(gzip.compress(b'{"format": 2}')).decode(),
-        packed.packed({"command": "apply"}),
+        packed.pack({"command": "apply"}),
         base64.b64encode(gzip.compress(b"[" * 100_000)).decode(),
         base64.b64encode(gzip.compress(b" " * (packed.MOST_BYTES + 1))).decode(),
     ],
@@ -184,7 +184,7 @@ def test_an_object_is_what_its_name_says() -> None:
     value = json.loads(gzip.decompress(base64.b64decode(kept_text([kept(CONFIG)], {}))))
     value["objects"][0]["ref"][3] = "other"
     with pytest.raises(DecodeError, match="is recorded as"):
-        read_kept(packed.packed(value))
+        read_kept(packed.pack(value))
 
 
 @pytest.mark.contract("B766", "B535")

@@ -119,7 +119,7 @@ def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_
     body = json.dumps(secretive).encode()
     recorder.header(0.0, [body, body], before=[listed("Deployment", secretive)])
     recorder.line(1.0, json.dumps({"type": "MODIFIED", "object": secretive}).encode())
-    recorder.listed(2.0, "shop", listed("Deployment", secretive))
+    recorder.record_list(2.0, "shop", listed("Deployment", secretive))
     recorder.finish()
     recorder.run(SystemClock())
     data = path.read_bytes()
@@ -147,8 +147,8 @@ def test_measurements_are_recorded_among_what_was_heard(
     recorder.header(100.0, [json.dumps(deployment).encode()])
     said = Answers(Samples(Form.VECTOR, (Series(0.2, CleanText('{pod="a"}')),)))
     error = Errored(CleanText("connection refused"), Trouble.REFUSED)
-    recorder.measured(110.25, "errors", Tick(1, 110.0), said)
-    recorder.measured(120.5, "errors", Tick(2, 120.0), error)
+    recorder.record_measurement(110.25, "errors", Tick(1, 110.0), said)
+    recorder.record_measurement(120.5, "errors", Tick(2, 120.0), error)
     recorder.finish()
     recorder.run(SystemClock())
     assert [*traces.read(path).events()] == [
@@ -171,9 +171,9 @@ def test_what_checks_run_and_ask_for_is_masked(deployment: dict[str, Any], tmp_p
     ]
     policy = {"bake": 30.0, "checks": checks}
     recorder.header(0.0, [json.dumps(deployment).encode()], policy=policy)
-    recorder.measured(1.0, "smoke", Tick(0, 1.0), Answers(Exit(1, CleanText(CANARY))))
+    recorder.record_measurement(1.0, "smoke", Tick(0, 1.0), Answers(Exit(1, CleanText(CANARY))))
     moved = HttpReply(302, 0.1, location=CleanText(CANARY))
-    recorder.measured(1.0, "page", Tick(0, 1.0), Answers(moved))
+    recorder.record_measurement(1.0, "page", Tick(0, 1.0), Answers(moved))
     recorder.finish()
     recorder.run(SystemClock())
     assert CANARY.encode() not in path.read_bytes()
@@ -307,7 +307,7 @@ def test_what_cannot_be_masked_is_left_out_and_counted(deployment: dict[str, Any
     odd = {"kind": "Pod", "metadata": {"managedFields": [CANARY]}}
     for line in (b"", CANARY.encode(), b"[" * 9000, json.dumps({"type": "ADDED", "object": odd})):
         recorder.line(1.0, line if isinstance(line, bytes) else line.encode())
-    recorder.listed(1.0, "shop", CANARY.encode())
+    recorder.record_list(1.0, "shop", CANARY.encode())
     recorder.line(2.0, pod_line("good"))
     recorder.finish()
     recorder.run(SystemClock())

@@ -126,7 +126,10 @@ def test_documents_stay_documents() -> None:
     """Texts and keys are masked, numbers are not, and neither is a part of a longer number."""
     secrets = knowing("12345678", TOKEN)
     document = {"at": 12345678, TOKEN: [f"x{TOKEN}x", 112345678, None, True]}
-    assert secrets.masked(document) == {"at": 12345678, MASK: [f"x{MASK}x", 112345678, None, True]}
+    assert secrets.mask_value(document) == {
+        "at": 12345678,
+        MASK: [f"x{MASK}x", 112345678, None, True],
+    }
     assert secrets.mask("112345678 12345678") == f"112345678 {MASK}"
 
 

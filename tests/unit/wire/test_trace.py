@@ -20,7 +20,7 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
     header, *lines = [json.loads(line) for line in trace.read_bytes().splitlines()]
     recording = traces.read(trace)
     assert (recording.scenario, recording.kubernetes) == (header["scenario"], header["kubernetes"])
-    assert recording.before == tuple(decode.watched(found) for found in header["before"])
+    assert recording.before == tuple(decode.decode_watched(found) for found in header["before"])
     assert recording.before_live == tuple(
         decode.live_object(found) for found in header["before"] if found["kind"] == "Deployment"
     )
@@ -32,7 +32,7 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
         if line["type"] == "DELETED":
             assert event == Vanished(at, Kind(found["kind"]), found["metadata"]["uid"])
         else:
-            assert event == Observed(at, decode.watched(found))
+            assert event == Observed(at, decode.decode_watched(found))
 
 
 def test_a_recording_is_read_again_from_its_start(crashloop: Path) -> None:

@@ -18,11 +18,11 @@ from gate.sandbox.controllers.deployment.scaling import scale, was_scaled
 from gate.sandbox.controllers.deployment.status import (
     PROGRESSING,
     TIMED_OUT,
-    calculated,
+    calculate_rollout_status,
+    calculate_status,
     condition,
     conditions_of,
     is_complete,
-    progressed,
 )
 from gate.sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from gate.sandbox.controllers.informer import Informer
@@ -32,7 +32,7 @@ from gate.sandbox.controllers.ownership import Claim, controller_of, controller_
 from gate.sandbox.controllers.queue import WorkQueue
 from gate.sandbox.controllers.recorder import Recorder
 from gate.sandbox.controllers.writers import DEPLOYMENTS
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.storage.store import Change, ChangeType, Key
 from gate.sandbox.times import Timers
 
@@ -126,8 +126,8 @@ class DeploymentController:
         cached = self._deployments.get(key)
         if cached is None:
             return
-        deployment = copied(cached)
-        owned = self._claimed(key, deployment)
+        deployment = copy_json(cached)
+        owned = self._claim_replica_sets(key, deployment)
         if "deletionTimestamp" in deployment["metadata"]:
             sets = self.new.sorted_out(deployment, owned, create=False)
             self._write_counters(deployment, sets)
@@ -143,7 +143,7 @@ class DeploymentController:
         else:
             self._recreate(key, deployment, owned)
 
-    def _claimed(self, key: Key, deployment: JSON) -> list[JSON]:
+    def _claim_replica_sets(self, key: Key, deployment: JSON) -> list[JSON]:
         reference = controller_reference(deployment, "apps/v1", "Deployment")
         claim = Claim(self._api, DEPLOYMENTS, key, deployment, reference)
         owned = self._replica_sets.controlled_by(deployment["metadata"]["uid"])
@@ -207,12 +207,12 @@ class DeploymentController:
 
     def _write_counters(self, deployment: JSON, sets: Sets) -> None:
         stamp = self._moments.stamp()
-        status = calculated(deployment, sets.new, sets.every, now=stamp)
+        status = calculate_status(deployment, sets.new, sets.every, now=stamp)
         if status != deployment.get("status"):
             self._writes.status({**deployment, "status": status})
 
     def _write_progress(self, key: Key, deployment: JSON, sets: Sets) -> None:
-        status = progressed(deployment, sets.new, sets.every, self._moments)
+        status = calculate_rollout_status(deployment, sets.new, sets.every, self._moments)
         if status == deployment.get("status"):
             self._check_deadline_later(key, deployment, status)
         else:

@@ -87,12 +87,12 @@ class NewReplicaSets:
         old = [rs for rs in aged if rs is not found]
         next_revision = 1 + max(map(revision, old), default=0)
         if found is not None:
-            return Sets(self._revised(deployment, found, next_revision), old)
+            return Sets(self._update_replica_set(deployment, found, next_revision), old)
         if not create:
             return Sets(None, old)
-        return Sets(self._created(deployment, old, next_revision), old)
+        return Sets(self._create_replica_set(deployment, old, next_revision), old)
 
-    def _revised(self, deployment: JSON, found: JSON, next_revision: int) -> JSON:
+    def _update_replica_set(self, deployment: JSON, found: JSON, next_revision: int) -> JSON:
         revised = annotated_as_new(deployment, found, next_revision)
         ready_seconds = deployment["spec"].get("minReadySeconds", 0)
         if revised is not found or found["spec"].get("minReadySeconds", 0) != ready_seconds:
@@ -108,15 +108,15 @@ class NewReplicaSets:
             self.writes.status(deployment)
         return found
 
-    def _created(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
-        wanted = self._wanted(deployment, old, next_revision)
+    def _create_replica_set(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
+        wanted = self._build_replica_set(deployment, old, next_revision)
         name, namespace = wanted["metadata"]["name"], wanted["metadata"]["namespace"]
         existed = False
         try:
             created = self.api.create(REPLICA_SETS, namespace, wanted, DEPLOYMENTS)
         except ApiError as error:
             if error.reason != ALREADY_EXISTS:
-                self._refused(deployment, name, error)
+                self._fail_creation(deployment, name, error)
             created = self._own_or_collision(deployment, name, error)
             existed = True
         changed = _set_revision(deployment, str(next_revision))
@@ -132,7 +132,7 @@ class NewReplicaSets:
             self.writes.status(deployment)
         return created
 
-    def _wanted(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
+    def _build_replica_set(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
         spec, metadata = deployment["spec"], deployment["metadata"]
         template, selector = spec["template"], spec["selector"]
         suffix = self.hashed(template, (deployment.get("status") or {}).get("collisionCount"))
@@ -178,7 +178,7 @@ class NewReplicaSets:
         self.writes.status(deployment)
         raise error
 
-    def _refused(self, deployment: JSON, name: str, error: ApiError) -> NoReturn:
+    def _fail_creation(self, deployment: JSON, name: str, error: ApiError) -> NoReturn:
         if is_terminating_namespace(error):
             raise error
         message = f'Failed to create new replica set "{name}": {error.message}'

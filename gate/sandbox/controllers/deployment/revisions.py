@@ -47,7 +47,7 @@ def annotated_as_new(deployment: JSON, replica_set: JSON, new_revision: int) -> 
     if int(before or 0) < new_revision:
         found[REVISION] = str(new_revision)
         if before is not None:
-            found[HISTORY] = lengthened(found.get(HISTORY, ""), before)
+            found[HISTORY] = append_revision(found.get(HISTORY, ""), before)
     return (
         replica_set
         if found == annotations_of(replica_set)
@@ -55,7 +55,7 @@ def annotated_as_new(deployment: JSON, replica_set: JSON, new_revision: int) -> 
     )
 
 
-def lengthened(history: str, revision: str) -> str:
+def append_revision(history: str, revision: str) -> str:
     """Return a history with one more revision, without the oldest where it gets too long."""
     kept = [each for each in history.split(",") if each]
     while kept and len(",".join([*kept, revision])) > LONGEST_HISTORY:
@@ -69,7 +69,7 @@ def replica_annotations(deployment: JSON) -> dict[str, str]:
     return {DESIRED: str(replicas), MOST: str(replicas + limits_of(deployment).surge)}
 
 
-def noted(replica_set: JSON, name: str) -> int | None:
+def read_noted_count(replica_set: JSON, name: str) -> int | None:
     """Return a count that was noted in an annotation, None where there is none that is one."""
     found = annotations_of(replica_set).get(name, "")
     return int(found) if _COUNT.fullmatch(found) and int(found) < 2**31 else None

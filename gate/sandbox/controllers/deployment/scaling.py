@@ -13,7 +13,7 @@ from gate.sandbox.controllers.deployment.facts import (
     total_size,
 )
 from gate.sandbox.controllers.deployment.new_replica_set import Sets
-from gate.sandbox.controllers.deployment.revisions import DESIRED, MOST, noted
+from gate.sandbox.controllers.deployment.revisions import DESIRED, MOST, read_noted_count
 from gate.sandbox.controllers.deployment.sizes import Share, proportional
 from gate.sandbox.controllers.deployment.writes import Writes
 from gate.sandbox.json import JSON
@@ -21,7 +21,7 @@ from gate.sandbox.json import JSON
 
 def was_scaled(deployment: JSON, sets: Sets) -> bool:
     """Say whether a ReplicaSet with pods notes another size than the Deployment has."""
-    found = (noted(each, DESIRED) for each in active(sets.every))
+    found = (read_noted_count(each, DESIRED) for each in active(sets.every))
     return any(desired is not None and desired != size(deployment) for desired in found)
 
 
@@ -46,7 +46,7 @@ def is_saturated(deployment: JSON, replica_set: JSON | None) -> bool:
     wanted = size(deployment)
     return (
         replica_set is not None
-        and noted(replica_set, DESIRED) == wanted
+        and read_noted_count(replica_set, DESIRED) == wanted
         and size(replica_set) == wanted
         and count(replica_set, "availableReplicas") == wanted
     )
@@ -68,7 +68,9 @@ def _share_out(writes: Writes, deployment: JSON, found: list[JSON]) -> None:
     growing = (replicas + surge if replicas else 0) > total_size(found)
     # Of equal ones the newer grow first and the older shrink first.
     found = sorted(sorted(found, key=age_key, reverse=growing), key=size, reverse=True)
-    shares = [Share(each["metadata"]["name"], size(each), noted(each, MOST)) for each in found]
+    shares = [
+        Share(each["metadata"]["name"], size(each), read_noted_count(each, MOST)) for each in found
+    ]
     actual = count(deployment, "replicas")
     sizes = proportional(shares, replicas=replicas, surge=surge, actual=actual)
     for each in found:

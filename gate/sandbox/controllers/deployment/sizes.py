@@ -26,15 +26,15 @@ def limits(strategy: dict[str, Any], replicas: int) -> Limits:
     if strategy.get("type", "RollingUpdate") != "RollingUpdate":
         return Limits(0, 0)
     rolling = strategy.get("rollingUpdate") or {}
-    surge = scaled(rolling.get("maxSurge"), replicas, up=True)
-    unavailable = scaled(rolling.get("maxUnavailable"), replicas, up=False)
+    surge = resolve_bound(rolling.get("maxSurge"), replicas, up=True)
+    unavailable = resolve_bound(rolling.get("maxUnavailable"), replicas, up=False)
     if surge == 0 and unavailable == 0:
         # Rounding made both zero, and something has to move: surge may fail by a quota.
         unavailable = 1
     return Limits(surge, min(unavailable, replicas))
 
 
-def scaled(bound: Bound, replicas: int, *, up: bool) -> int:
+def resolve_bound(bound: Bound, replicas: int, *, up: bool) -> int:
     """Return a bound as a count of pods; a percentage is rounded up or down."""
     if bound is None:
         return 0
@@ -74,7 +74,7 @@ def proportional(shares: list[Share], *, replicas: int, surge: int, actual: int)
     added = 0
     for share in shares:
         part = _part(share, replicas, replicas + surge, actual)
-        change = _bounded(part, to_add, added) if share.size else 0
+        change = _clamp_part(part, to_add, added) if share.size else 0
         sizes[share.name] = share.size + change
         added += change
     if shares and to_add:
@@ -88,16 +88,16 @@ def _part(share: Share, replicas: int, most: int, actual: int) -> int:
     if replicas == 0:
         return -share.size
     before = share.most_before or actual
-    return _rounded(share.size * most / before) - share.size if before else 0
+    return _round_half_up(share.size * most / before) - share.size if before else 0
 
 
-def _bounded(part: int, to_add: int, added: int) -> int:
+def _clamp_part(part: int, to_add: int, added: int) -> int:
     left = to_add - added
     if left == 0 or to_add == 0:
         return 0
     return min(part, left) if to_add > 0 else max(part, left)
 
 
-def _rounded(value: float) -> int:
+def _round_half_up(value: float) -> int:
     """Round half away from zero; sizes are never negative."""
     return math.floor(value + 0.5)

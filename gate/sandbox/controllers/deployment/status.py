@@ -45,7 +45,9 @@ def conditions_of(deployment: JSON) -> Conditions:
     return (deployment.get("status") or {}).get("conditions") or []
 
 
-def calculated(deployment: JSON, new: JSON | None, every: Sequence[JSON], *, now: str) -> JSON:
+def calculate_status(
+    deployment: JSON, new: JSON | None, every: Sequence[JSON], *, now: str
+) -> JSON:
     """Return the counters of now and the conditions there were, with that of availability."""
     available = total(every, "availableReplicas")
     status = {
@@ -68,15 +70,17 @@ def calculated(deployment: JSON, new: JSON | None, every: Sequence[JSON], *, now
     return found
 
 
-def progressed(deployment: JSON, new: JSON | None, every: Sequence[JSON], moments: Moments) -> JSON:
+def calculate_rollout_status(
+    deployment: JSON, new: JSON | None, every: Sequence[JSON], moments: Moments
+) -> JSON:
     """Return the status in the midst of a rollout: the counters and what they say of progress."""
-    status = calculated(deployment, new, every, now=moments.stamp())
+    status = calculate_status(deployment, new, every, now=moments.stamp())
     conditions: Conditions = status["conditions"]
     seconds = deadline_seconds(deployment)
     if seconds is None:
         conditions = without(conditions, PROGRESSING)
     elif not _is_settled(deployment, status):
-        conditions = _judged(deployment, new, status, moments)
+        conditions = _judge_progress(deployment, new, status, moments)
     failure = _failure(new, every)
     if failure is None:
         conditions = without(conditions, REPLICA_FAILURE)
@@ -120,11 +124,13 @@ def _is_settled(deployment: JSON, status: JSON) -> bool:
     return same and current is not None and current["reason"] == COMPLETE
 
 
-def _judged(deployment: JSON, new: JSON | None, status: JSON, moments: Moments) -> Conditions:
+def _judge_progress(
+    deployment: JSON, new: JSON | None, status: JSON, moments: Moments
+) -> Conditions:
     """Return the conditions with that of progress: complete, going on, timed out or as it was."""
     conditions: Conditions = status["conditions"]
     now = moments.stamp()
-    what = _named(deployment, new)
+    what = _name_subject(deployment, new)
     if is_complete(deployment, status):
         message = f"{what} has successfully progressed."
         return with_condition(
@@ -133,7 +139,7 @@ def _judged(deployment: JSON, new: JSON | None, status: JSON, moments: Moments) 
     if _has_progressed(deployment.get("status") or {}, status):
         message = f"{what} is progressing."
         going = condition(PROGRESSING, "True", "ReplicaSetUpdated", message, now=now)
-        return _moved(conditions, going)
+        return _with_renewed_progress(conditions, going)
     if _has_timed_out(deployment, conditions, moments):
         message = f"{what} has timed out progressing."
         late = condition(PROGRESSING, "False", TIMED_OUT, message, now=now)
@@ -141,13 +147,13 @@ def _judged(deployment: JSON, new: JSON | None, status: JSON, moments: Moments) 
     return conditions
 
 
-def _named(deployment: JSON, new: JSON | None) -> str:
+def _name_subject(deployment: JSON, new: JSON | None) -> str:
     if new is None:
         return f'Deployment "{deployment["metadata"]["name"]}"'
     return f'ReplicaSet "{new["metadata"]["name"]}"'
 
 
-def _moved(conditions: Conditions, going: JSON) -> Conditions:
+def _with_renewed_progress(conditions: Conditions, going: JSON) -> Conditions:
     """Return the list with a condition at its end also where its reason is the same.
 
     Each progress moves `lastUpdateTime`, which the deadline counts from.

@@ -40,7 +40,7 @@ class Writes:
         before = size(replica_set)
         if before == replicas:
             return None
-        scaled = self.replica_set(_sized(deployment, replica_set, replicas))
+        scaled = self.replica_set(_with_size(deployment, replica_set, replicas))
         direction = "up" if before < replicas else "down"
         name = replica_set["metadata"]["name"]
         message = f"Scaled {direction} replica set {name} from {before} to {replicas}"
@@ -51,7 +51,7 @@ class Writes:
         """Give a ReplicaSet its size, and note the Deployment's on it where only that changed."""
         if self.scale(deployment, replica_set, replicas) is not None:
             return
-        noted = _sized(deployment, replica_set, replicas)
+        noted = _with_size(deployment, replica_set, replicas)
         if annotations_of(noted) != annotations_of(replica_set):
             self.replica_set(noted)
 
@@ -60,7 +60,7 @@ class Writes:
         self._api.delete(key_of(REPLICA_SETS, replica_set), DEPLOYMENTS)
 
 
-def _sized(deployment: JSON, replica_set: JSON, replicas: int) -> JSON:
+def _with_size(deployment: JSON, replica_set: JSON, replicas: int) -> JSON:
     found = {**annotations_of(replica_set), **replica_annotations(deployment)}
     sized = {**replica_set, "spec": {**replica_set["spec"], "replicas": replicas}}
     return with_annotations(sized, found)

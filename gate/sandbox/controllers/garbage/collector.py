@@ -110,7 +110,7 @@ class GarbageCollector:
         node = node_of(known.key, body)
         if not node.owners:
             return
-        solid, lost, waiting = self._classified(node)
+        solid, lost, waiting = self._classify_owners(node)
         if solid:
             self._forget_owners(node, [*lost, *waiting])
         elif waiting and self._graph.dependents(uid):
@@ -119,7 +119,7 @@ class GarbageCollector:
         elif lost or waiting:
             self._delete(node, body, _policy(node))
 
-    def _classified(self, node: Node) -> tuple[list[JSON], list[JSON], list[JSON]]:
+    def _classify_owners(self, node: Node) -> tuple[list[JSON], list[JSON], list[JSON]]:
         """Return the references to owners that live, that are gone, and that wait."""
         solid: list[JSON] = []
         lost: list[JSON] = []

@@ -14,7 +14,7 @@ from gate.sandbox.controllers.ownership import key_of
 from gate.sandbox.controllers.quota.usage import (
     NOTHING,
     Usage,
-    added,
+    add_usage,
     matches_scopes,
     missing_from,
     names_of,
@@ -23,7 +23,7 @@ from gate.sandbox.controllers.quota.usage import (
 from gate.sandbox.controllers.writers import QUOTA_ADMISSION
 from gate.sandbox.failure import ApiError, forbidden
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import Quantity, parsed
+from gate.sandbox.objects.quantity import Quantity, parse_quantity
 from gate.sandbox.times import Timers
 
 RESOURCE = "resourcequotas"
@@ -45,11 +45,13 @@ class QuotaAdmission:
             return
         quotas = self._api.store.items(RESOURCE, admission.namespace)
         used = usage_of(admission.resource, body, self._moments) if quotas else {}
-        counted = [self._counted(admission, body, quota, used) for quota in quotas]
+        counted = [self._count_in_quota(admission, body, quota, used) for quota in quotas]
         if not admission.dry_run:
             self._write(quota for quota in counted if quota is not None)
 
-    def _counted(self, admission: Admission, body: JSON, quota: JSON, used: Usage) -> JSON | None:
+    def _count_in_quota(
+        self, admission: Admission, body: JSON, quota: JSON, used: Usage
+    ) -> JSON | None:
         """Return a quota with the object counted, None where it does not concern it."""
         status = quota.get("status") or {}
         hard = _quantities(status.get("hard"))
@@ -60,18 +62,22 @@ class QuotaAdmission:
         name = quota["metadata"]["name"]
         lacking = missing_from(body, limited) if is_pod else ""
         if lacking:
-            raise _refused(admission, f"failed quota: {name}: {lacking}")
+            raise _make_forbidden_error(admission, f"failed quota: {name}: {lacking}")
         before = _quantities(status.get("used"))
         if not limited <= before.keys():
             names = ",".join(sorted(limited))
-            raise _refused(admission, f"status unknown for quota: {name}, resources: {names}")
+            raise _make_forbidden_error(
+                admission, f"status unknown for quota: {name}, resources: {names}"
+            )
         asked = {each: used[each] for each in limited if each in used}
-        after = added(before, asked)
+        after = add_usage(before, asked)
         over = [each for each in asked if after[each].nanos > hard[each].nanos]
         if over:
-            told = f"requested: {_told(asked, over)}, used: {_told(before, over)}"
-            why = f"exceeded quota: {name}, {told}, limited: {_told(hard, over)}"
-            raise _refused(admission, why)
+            told = (
+                f"requested: {_format_amounts(asked, over)}, used: {_format_amounts(before, over)}"
+            )
+            why = f"exceeded quota: {name}, {told}, limited: {_format_amounts(hard, over)}"
+            raise _make_forbidden_error(admission, why)
         texts = {each: str(amount) for each, amount in after.items()}
         return {**quota, "status": {**status, "used": texts}}
 
@@ -82,14 +88,14 @@ class QuotaAdmission:
 
 
 def _quantities(amounts: JSON | None) -> dict[str, Quantity]:
-    return {name: parsed(str(text)) for name, text in (amounts or {}).items()}
+    return {name: parse_quantity(str(text)) for name, text in (amounts or {}).items()}
 
 
-def _told(amounts: dict[str, Quantity], names: Iterable[str]) -> str:
+def _format_amounts(amounts: dict[str, Quantity], names: Iterable[str]) -> str:
     return ",".join(f"{name}={amounts.get(name, NOTHING)}" for name in sorted(names))
 
 
-def _refused(admission: Admission, why: str) -> ApiError:
+def _make_forbidden_error(admission: Admission, why: str) -> ApiError:
     resource = admission.resource
     name = (admission.body or {}).get("metadata", {}).get("name") or admission.name
     return forbidden(resource.plural, resource.group, name, why)

@@ -14,7 +14,7 @@ from gate.sandbox.controllers.queue import WorkQueue
 from gate.sandbox.controllers.quota.usage import (
     NOTHING,
     Usage,
-    added,
+    add_usage,
     matches_scopes,
     names_of,
     usage_of,
@@ -55,7 +55,7 @@ class QuotaController:
     def _hear(self, resource: Resource, change: Change) -> None:
         limited = self._quotas.without_controller(change.key.namespace)
         if limited and self._frees(resource, change):
-            freed = partial(self._freed, resource, change.key.namespace)
+            freed = partial(self._queue_quotas, resource, change.key.namespace)
             self._timers.call_later(LATENCY_SECONDS, freed)
 
     def _frees(self, resource: Resource, change: Change) -> bool:
@@ -67,7 +67,7 @@ class QuotaController:
         uses = [usage_of(resource, body, self._moments) for body in (change.before, change.after)]
         return uses[0].keys() != uses[1].keys()
 
-    def _freed(self, resource: Resource, namespace: str) -> None:
+    def _queue_quotas(self, resource: Resource, namespace: str) -> None:
         for quota in self._quotas.without_controller(namespace):
             hard = (quota.get("status") or {}).get("hard") or {}
             if names_of(resource).intersection(hard):
@@ -78,7 +78,7 @@ class QuotaController:
         if quota is None:
             return
         hard: JSON = quota["spec"].get("hard") or {}
-        used = self._used(key.namespace, quota, hard)
+        used = self._sum_usage(key.namespace, quota, hard)
         status = {
             "hard": {name: canonical(str(amount)) for name, amount in hard.items()},
             "used": {name: str(used.get(name, NOTHING)) for name in hard},
@@ -88,12 +88,12 @@ class QuotaController:
         # What admission counted and the server then refused is found by counting now and then.
         self._queue.add_after(key, RESYNC_SECONDS)
 
-    def _used(self, namespace: str, quota: JSON, hard: JSON) -> Usage:
+    def _sum_usage(self, namespace: str, quota: JSON, hard: JSON) -> Usage:
         total: Usage = {}
         for resource in RESOURCES:
             if not names_of(resource).intersection(hard):
                 continue
             for body in self._api.store.items(resource.key, namespace):
                 if resource.key != "pods" or matches_scopes(quota, body):
-                    total = added(total, usage_of(resource, body, self._moments))
+                    total = add_usage(total, usage_of(resource, body, self._moments))
         return total

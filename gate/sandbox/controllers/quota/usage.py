@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from gate.sandbox.controllers.moments import Moments
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import Resource
-from gate.sandbox.objects.quantity import Quantity, parsed
+from gate.sandbox.objects.quantity import Quantity, parse_quantity
 
 Usage = dict[str, Quantity]
 
-ONE = parsed("1")
-NOTHING = parsed("0")
+ONE = parse_quantity("1")
+NOTHING = parse_quantity("0")
 MEASURED = ("cpu", "memory", "ephemeral-storage")
 REQUIRED = frozenset(
     {"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
@@ -71,7 +71,7 @@ def matches_scopes(quota: JSON, pod: JSON) -> bool:
     return all(_in_scope(scope, pod) for scope in scopes)
 
 
-def added(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     """Return the sum."""
     names = {**one, **other}
     return {name: _sum(one.get(name, NOTHING), other.get(name, NOTHING)) for name in names}
@@ -111,14 +111,14 @@ def _of_pod(pod: JSON) -> Usage:
     spec = pod["spec"]
     total: Usage = {}
     for container in spec.get("containers", ()):
-        total = added(total, _of_container(container))
+        total = add_usage(total, _of_container(container))
     for container in spec.get("initContainers") or ():
         needed = _of_container(container)
         if container.get("restartPolicy") == "Always":
-            total = added(total, needed)
+            total = add_usage(total, needed)
         else:
             total = {name: _more(total, needed, name) for name in {**total, **needed}}
-    return {"pods": ONE, **added(total, _of_overhead(spec))}
+    return {"pods": ONE, **add_usage(total, _of_overhead(spec))}
 
 
 def _more(one: Usage, other: Usage, name: str) -> Quantity:
@@ -131,9 +131,9 @@ def _of_container(container: JSON) -> Usage:
     found: Usage = {}
     for name in MEASURED:
         if name in requests:
-            found[name] = found[f"requests.{name}"] = parsed(str(requests[name]))
+            found[name] = found[f"requests.{name}"] = parse_quantity(str(requests[name]))
         if name in limits:
-            found[f"limits.{name}"] = parsed(str(limits[name]))
+            found[f"limits.{name}"] = parse_quantity(str(limits[name]))
     return found
 
 

@@ -29,7 +29,7 @@ from gate.sandbox.controllers.replicaset.pods import (
     is_terminating,
 )
 from gate.sandbox.controllers.replicaset.replicas import Failure, Replicas
-from gate.sandbox.controllers.replicaset.status import counted
+from gate.sandbox.controllers.replicaset.status import calculate_status
 from gate.sandbox.controllers.writers import REPLICA_SETS
 from gate.sandbox.failure import ApiError
 from gate.sandbox.json import JSON
@@ -91,7 +91,7 @@ class ReplicaSetController:
         """A deletion counts from its beginning, once."""
         owner = self._owner(key.namespace, controller_of(pod))
         if owner is not None:
-            self._expectations.deleted(owner, key)
+            self._expectations.forget_deletion(owner, key)
             self._queue.add(owner)
 
     def _on_creation(self, key: Key, pod: JSON) -> None:
@@ -101,7 +101,7 @@ class ReplicaSetController:
             return
         owner = self._owner(key.namespace, reference)
         if owner is not None:
-            self._expectations.created(owner)
+            self._expectations.lower_creations(owner)
             self._queue.add(owner)
 
     def _on_update(self, key: Key, before: JSON, after: JSON) -> None:
@@ -143,14 +143,16 @@ class ReplicaSetController:
             self._expectations.forget(key)
             return None
         # Asked before the pods are read, so that what is seen meanwhile is among them.
-        may_act = self._expectations.met(key) and "deletionTimestamp" not in replica_set["metadata"]
+        may_act = (
+            self._expectations.is_met(key) and "deletionTimestamp" not in replica_set["metadata"]
+        )
         owned = self._pods.controlled_by(replica_set["metadata"]["uid"])
-        active = self._claimed(key, replica_set, owned)
+        active = self._claim_pods(key, replica_set, owned)
         counts = _Counts(active, _ending(replica_set, owned))
         if not may_act or len(active) == replica_set["spec"].get("replicas", 1):
             self._report(key, replica_set, counts, None)
             return None
-        related = partial(self._related, replica_set)
+        related = partial(self._list_related_pods, replica_set)
         failure = self._replicas.bring(key, replica_set, active, related)
         return Later(PODS_SECONDS, partial(self._report, key, replica_set, counts, failure))
 
@@ -158,19 +160,19 @@ class ReplicaSetController:
         self, key: Key, replica_set: JSON, counts: _Counts, failure: Failure | None
     ) -> None:
         """Write what was counted before pods were created or deleted; fail where that failed."""
-        status = counted(replica_set, counts.active, counts.ending, failure, self._moments)
+        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._moments)
         self._write(key, replica_set, status)
         if failure is not None:
             raise failure
         self._count_again(key, replica_set, counts.active)
 
-    def _claimed(self, key: Key, replica_set: JSON, owned: list[JSON]) -> list[JSON]:
+    def _claim_pods(self, key: Key, replica_set: JSON, owned: list[JSON]) -> list[JSON]:
         free = self._pods.without_controller(key.namespace)
         reference = controller_reference(replica_set, "apps/v1", "ReplicaSet")
         claim = Claim(self._api, REPLICA_SETS, key, replica_set, reference)
         return claim.of("pods", [pod for pod in [*owned, *free] if is_active(pod)])
 
-    def _related(self, replica_set: JSON) -> list[JSON]:
+    def _list_related_pods(self, replica_set: JSON) -> list[JSON]:
         """Return the pods of all ReplicaSets that have the same owner."""
         owner = controller_uid(replica_set)
         together = [replica_set] if owner is None else self._replica_sets.controlled_by(owner)

@@ -28,11 +28,11 @@ def in_deletion_order(pods: Iterable[JSON], related: Iterable[JSON], now: float)
     """
     on_node = Counter(_node(pod) for pod in related if is_active(pod))
 
-    def compared(one: JSON, other: JSON) -> int:
+    def compare_pods(one: JSON, other: JSON) -> int:
         rank = _sign(on_node[_node(other)] - on_node[_node(one)])
         return _by_state(one, other) or rank or _by_age(one, other, now)
 
-    return sorted(pods, key=functools.cmp_to_key(compared))
+    return sorted(pods, key=functools.cmp_to_key(compare_pods))
 
 
 def _by_state(one: JSON, other: JSON) -> int:

@@ -28,7 +28,7 @@ class Expectations:
         self._timers = timers
         self._expected: dict[Key, _Expected] = {}
 
-    def met(self, replica_set: Key) -> bool:
+    def is_met(self, replica_set: Key) -> bool:
         """Say whether all that was expected has been seen."""
         expected = self._expected.get(replica_set)
         if expected is None:
@@ -45,13 +45,13 @@ class Expectations:
         """Expect these pods to be deleted, or to begin to be."""
         self._expected[replica_set] = _Expected(self._timers.now(), deletions=set(pods))
 
-    def created(self, replica_set: Key, pods: int = 1) -> None:
+    def lower_creations(self, replica_set: Key, pods: int = 1) -> None:
         """Expect fewer creations: one was seen, or failed."""
         expected = self._expected.get(replica_set)
         if expected is not None:
             expected.creations -= pods
 
-    def deleted(self, replica_set: Key, pod: Key) -> None:
+    def forget_deletion(self, replica_set: Key, pod: Key) -> None:
         """No longer expect a deletion: it was seen, or failed."""
         expected = self._expected.get(replica_set)
         if expected is not None:

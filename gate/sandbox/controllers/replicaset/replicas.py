@@ -67,7 +67,7 @@ class Replicas:
             failures = [failure for failure in tries if failure is not None]
             left -= batch - len(failures)
             if failures:
-                self._expectations.created(key, left)
+                self._expectations.lower_creations(key, left)
                 return failures[0]
             batch *= 2
         return None
@@ -97,7 +97,7 @@ class Replicas:
         try:
             self._api.delete(pod, REPLICA_SETS)
         except ApiError as error:
-            self._expectations.deleted(key, pod)
+            self._expectations.forget_deletion(key, pod)
             if error.status == NOT_FOUND:
                 return None
             self._recorder.warning(replica_set, "FailedDelete", f"Error deleting: {error.message}")

@@ -16,7 +16,7 @@ from gate.sandbox.json import JSON
 REPLICA_FAILURE = "ReplicaFailure"
 
 
-def counted(
+def calculate_status(
     replica_set: JSON,
     active: Sequence[JSON],
     terminating: int,

@@ -26,7 +26,7 @@ _DECODER = Decoder(
 )
 
 
-def defaulted(resource: Resource, body: JSON) -> JSON:
+def fill_defaults(resource: Resource, body: JSON) -> JSON:
     """Return the object as the server holds it after decoding; `body` stays as it is.
 
     Unknown fields and nulls are gone, quantities and times are canonical, defaults are filled in.
@@ -35,15 +35,18 @@ def defaulted(resource: Resource, body: JSON) -> JSON:
     return defaulted_type(root_of(resource), resource.kind, resource.version, body)
 
 
-def decoded(struct: str, body: JSON) -> JSON:
-    """Return what `defaulted` does, for any type (`meta/v1.DeleteOptions`); raises `Mismatch`."""
+def decode_struct(struct: str, body: JSON) -> JSON:
+    """Return what `fill_defaults` does, for any type, as `meta/v1.DeleteOptions`.
+
+    Raises `Mismatch`.
+    """
     return _DECODER.read(struct, body)
 
 
 def defaulted_type(struct: str, kind: str, version: str, body: JSON) -> JSON:
-    """Return what `defaulted` does, for a type that is not stored (`autoscaling/v1.Scale`)."""
+    """Return what `fill_defaults` does, for a type that is not stored (`autoscaling/v1.Scale`)."""
     try:
-        return decoded(struct, body)
+        return decode_struct(struct, body)
     except Mismatch as error:
         raise bad_request(
             f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'

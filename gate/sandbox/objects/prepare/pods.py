@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gate.sandbox.failure import forbidden
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import parsed
+from gate.sandbox.objects.quantity import parse_quantity
 
 TOLERATED_SECONDS = 300
 UNREACHABLE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -79,5 +79,5 @@ def quality_class(spec: JSON) -> str:
 
 def _amounts(resources: JSON, side: str) -> dict[str, int]:
     entries: Mapping[str, str] = resources.get(side, {})
-    amounts = {name: parsed(entries[name]).nanos for name in _COMPUTE if name in entries}
+    amounts = {name: parse_quantity(entries[name]).nanos for name in _COMPUTE if name in entries}
     return {name: nanos for name, nanos in amounts.items() if nanos}

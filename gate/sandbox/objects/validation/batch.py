@@ -9,8 +9,8 @@ from gate.sandbox.objects.validation.errors import (
     check_at_least_zero,
     check_one_of,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import dns_subdomain
@@ -54,12 +54,12 @@ def _check_job_spec(found: Found, field: str, spec: JSON) -> None:
     if mode not in COMPLETION_MODES:
         found.append(not_supported(f"{field}.completionMode", mode, COMPLETION_MODES))
     elif mode == "Indexed" and "completions" not in spec:
-        found.append(required(f"{field}.completions", "when completion mode is Indexed"))
+        found.append(make_required_error(f"{field}.completions", "when completion mode is Indexed"))
     check_template(found, f"{field}.template", spec["template"])
     at = f"{field}.template.spec.restartPolicy"
     policy = spec["template"]["spec"]["restartPolicy"]
     if policy == "Always":
-        found.append(required(at, 'valid values: "OnFailure", "Never"'))
+        found.append(make_required_error(at, 'valid values: "OnFailure", "Never"'))
     elif policy not in {"OnFailure", "Never"}:
         found.append(not_supported(at, policy, ["OnFailure", "Never"]))
 
@@ -94,7 +94,7 @@ def _check_cron_job_spec(found: Found, spec: JSON) -> None:
 def _check_schedule(found: Found, field: str, schedule: str) -> None:
     """A schedule has five fields or is a word like `@daily`; a time zone has its own field."""
     if not schedule:
-        found.append(required(field))
+        found.append(make_required_error(field))
         return
     zoned = schedule.startswith(("TZ=", "CRON_TZ="))
     fields = schedule.split()[zoned:]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import parsed
+from gate.sandbox.objects.quantity import parse_quantity
 from gate.sandbox.objects.validation.errors import (
     NOT_POSITIVE,
     Found,
     check_messages,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import (
     check_metadata,
@@ -70,7 +70,7 @@ def check_claim(found: Found, claim: JSON) -> None:
     spec = claim["spec"]
     modes = spec.get("accessModes", [])
     if not modes:
-        found.append(required("spec.accessModes", "at least 1 access mode is required"))
+        found.append(make_required_error("spec.accessModes", "at least 1 access mode is required"))
     check_selector(found, "spec.selector", spec.get("selector"))
     for mode in modes:
         if mode not in ACCESS_MODES:
@@ -80,8 +80,8 @@ def check_claim(found: Found, claim: JSON) -> None:
         found.append(forbidden("spec.accessModes", says))
     storage = spec["resources"].get("requests", {}).get("storage")
     if storage is None:
-        found.append(required("spec.resources[storage]"))
-    elif parsed(storage).nanos <= 0:
+        found.append(make_required_error("spec.resources[storage]"))
+    elif parse_quantity(storage).nanos <= 0:
         found.append(invalid("spec.resources[storage]", storage, NOT_POSITIVE))
     if name := spec.get("storageClassName"):
         check_messages(found, "spec.storageClassName", name, dns_subdomain(name))
@@ -114,11 +114,11 @@ def check_event(found: Found, event: JSON) -> None:
 def _check_reporter(found: Found, event: JSON) -> None:
     controller = event["reportingComponent"]
     if not controller:
-        found.append(required("reportingComponent"))
+        found.append(make_required_error("reportingComponent"))
     check_messages(found, "reportingComponent", controller, label_key(controller))
     for name in ("reportingInstance", "action", "reason"):
         if not event.get(name):
-            found.append(required(name))
+            found.append(make_required_error(name))
 
 
 def check_event_update(found: Found, old: JSON, new: JSON) -> None:

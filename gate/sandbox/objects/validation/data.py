@@ -13,7 +13,7 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
-    required,
+    make_required_error,
     too_long,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
@@ -82,22 +82,24 @@ def _check_needs(found: Found, secret: JSON, data: Mapping[str, str]) -> None:
     kind = secret["type"]
     if kind == "kubernetes.io/service-account-token":
         if not secret["metadata"].get("annotations", {}).get(ACCOUNT_NAME):
-            found.append(required(f"metadata.annotations[{ACCOUNT_NAME}]"))
+            found.append(make_required_error(f"metadata.annotations[{ACCOUNT_NAME}]"))
     elif kind in DOCKER_KEYS:
         _check_docker(found, DOCKER_KEYS[kind], data)
     elif kind == "kubernetes.io/basic-auth":
         if not {"username", "password"} & set(data):
-            found += [required("data[username]"), required("data[password]")]
+            found += [make_required_error("data[username]"), make_required_error("data[password]")]
     elif kind == "kubernetes.io/ssh-auth":
         if not data.get("ssh-privatekey"):
-            found.append(required("data[ssh-privatekey]"))
+            found.append(make_required_error("data[ssh-privatekey]"))
     elif kind == "kubernetes.io/tls":
-        found += [required(f"data[{key}]") for key in ("tls.crt", "tls.key") if key not in data]
+        found += [
+            make_required_error(f"data[{key}]") for key in ("tls.crt", "tls.key") if key not in data
+        ]
 
 
 def _check_docker(found: Found, key: str, data: Mapping[str, str]) -> None:
     if key not in data:
-        found.append(required(f"data[{key}]"))
+        found.append(make_required_error(f"data[{key}]"))
         return
     content = base64.b64decode(data[key])
     try:

@@ -26,10 +26,12 @@ _HTML = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
 
 def invalid(field: str, value: Any, detail: str) -> FieldError:
     """Return that a value is malformed."""
-    return FieldError(field, "FieldValueInvalid", f"Invalid value: {_told(value)}: {detail}")
+    return FieldError(
+        field, "FieldValueInvalid", f"Invalid value: {_format_value(value)}: {detail}"
+    )
 
 
-def required(field: str, detail: str = "") -> FieldError:
+def make_required_error(field: str, detail: str = "") -> FieldError:
     """Return that a value is missing."""
     more = f": {detail}" if detail else ""
     return FieldError(field, "FieldValueRequired", f"Required value{more}")
@@ -42,18 +44,18 @@ def forbidden(field: str, detail: str) -> FieldError:
 
 def duplicate(field: str, value: Any) -> FieldError:
     """Return that a value is there twice."""
-    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {_told(value)}")
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {_format_value(value)}")
 
 
 def not_found(field: str, value: Any) -> FieldError:
     """Return that what a value names is not there."""
-    return FieldError(field, "FieldValueNotFound", f"Not found: {_told(value)}")
+    return FieldError(field, "FieldValueNotFound", f"Not found: {_format_value(value)}")
 
 
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
     """Return that a value is none of a closed set, told in the order given."""
-    listed = ", ".join(quoted(each) for each in supported)
-    message = f"Unsupported value: {_told(value)}: supported values: {listed}"
+    listed = ", ".join(quote_text(each) for each in supported)
+    message = f"Unsupported value: {_format_value(value)}: supported values: {listed}"
     return FieldError(field, "FieldValueNotSupported", message)
 
 
@@ -78,12 +80,12 @@ def check_messages(found: Found, field: str, value: str, messages: Iterable[str]
 def check_one_of(found: Found, field: str, value: str | None, supported: Iterable[str]) -> None:
     """A value must be there and be one of a set."""
     if not value:
-        found.append(required(field))
+        found.append(make_required_error(field))
     elif value not in supported:
         found.append(not_supported(field, value, supported))
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as Go's `%q` prints it."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{_UNPRINTABLE.sub(_escape, plain)}"'
@@ -100,5 +102,5 @@ def go_json(value: Any) -> str:
     return re.sub("[<>&]", lambda match: _HTML[match[0]], text)
 
 
-def _told(value: Any) -> str:
-    return quoted(value) if isinstance(value, str) else go_json(value)
+def _format_value(value: Any) -> str:
+    return quote_text(value) if isinstance(value, str) else go_json(value)

@@ -12,10 +12,10 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
-    required,
+    make_required_error,
     too_long,
 )
-from gate.sandbox.objects.validation.names import Messages, dns_label, label_key, masked
+from gate.sandbox.objects.validation.names import Messages, dns_label, label_key, mask_trailing_dash
 from gate.sandbox.objects.validation.selectors import check_labels
 
 NameCheck = Callable[[str], Messages]
@@ -47,11 +47,13 @@ def check_common(
     """What the generic registry checks too: name, namespace, generation, maps, owners."""
     prefix, name = metadata.get("generateName", ""), metadata.get("name", "")
     if prefix:
-        check_messages(found, "metadata.generateName", prefix, name_check(masked(prefix)))
+        check_messages(
+            found, "metadata.generateName", prefix, name_check(mask_trailing_dash(prefix))
+        )
     if name:
         check_messages(found, "metadata.name", name, name_check(name))
     else:
-        found.append(required("metadata.name", "name or generateName is required"))
+        found.append(make_required_error("metadata.name", "name or generateName is required"))
     _check_namespace(found, metadata.get("namespace", ""), namespaced=namespaced)
     check_at_least_zero(found, "metadata.generation", metadata.get("generation", 0))
     _check_maps(found, metadata)
@@ -64,7 +66,7 @@ def _check_namespace(found: Found, namespace: str, *, namespaced: bool) -> None:
         if namespace:
             found.append(forbidden("metadata.namespace", "not allowed on this type"))
     elif not namespace:
-        found.append(required("metadata.namespace"))
+        found.append(make_required_error("metadata.namespace"))
     else:
         check_messages(found, "metadata.namespace", namespace, dns_label(namespace))
 

@@ -123,7 +123,7 @@ def path_segment(value: str) -> Messages:
     return tuple(f"may not contain '{each}'" for each in "/%" if each in value)
 
 
-def masked(name: str) -> str:
+def mask_trailing_dash(name: str) -> str:
     """Return the prefix of a generated name as its format is checked: a last dash is no end."""
     return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
 

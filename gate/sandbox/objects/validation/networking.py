@@ -8,8 +8,8 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import (
@@ -73,7 +73,7 @@ def _check_rule(found: Found, field: str, rule: JSON) -> None:
     if "http" in rule:
         paths = rule["http"]["paths"] or ()
         if not paths:
-            found.append(required(f"{field}.http.paths"))
+            found.append(make_required_error(f"{field}.http.paths"))
         for index, path in enumerate(paths):
             _check_path(found, f"{field}.http.paths[{index}]", path)
 
@@ -81,7 +81,7 @@ def _check_rule(found: Found, field: str, rule: JSON) -> None:
 def _check_path(found: Found, field: str, path: JSON) -> None:
     kind, text = path["pathType"], path.get("path", "")
     if kind is None:
-        found.append(required(f"{field}.pathType", "pathType must be specified"))
+        found.append(make_required_error(f"{field}.pathType", "pathType must be specified"))
         return
     if kind not in PATH_TYPES:
         found.append(not_supported(f"{field}.pathType", kind, PATH_TYPES))
@@ -107,7 +107,7 @@ def _check_backend(found: Found, field: str, backend: JSON) -> None:
             if value:
                 check_messages(found, at, value, path_segment(value))
             else:
-                found.append(required(at))
+                found.append(make_required_error(at))
     elif service is not None:
         _check_service(found, field, service)
     else:
@@ -118,7 +118,7 @@ def _check_service(found: Found, field: str, service: JSON) -> None:
     if name := service["name"]:
         check_messages(found, f"{field}.service.name", name, dns_label(name))
     else:
-        found.append(required(f"{field}.service.name"))
+        found.append(make_required_error(f"{field}.service.name"))
     port = service["port"]
     name, number = port.get("name", ""), port.get("number", 0)
     if name and number:
@@ -128,7 +128,7 @@ def _check_service(found: Found, field: str, service: JSON) -> None:
     elif number:
         check_port(found, f"{field}.service.port.number", number)
     else:
-        found.append(required(field, "port name or number is required"))
+        found.append(make_required_error(field, "port name or number is required"))
 
 
 def check_network_policy(found: Found, policy: JSON) -> None:
@@ -185,6 +185,6 @@ def _check_peer(found: Found, field: str, peer: JSON) -> None:
     for name in ("podSelector", "namespaceSelector"):
         check_selector(found, f"{field}.{name}", peer.get(name))
     if not peer:
-        found.append(required(field, "must specify a peer"))
+        found.append(make_required_error(field, "must specify a peer"))
     elif "ipBlock" in peer and len(peer) > 1:
         found.append(forbidden(field, "may not specify both ipBlock and another peer"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import parsed
+from gate.sandbox.objects.quantity import parse_quantity
 from gate.sandbox.objects.validation.errors import (
     NOT_POSITIVE,
     Found,
@@ -11,8 +11,8 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import dns_subdomain, path_segment
@@ -50,7 +50,7 @@ def _check_autoscaler_spec(found: Found, spec: JSON) -> None:
     if least < 1:
         found.append(invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
     if most == 0:
-        found.append(required("spec.maxReplicas", "must be set and greater than 0"))
+        found.append(make_required_error("spec.maxReplicas", "must be set and greater than 0"))
     elif most < 0:
         found.append(invalid("spec.maxReplicas", most, "must be greater than or equal to 1"))
     if most < least:
@@ -73,7 +73,7 @@ def _check_target(found: Found, field: str, target: JSON) -> None:
         if target[name]:
             check_messages(found, f"{field}.{name}", target[name], path_segment(target[name]))
         else:
-            found.append(required(f"{field}.{name}"))
+            found.append(make_required_error(f"{field}.{name}"))
     version = target.get("apiVersion", "")
     if "/" not in version:
         says = "apiVersion must specify API group"
@@ -91,7 +91,7 @@ def _check_metric(found: Found, field: str, metric: JSON) -> None:
     wanted = METRICS.get(kind)
     if wanted and wanted not in metric:
         says = "must populate information for the given metric source"
-        found.append(required(f"{field}.{wanted}", says))
+        found.append(make_required_error(f"{field}.{wanted}", says))
     if len(given) > 1:
         for name in given:
             if name != wanted:
@@ -101,19 +101,19 @@ def _check_metric(found: Found, field: str, metric: JSON) -> None:
 
 def _check_resource_metric(found: Found, field: str, source: JSON) -> None:
     if not source["name"]:
-        found.append(required(f"{field}.name", "must specify a resource name"))
+        found.append(make_required_error(f"{field}.name", "must specify a resource name"))
     target, at = source["target"], f"{field}.target"
     if target["type"] not in TARGETS:
         says = "must be either Utilization, Value, or AverageValue"
         found.append(invalid(f"{at}.type", target["type"], says))
     value, utilization = target.get("averageValue"), target.get("averageUtilization")
-    if value is not None and parsed(value).nanos <= 0:
+    if value is not None and parse_quantity(value).nanos <= 0:
         found.append(invalid(f"{at}.averageValue", value, "must be positive"))
     if utilization is not None and utilization < 1:
         found.append(invalid(f"{at}.averageUtilization", utilization, "must be greater than 0"))
     if value is None and utilization is None:
         says = "must set either a target raw value or a target utilization"
-        found.append(required(f"{at}.averageUtilization", says))
+        found.append(make_required_error(f"{at}.averageUtilization", says))
     if value is not None and utilization is not None:
         says = "may not set both a target raw value and a target utilization"
         found.append(forbidden(f"{at}.averageValue", says))
@@ -130,7 +130,7 @@ def _check_rules(found: Found, field: str, rules: JSON) -> None:
         at = f"{field}.selectPolicy"
         found.append(not_supported(at, rules["selectPolicy"], SELECT_POLICIES))
     if not rules["policies"]:
-        found.append(required(f"{field}.policies", "must specify at least one Policy"))
+        found.append(make_required_error(f"{field}.policies", "must specify at least one Policy"))
     for index, policy in enumerate(rules["policies"]):
         _check_scaling_policy(found, f"{field}.policies[{index}]", policy)
 

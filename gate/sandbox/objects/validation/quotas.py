@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.validation.errors import IMMUTABLE, Found, invalid, required
+from gate.sandbox.objects.validation.errors import IMMUTABLE, Found, invalid, make_required_error
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import dns_subdomain
 from gate.sandbox.objects.validation.pod.resources import (
@@ -88,7 +88,7 @@ def _check_selector(found: Found, field: str, selector: JSON, spec: JSON) -> Non
         values = expression.get("values", [])
         if scope not in SCOPES:
             found.append(invalid(f"{field}.scopeName", scope, "unsupported scope"))
-        told = {"MatchExpressions": [_told(each) for each in expressions]}
+        told = {"MatchExpressions": [_convert_expression(each) for each in expressions]}
         _check_fit(found, field, told, scope, spec.get("hard", {}))
         if scope in SCOPES and scope not in _WITH_VALUES and operator != "Exists":
             says = (
@@ -102,7 +102,7 @@ def _check_selector(found: Found, field: str, selector: JSON, spec: JSON) -> Non
     _check_opposites(found, field, names, spec.get("scopes"))
 
 
-def _told(expression: JSON) -> JSON:
+def _convert_expression(expression: JSON) -> JSON:
     """Return an expression as the server's internal type is printed."""
     return {
         "ScopeName": expression["scopeName"],
@@ -117,7 +117,7 @@ def _check_values(found: Found, field: str, operator: str, values: Sequence[str]
             says = (
                 "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
             )
-            found.append(required(f"{field}.values", says))
+            found.append(make_required_error(f"{field}.values", says))
     elif operator in {"Exists", "DoesNotExist"}:
         if values:
             says = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope"

@@ -7,8 +7,8 @@ from gate.sandbox.objects.validation.errors import (
     Found,
     check_messages,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import dns_subdomain, path_segment
@@ -35,7 +35,7 @@ def _check_role(found: Found, role: JSON, *, namespaced: bool) -> None:
 
 def _check_rule(found: Found, field: str, rule: JSON, *, namespaced: bool) -> None:
     if not rule["verbs"]:
-        found.append(required(f"{field}.verbs", "verbs must contain at least one value"))
+        found.append(make_required_error(f"{field}.verbs", "verbs must contain at least one value"))
     if paths := rule.get("nonResourceURLs"):
         at = f"{field}.nonResourceURLs"
         if namespaced:
@@ -47,10 +47,10 @@ def _check_rule(found: Found, field: str, rule: JSON, *, namespaced: bool) -> No
         return
     if not rule.get("apiGroups"):
         says = "resource rules must supply at least one api group"
-        found.append(required(f"{field}.apiGroups", says))
+        found.append(make_required_error(f"{field}.apiGroups", says))
     if not rule.get("resources"):
         says = "resource rules must supply at least one resource"
-        found.append(required(f"{field}.resources", says))
+        found.append(make_required_error(f"{field}.resources", says))
 
 
 def check_role_update(found: Found, old: JSON, new: JSON) -> None:
@@ -87,7 +87,7 @@ def _check_binding(
     if role["name"]:
         check_messages(found, "roleRef.name", role["name"], path_segment(role["name"]))
     else:
-        found.append(required("roleRef.name"))
+        found.append(make_required_error("roleRef.name"))
     for index, subject in enumerate(binding.get("subjects", ())):
         _check_subject(found, f"subjects[{index}]", subject, namespaced=namespaced)
 
@@ -95,14 +95,14 @@ def _check_binding(
 def _check_subject(found: Found, field: str, subject: JSON, *, namespaced: bool) -> None:
     kind, name, group = subject["kind"], subject["name"], subject.get("apiGroup", "")
     if not name:
-        found.append(required(f"{field}.name"))
+        found.append(make_required_error(f"{field}.name"))
     if kind == "ServiceAccount":
         if name:
             check_messages(found, f"{field}.name", name, dns_subdomain(name))
         if group:
             found.append(not_supported(f"{field}.apiGroup", group, [""]))
         if not namespaced and not subject.get("namespace"):
-            found.append(required(f"{field}.namespace"))
+            found.append(make_required_error(f"{field}.namespace"))
     elif kind not in SUBJECT_KINDS:
         found.append(not_supported(f"{field}.kind", kind, SUBJECT_KINDS))
     elif group != GROUP:

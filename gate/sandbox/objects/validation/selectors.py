@@ -11,7 +11,7 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
-    required,
+    make_required_error,
 )
 from gate.sandbox.objects.validation.names import label_key, label_value
 
@@ -41,7 +41,7 @@ def _check_expression(found: Found, field: str, expression: JSON) -> None:
     if operator in SETS:
         if not values:
             says = "must be specified when `operator` is 'In' or 'NotIn'"
-            found.append(required(f"{field}.values", says))
+            found.append(make_required_error(f"{field}.values", says))
     elif operator in EXISTENCE:
         if values:
             says = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"

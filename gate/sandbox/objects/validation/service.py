@@ -12,8 +12,8 @@ from gate.sandbox.objects.validation.errors import (
     duplicate,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import (
@@ -69,7 +69,7 @@ def _check_same_addresses(found: Found, before: JSON, after: JSON) -> None:
 def _check_spec(found: Found, spec: JSON) -> None:
     kind, ports = spec["type"], spec.get("ports", [])
     if not ports and not _is_headless(spec) and kind != "ExternalName":
-        found.append(required("spec.ports"))
+        found.append(make_required_error("spec.ports"))
     if kind in {"LoadBalancer", "NodePort"} and _is_headless(spec):
         says = f"may not be set to 'None' for {kind} services"
         found.append(invalid("spec.clusterIPs[0]", NO_ADDRESS, says))
@@ -99,7 +99,7 @@ def _check_external_name(found: Found, spec: JSON) -> None:
     if name:
         check_messages(found, "spec.externalName", name, dns_subdomain(name))
     else:
-        found.append(required("spec.externalName"))
+        found.append(make_required_error("spec.externalName"))
 
 
 def _check_port(found: Found, field: str, port: JSON, names: set[str], *, is_only: bool) -> None:
@@ -110,7 +110,7 @@ def _check_port(found: Found, field: str, port: JSON, names: set[str], *, is_onl
             found.append(duplicate(f"{field}.name", name))
         names.add(name)
     elif not is_only:
-        found.append(required(f"{field}.name"))
+        found.append(make_required_error(f"{field}.name"))
     for message in port_number(port["port"]):
         found.append(invalid(f"{field}.port", port["port"], message))
     if port["protocol"] not in PROTOCOLS:
@@ -135,7 +135,7 @@ def _check_addresses(found: Found, spec: JSON) -> None:
     field, addresses = "spec.clusterIPs", spec.get("clusterIPs", [])
     if spec.get("clusterIP"):
         if not addresses:
-            found.append(required(field))
+            found.append(make_required_error(field))
         elif addresses[0] != spec["clusterIP"]:
             found.append(invalid(field, addresses, "first value must match `clusterIP`"))
     elif addresses:

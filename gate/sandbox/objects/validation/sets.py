@@ -11,8 +11,8 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from gate.sandbox.objects.validation.names import dns_label, dns_subdomain
@@ -51,7 +51,7 @@ def check_stateful_set_update(found: Found, old: JSON, new: JSON) -> None:
     """Most of a StatefulSet's spec stays as it is."""
     check_metadata_update(found, old["metadata"], new["metadata"])
     _check_stateful_set_spec(found, new["spec"], is_new=False)
-    if _fixed(old["spec"]) != _fixed(new["spec"]):
+    if _select_immutable_fields(old["spec"]) != _select_immutable_fields(new["spec"]):
         *names, last = (f"'{name}'" for name in MUTABLE_OF_STATEFUL_SET)
         says = (
             "updates to statefulset spec for fields other than"
@@ -60,7 +60,7 @@ def check_stateful_set_update(found: Found, old: JSON, new: JSON) -> None:
         found.append(forbidden("spec", says))
 
 
-def _fixed(spec: JSON) -> JSON:
+def _select_immutable_fields(spec: JSON) -> JSON:
     return {name: value for name, value in spec.items() if name not in MUTABLE_OF_STATEFUL_SET}
 
 
@@ -150,4 +150,6 @@ def _check_daemon_rolling(found: Found, field: str, rolling: JSON) -> None:
         says = "may not be set when maxUnavailable is non-zero"
         found.append(invalid(f"{field}.maxSurge", rolling["maxSurge"], says))
     elif not unavailable and not surge:
-        found.append(required(f"{field}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+        found.append(
+            make_required_error(f"{field}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+        )

@@ -10,8 +10,8 @@ from gate.sandbox.objects.validation.errors import (
     check_messages,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import percent
 from gate.sandbox.objects.validation.selectors import (
@@ -37,7 +37,7 @@ def check_same_selector(found: Found, old: JSON, new: JSON) -> None:
 def check_required_selector(found: Found, selector: JSON | None, kind: str) -> None:
     """A selector is there and says something."""
     if selector is None:
-        found.append(required("spec.selector"))
+        found.append(make_required_error("spec.selector"))
         return
     check_selector(found, "spec.selector", selector)
     if is_empty(selector):

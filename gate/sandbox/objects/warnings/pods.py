@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import parsed
-from gate.sandbox.objects.validation.errors import quoted
+from gate.sandbox.objects.quantity import parse_quantity
+from gate.sandbox.objects.validation.errors import quote_text
 
 OLD_VOLUMES = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
@@ -143,7 +143,7 @@ def _about_repeats(field: str, items: list[JSON], key: str) -> Iterator[str]:
     for index, item in enumerate(items):
         value = item.get(key, "")
         if value in seen:
-            yield f"{field}[{index}].{key}: duplicate {key} {quoted(value)}"
+            yield f"{field}[{index}].{key}: duplicate {key} {quote_text(value)}"
         seen.add(value)
 
 
@@ -151,8 +151,8 @@ def _about_resources(field: str, resources: JSON) -> Iterator[str]:
     for name in BYTES:
         for side in ("limits", "requests"):
             text = resources.get(side, {}).get(name)
-            if text is not None and not parsed(text).is_integer:
-                says = f"fractional byte value {quoted(text)} is invalid, must be an integer"
+            if text is not None and not parse_quantity(text).is_integer:
+                says = f"fractional byte value {quote_text(text)} is invalid, must be an integer"
                 yield f"{field}.{side}[{name}]: {says}"
 
 
@@ -163,7 +163,7 @@ def _about_env(field: str, variables: list[JSON]) -> Iterator[str]:
         reference = f"$({name})"
         builds_on = reference in value and value != reference and "valueFrom" not in variable
         if name in seen and not builds_on:
-            says = f"hides previous definition of {quoted(name)}"
+            says = f"hides previous definition of {quote_text(name)}"
             yield f"{field}[{index}]: {says}, which may be dropped when using apply"
         seen.add(name)
 
@@ -182,7 +182,7 @@ def _about_ports(field: str, spec: JSON) -> Iterator[str]:
             if not (name := port.get("name")):
                 continue
             if (first := names.setdefault(name, place)) != place:
-                says = f"duplicate port name {quoted(name)} with {first}"
+                says = f"duplicate port name {quote_text(name)} with {first}"
                 tail = f"services and probes that select ports by name will use {first}"
                 about_names.append(f"{place}: {says}, {tail}")
     yield from about_names

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from gate.sandbox.json import JSON
-from gate.sandbox.serving.protobuf.wire import Value, WireError, as_bytes, fields, signed
+from gate.sandbox.serving.protobuf.wire import Value, WireError, as_bytes, decode_signed, fields
 
 DATA = "messages.json"
 MAGIC = b"k8s\x00"
@@ -101,15 +101,17 @@ def _quantity(value: Value) -> str:
 
 def _int_or_string(value: Value) -> int | str:
     parts = dict(fields(as_bytes(value)))
-    return _text(parts.get(3, b"")) if parts.get(1) else signed(parts.get(2, 0))
+    return _text(parts.get(3, b"")) if parts.get(1) else decode_signed(parts.get(2, 0))
 
 
 def _moment(value: Value) -> datetime | None:
     parts = dict(fields(as_bytes(value)))
     if not parts:
         return None
-    nanoseconds = signed(parts.get(2, 0))
-    return _EPOCH + timedelta(seconds=signed(parts.get(1, 0)), microseconds=nanoseconds // 1000)
+    nanoseconds = decode_signed(parts.get(2, 0))
+    return _EPOCH + timedelta(
+        seconds=decode_signed(parts.get(1, 0)), microseconds=nanoseconds // 1000
+    )
 
 
 def _time(value: Value) -> str | None:
@@ -134,8 +136,8 @@ def _raw_json(value: Value) -> Any:
 _READERS: Mapping[str, Callable[[Value], Any]] = {
     "string": _text,
     "bool": bool,
-    "int32": signed,
-    "int64": signed,
+    "int32": decode_signed,
+    "int64": decode_signed,
     "double": lambda value: value,
     "bytes": lambda value: base64.b64encode(as_bytes(value)).decode(),
     "api/resource.Quantity": _quantity,

@@ -24,7 +24,7 @@ def fields(raw: bytes) -> Iterator[tuple[int, Value]]:
         yield tag >> 3, value
 
 
-def signed(value: Value) -> int:
+def decode_signed(value: Value) -> int:
     """Return a varint as the whole number it stands for: negative ones are two's complement."""
     number = int(value) if not isinstance(value, bytes) else 0
     return number - (_SIGN << 1) if number >= _SIGN else number

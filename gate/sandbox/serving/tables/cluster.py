@@ -30,7 +30,7 @@ _MODES = {
 }
 
 
-def _named(body: JSON, now: datetime) -> list[Any]:
+def _list_name_and_age(body: JSON, now: datetime) -> list[Any]:
     return [name_of(body), age_of(body, now)]
 
 
@@ -148,7 +148,7 @@ CLUSTER = {
     "nodes": Layout((NAME, *columns("Status", "Roles", "Age", "Version", wide=_NODE)), _node),
     "configmaps": Layout((NAME, *columns("Data", "Age")), _config_map),
     "secrets": Layout((NAME, *columns("Type", "Data", "Age")), _secret),
-    "serviceaccounts": Layout((NAME, AGE), _named),
+    "serviceaccounts": Layout((NAME, AGE), _list_name_and_age),
     "persistentvolumeclaims": Layout(
         (NAME, *columns(*_CLAIM, "Age", wide=("VolumeMode",))), _claim
     ),
@@ -157,5 +157,5 @@ CLUSTER = {
     "events": Layout(_EVENT, _event),
 }
 
-BY_NAME = Layout((NAME, AGE), _named)
+BY_NAME = Layout((NAME, AGE), _list_name_and_age)
 """For a kind that has no columns of its own."""

@@ -41,13 +41,13 @@ def _external(body: JSON, spec: JSON) -> str:
         case "ExternalName":
             return str(spec.get("externalName", ""))
         case "LoadBalancer":
-            found = [*given, *_balanced(body)]
+            found = [*given, *_list_balancer_addresses(body)]
             return ",".join(found) or "<pending>"
         case _:
             return ",".join(given) or NONE
 
 
-def _balanced(body: JSON) -> Sequence[str]:
+def _list_balancer_addresses(body: JSON) -> Sequence[str]:
     points = dig(body, "status", "loadBalancer", "ingress") or []
     found = {str(point.get("ip") or point.get("hostname") or "") for point in points}
     return sorted(found - {""})
@@ -56,7 +56,7 @@ def _balanced(body: JSON) -> Sequence[str]:
 def _ingress(body: JSON, now: datetime) -> list[Any]:
     spec: JSON = body.get("spec") or {}
     ports = "80, 443" if spec.get("tls") else "80"
-    where = [_hosts(spec.get("rules") or []), ",".join(_balanced(body)), ports]
+    where = [_hosts(spec.get("rules") or []), ",".join(_list_balancer_addresses(body)), ports]
     return [name_of(body), spec.get("ingressClassName") or NONE, *where, age_of(body, now)]
 
 

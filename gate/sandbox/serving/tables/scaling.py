@@ -67,12 +67,12 @@ def _resource(target: JSON, read: JSON) -> str:
 
 
 def _budget(body: JSON, now: datetime) -> list[Any]:
-    bounds = [_bound(body, "minAvailable"), _bound(body, "maxUnavailable")]
+    bounds = [_print_bound(body, "minAvailable"), _print_bound(body, "maxUnavailable")]
     allowed = count(body, "status", "disruptionsAllowed")
     return [name_of(body), *bounds, allowed, age_of(body, now)]
 
 
-def _bound(body: JSON, field: str) -> str:
+def _print_bound(body: JSON, field: str) -> str:
     value = dig(body, "spec", field)
     return "N/A" if value is None else str(value)
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from gate.app.commands.locks import agreed
+from gate.app.commands.locks import ask_for_consent
 from gate.app.runtime.world import World
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder, Process
@@ -60,7 +60,7 @@ class Outside:
 def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
     """The question says whose lock it is; anything but a yes is a no."""
     outside = Outside(typed, terminal=True)
-    assert agreed(cast("World", outside), HELD) is answer
+    assert ask_for_consent(cast("World", outside), HELD) is answer
     said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Give"
     assert said in outside.stderr.getvalue()
 
@@ -69,7 +69,9 @@ def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
 def test_of_a_holder_on_this_machine_it_is_said_that_it_runs() -> None:
     """Its process is there, and the question names it."""
     outside = Outside(b"\n", terminal=True)
-    assert not agreed(cast("World", outside), replace(HELD, holder=Holder("me", process=HERE)))
+    assert not ask_for_consent(
+        cast("World", outside), replace(HELD, holder=Holder("me", process=HERE))
+    )
     assert "held by me, whose process 7 still runs on this machine" in outside.stderr.getvalue()
 
 
@@ -78,7 +80,7 @@ def test_of_a_dead_holder_nothing_may_still_run() -> None:
     """Its process was of this machine and has ended."""
     dead = replace(HELD, holder=replace(HELD.holder, process=replace(HERE, pid=8)))
     outside = Outside(b"y\n", terminal=True)
-    assert agreed(cast("World", outside), dead)
+    assert ask_for_consent(cast("World", outside), dead)
     said = outside.stderr.getvalue()
     assert "whose process has ended. Give it back? [y/N] " in said
     assert "still run" not in said
@@ -88,7 +90,7 @@ def test_of_a_dead_holder_nothing_may_still_run() -> None:
 def test_elsewhere_it_takes_a_flag() -> None:
     """A pipeline cannot be asked."""
     with pytest.raises(UsageError, match="agreed"):
-        agreed(cast("World", Outside(b"y\n", terminal=False)), HELD)
+        ask_for_consent(cast("World", Outside(b"y\n", terminal=False)), HELD)
 
 
 @pytest.mark.contract("B216")

@@ -28,7 +28,7 @@ class Ending:
         self.finished: list[Lock] = []
         self.said: list[str] = []
         self.settings = SimpleNamespace(all_namespaces=False)
-        self.console = SimpleNamespace(warn=self.said.append, recovered=lambda _: None)
+        self.console = SimpleNamespace(warn=self.said.append, note_recovery=lambda _: None)
 
     def finish(self, _: object, lock: Lock, __: object) -> object:
         """End one, and remember that it was begun."""
@@ -41,7 +41,7 @@ class Ending:
     def all(self, monkeypatch: pytest.MonkeyPatch) -> Attempt:
         """Finish what is left of records that all stand under the locks of one attempt."""
         keeper = SimpleNamespace(open_records=tuple(self.ends))
-        monkeypatch.setattr(recover, "_taken", lambda *_: keeper)
+        monkeypatch.setattr(recover, "_take_locks", lambda *_: keeper)
         places = {lock: Held(lock, "uid", "1", record="open") for lock in self.ends}
         left = recover._Left(places, (), ())
         ended = recover._finish_all(cast("Recovery", self), left, cast("Delivery", None))

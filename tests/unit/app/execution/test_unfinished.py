@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from gate.app.execution.unfinished import unfinished
+from gate.app.execution.unfinished import describe_unfinished
 from gate.cluster_name import ClusterName
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent
@@ -31,7 +31,7 @@ def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = T
         tuple(PlannedWrite(ref, Verb.APPLY, Body.of({})) for ref in refs),
         Policy(),
     )
-    return unfinished(plan, sent, CLUSTER, signal.SIGINT, is_locked=is_locked)
+    return describe_unfinished(plan, sent, CLUSTER, signal.SIGINT, is_locked=is_locked)
 
 
 @pytest.mark.contract("B752")
@@ -59,7 +59,7 @@ def test_after_a_pause_one_looks_at_what_stands() -> None:
     """An apply is refused where the pause was written; nothing of it can be recovered."""
     write = PlannedWrite(WEB, Verb.MERGE, Body.of({}))
     plan = Plan("pause", (), (PlannedObject(WEB, Absent(), None),), (write,), Policy())
-    line = unfinished(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
+    line = describe_unfinished(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
     assert line.endswith("next: rollout-gate status web -n shop --context prod")
 
 

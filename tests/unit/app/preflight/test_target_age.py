@@ -31,7 +31,7 @@ def plan_over_v1(policy: Policy | None = None) -> Plan:
 def made_at(plan: Plan) -> datetime:
     """Return when the version that serves was made."""
     [target] = plan.targets
-    [made] = [rs.created_at for rs in target.snapshot.owned()]
+    [made] = [rs.created_at for rs in target.snapshot.list_owned()]
     return datetime.fromisoformat(made)
 
 
@@ -57,7 +57,7 @@ def test_a_version_of_unknown_age_is_too_old(made: str) -> None:
     """Its ReplicaSet is gone, or does not tell: a limit that cannot be held is no limit."""
     plan, warnings = plan_over_v1(), list[str]()
     [target] = plan.targets
-    sets = {rs.uid: replace(rs, created_at=made) for rs in target.snapshot.owned() if made}
+    sets = {rs.uid: replace(rs, created_at=made) for rs in target.snapshot.list_owned() if made}
     plan = replace(plan, targets=(with_sets(target, sets),))
     bounded = within_age(plan, 2, datetime.now(UTC), warnings.append)
     assert reactions(bounded) == KEPT

@@ -11,7 +11,7 @@ import pytest
 
 from gate.app.rehearsal.http_bridge import request_of
 from gate.app.rehearsal.virtual_world import Handle, Played, PlayedSignals, Running, User
-from gate.app.runtime.session import connected
+from gate.app.runtime.session import connect_session
 from gate.app.runtime.world import World
 from gate.config import Settings, load
 from gate.kube.client import Client
@@ -213,7 +213,7 @@ def test_a_command_can_run_in_the_callers_thread(played: Played, settings: Setti
     """A world of the clock itself needs no threads of its own."""
     out, err = io.StringIO(), io.StringIO()
     world = played.world(PlayedSignals(played.clock), out, err)
-    with connected(settings, world.clock, world.connect, Sources({})) as session:
+    with connect_session(settings, world.clock, world.connect, Sources({})) as session:
         assert session.client.get(f"{NAMESPACES}/default")
 
 

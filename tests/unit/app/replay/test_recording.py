@@ -251,15 +251,15 @@ class Listener:
         """Hear a line."""
         self.heard.append(("line", at, line))
 
-    def listed(self, at: float, namespace: str, page: bytes) -> None:
+    def record_list(self, at: float, namespace: str, page: bytes) -> None:
         """Hear a list."""
         self.heard.append(("listed", at, namespace, page))
 
-    def measured(self, at: float, check: str, tick: Tick, said: Answers) -> None:
+    def record_measurement(self, at: float, check: str, tick: Tick, said: Answers) -> None:
         """Hear a measurement."""
         self.heard.append(("measured", at, check, tick, said))
 
-    def returned(self, at: float) -> None:
+    def record_return(self, at: float) -> None:
         """Hear that the run goes back."""
         self.heard.append(("returned", at))
 
@@ -268,20 +268,22 @@ def test_the_tape_begins_with_the_last_apply() -> None:
     """Lists of before it are its header, lists of after it are lines."""
     listener, clock = Listener(), VirtualClock(7.0)
     tape = Tape(listener, clock, 2, {})  # type: ignore[arg-type]
-    tape.heard("GET", "/api/v1/namespaces/shop/pods", (), b"pods")
-    tape.heard("GET", f"{DEPLOYMENTS}/web", (), b"one object")
-    tape.heard("GET", "/api/v1/namespaces/shop/secrets", (), b"secrets")
-    tape.heard("PATCH", f"{DEPLOYMENTS}/web", DRY_RUN, b"a trial")
-    tape.heard("PATCH", f"{DEPLOYMENTS}/web", (("fieldManager", "rollout-gate"),), b"a take-over")
-    tape.heard("PATCH", f"{DEPLOYMENTS}/api", APPLY, b"api")
+    tape.on_answer("GET", "/api/v1/namespaces/shop/pods", (), b"pods")
+    tape.on_answer("GET", f"{DEPLOYMENTS}/web", (), b"one object")
+    tape.on_answer("GET", "/api/v1/namespaces/shop/secrets", (), b"secrets")
+    tape.on_answer("PATCH", f"{DEPLOYMENTS}/web", DRY_RUN, b"a trial")
+    tape.on_answer(
+        "PATCH", f"{DEPLOYMENTS}/web", (("fieldManager", "rollout-gate"),), b"a take-over"
+    )
+    tape.on_answer("PATCH", f"{DEPLOYMENTS}/api", APPLY, b"api")
     tape.line(b"early")
     complete = [tape.complete]
     clock.advance_to(8.0)
-    tape.heard("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"web")
+    tape.on_answer("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"web")
     complete.append(tape.complete)
     clock.advance_to(9.0)
-    tape.heard("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"the rollback")
-    tape.heard("GET", "/api/v1/namespaces/shop/pods", (), b"later")
+    tape.on_answer("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"the rollback")
+    tape.on_answer("GET", "/api/v1/namespaces/shop/pods", (), b"later")
     assert complete == [False, True]
     assert listener.heard == [
         ("line", 7.0, b"early"),
@@ -301,7 +303,7 @@ def test_the_tape_tells_where_the_run_goes_back() -> None:
         return Write(1, Ref("apps/v1", kind, "shop", "web"), Verb.APPLY, body, None, None)
 
     tape.writing(write("Deployment"))
-    tape.heard("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"web")
+    tape.on_answer("PATCH", f"{DEPLOYMENTS}/web", APPLY, b"web")
     tape.writing(write("Service"))
     clock.advance_to(8.0)
     tape.writing(write("Deployment"))
@@ -314,5 +316,5 @@ def test_the_tape_takes_measurements() -> None:
     listener, clock = Listener(), VirtualClock(7.0)
     tape = Tape(listener, clock, 1, {})  # type: ignore[arg-type]
     tick, said = Tick(0, 6.5), Answers(Exit(0))
-    tape.measured("smoke", tick, said)
+    tape.on_measurement("smoke", tick, said)
     assert listener.heard == [("measured", 7.0, "smoke", tick, said)]

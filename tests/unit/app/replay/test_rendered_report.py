@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli import main
-from gate.report.formats.files import Format, json_text, rendered
+from gate.report.formats.files import Format, json_text, render_result
 from gate.report.schema.added_keys import LATER_KEYS, parts
 from tests.unit.app.conftest import Ended
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told
@@ -42,7 +42,7 @@ def test_a_result_is_rendered_as_it_was_then(
     file = tmp_path / "r.json"
     file.write_text(json_text(told(name)))
     ended = run(file, "--format", form)
-    assert (ended.code, ended.out) == (0, rendered(form, told(name)))
+    assert (ended.code, ended.out) == (0, render_result(form, told(name)))
 
 
 @pytest.mark.contract("B569")
@@ -73,7 +73,7 @@ def test_reports_are_written_and_stdout_stays_empty(run: Report, tmp_path: Path)
     file.write_text(json_text(told("rolled-back")))
     wanted = ["--report", f"html={tmp_path}/r.html", "--report", f"junit={tmp_path}/r.xml"]
     assert run(file, *wanted) == Ended(0, "", "")
-    assert (tmp_path / "r.html").read_text() == rendered(Format.HTML, told("rolled-back"))
+    assert (tmp_path / "r.html").read_text() == render_result(Format.HTML, told("rolled-back"))
     assert (tmp_path / "r.xml").exists()
     assert "ROLLED BACK" in run(file, *wanted, "--format", "text").out
 
@@ -87,7 +87,7 @@ def test_a_report_that_cannot_be_written_is_an_error(run: Report, tmp_path: Path
     ended = run(file, *words)
     assert ended.code == 2
     assert "could not be written" in ended.err
-    assert good.read_text() == rendered(Format.MARKDOWN, told("verified"))
+    assert good.read_text() == render_result(Format.MARKDOWN, told("verified"))
 
 
 @pytest.mark.contract("B569")

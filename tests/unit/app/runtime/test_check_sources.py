@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import responses
 
-from gate.app.runtime.check_sources import opened, performer, sources
+from gate.app.runtime.check_sources import open_sources, performer, sources
 from gate.clock import SystemClock
 from gate.config import Settings, load
 from gate.core.checks.questions import (
@@ -183,7 +183,7 @@ def test_a_server_that_must_not_be_asked_is_refused_before_anything_is_sent(
 def test_what_is_under_way_ends_with_the_run() -> None:
     """A smoke test that hangs is ended, and nothing is asked any more."""
     with ExitStack() as stack:
-        made = opened(sources, settings(smoke_test=["sleep 600"]), SystemClock(), stack)
+        made = open_sources(sources, settings(smoke_test=["sleep 600"]), SystemClock(), stack)
         said: list[Answers | NoAnswer] = []
         question = Questions(CommandQuestion(("sleep", "600"), timeout_seconds=600.0))
         asking = threading.Thread(

@@ -19,7 +19,7 @@ import pytest
 from gate import log
 from gate.app import entry
 from gate.app.runtime import command_end
-from gate.app.runtime.command_end import Passed, concluded
+from gate.app.runtime.command_end import Passed, run_command
 from gate.app.runtime.console import Console, style_of
 from gate.app.runtime.live_tree import LiveTree
 from gate.app.runtime.world import outside
@@ -45,7 +45,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def conclude(prepare: Callable[[Console, ExitStack], Any], **options: Any) -> Ended:
         settings = Settings.model_validate({"output": "json", **options})
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
-        code = concluded(outside(), "apply", settings, prepare)
+        code = run_command(outside(), "apply", settings, prepare)
         return Ended(code, *capsys.readouterr())
 
     return conclude
@@ -269,7 +269,7 @@ def test_a_bug_that_ends_a_thread_is_told(
     settings = Settings(output="text")  # type: ignore[arg-type]
     stream = io.StringIO()
     world = replace(outside(), stdout=io.StringIO(), stderr=stream)
-    assert concluded(world, "apply", settings, prepare) == 0
+    assert run_command(world, "apply", settings, prepare) == 0
     assert "watch-shop-Pod broke: KeyError in test_command_end.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
     assert threading.excepthook is before

@@ -95,7 +95,7 @@ def test_what_is_not_shown_is_in_the_document() -> None:
     """Timeline and warnings are kept, signs of life are not."""
     clock = VirtualClock(5.0)
     console = Console(clock, lambda _announce, _at: None, "verify")
-    console.said(Announce(5.0, "applied", "deployment/web changed"))
+    console.on_announce(Announce(5.0, "applied", "deployment/web changed"))
     console.warn("odd")
     console.about({"server": "https://10.0.0.1", "context": "prod"})
     clock.advance_to(9.0)

@@ -71,7 +71,7 @@ class Scene:
             deployments=SimpleNamespace(rollouts={"web": rollout}),
             interference=SimpleNamespace(departures=frozenset()),
         )
-        self.watch.moved(cast("Attempt", attempt))
+        self.watch.on_step(cast("Attempt", attempt))
 
     def at(self, seconds: float, happens: Callable[[], None]) -> None:
         """Let something happen then."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gate.app.runtime.console import Console
-from gate.app.runtime.metrics import _Delivery, metered
+from gate.app.runtime.metrics import _Delivery, with_metrics
 from gate.app.runtime.world import World, outside
 from gate.config import Settings
 from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
@@ -60,7 +60,7 @@ def delivered(ending: str, late_seconds: float) -> _Delivery:
     run = RunMetrics(About("apply", "1.2.3"), clock)
     console = Console(clock, lambda _announce, _at: None, "apply")
     delivery = _Delivery(world, settings, console, run)
-    delivery.moved(replace(attempt, now=clock.now()))
+    delivery.on_step(replace(attempt, now=clock.now()))
     clock.advance_to(clock.now() + late_seconds)
     return delivery
 
@@ -119,11 +119,11 @@ def test_a_deployment_that_somebody_deleted_has_no_group() -> None:
 def test_a_run_that_nobody_measures_is_left_as_it_is(options: dict[str, Any]) -> None:
     """It has the same world."""
     world: World = outside()
-    assert metered(world, Settings.model_validate(options), "apply") is world
+    assert with_metrics(world, Settings.model_validate(options), "apply") is world
 
 
 @pytest.mark.contract("B617")
-@pytest.mark.parametrize("broken", ["moved", "deliver", "listen"])
+@pytest.mark.parametrize("broken", ["on_step", "deliver", "listen"])
 def test_a_bug_of_metrics_changes_no_verdict(
     gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, broken: str, tmp_path: Path
 ) -> None:

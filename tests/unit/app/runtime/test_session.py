@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.app.runtime.session import connected
+from gate.app.runtime.session import connect_session
 from gate.app.runtime.world import outside
 from gate.clock import SystemClock
 from gate.config import Settings, load
@@ -31,9 +31,9 @@ def told(kubeconfig: str, **flags: Any) -> Settings:
 @pytest.mark.contract("B240")
 def test_the_namespace_is_that_of_the_flag_else_of_the_context(kubeconfig: str) -> None:
     """As for kubectl."""
-    with connected(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
+    with connect_session(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
         assert session.namespace == "shop"
-    with connected(
+    with connect_session(
         told(kubeconfig, namespace="other"), SystemClock(), CONNECT, Sources({})
     ) as session:
         assert session.namespace == "other"
@@ -67,7 +67,7 @@ def test_what_was_asked_for_is_done_before_the_connection_closes(
     """The last first."""
     done: list[str] = []
     monkeypatch.setattr(Connection, "close", lambda _: done.append("closed"))
-    with connected(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
+    with connect_session(told(kubeconfig), SystemClock(), CONNECT, Sources({})) as session:
         session.at_end(lambda: done.append("first"))
         session.at_end(lambda: done.append("second"))
     assert done == ["second", "first", "closed"]
@@ -80,7 +80,7 @@ def test_a_question_under_way_is_not_repeated_after_the_end(
     server.on("GET", "/version", Drop())
     asked = threading.Event()
     server.on_request = lambda _: asked.set()
-    with connected(
+    with connect_session(
         told(kubeconfig, connect_timeout="1h"), SystemClock(), CONNECT, Sources({})
     ) as session:
         ended: list[str] = []

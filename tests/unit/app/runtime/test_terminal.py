@@ -13,7 +13,7 @@ import pytest
 
 from gate.app.runtime import terminal
 from gate.app.runtime.live_tree import LiveTree, live_tree, on_terminals, reflows, shows
-from gate.app.runtime.terminal import Terminal, TerminalStream, continued, height_for
+from gate.app.runtime.terminal import Terminal, TerminalStream, height_for, tell_when_continued
 from gate.app.runtime.world import outside
 from gate.config import Settings
 from gate.report.live.canvas import Painted
@@ -151,7 +151,7 @@ def test_after_a_stop_the_tree_begins_below(played: Played) -> None:
     played.clock.wait(0.2)
     played.sent()
     before = signal.getsignal(signal.SIGCONT)
-    with continued([played.terminal]):
+    with tell_when_continued([played.terminal]):
         signal.raise_signal(signal.SIGCONT)
     assert signal.getsignal(signal.SIGCONT) is before
     latest[0] = next(pictures)
@@ -192,7 +192,7 @@ def test_who_was_stopped_hears_of_it_before_painting() -> None:
     latest = (Painted("tree 2", 6),)
     clock.wait(4.1)
     assert played.sent() == "", "it goes on at 5.2 s"
-    played.terminal.continued()
+    played.terminal.on_continue()
     clock.wait(0.2)
     sent = played.sent()
     assert "tree 2" in sent

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gate.app.runtime.live_state import read_live, standing
-from gate.app.runtime.session import Session, connected
+from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import outside
 from gate.config import load
@@ -37,7 +37,7 @@ def clock() -> VirtualClock:
 def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
     """Return a session whose time is virtual."""
     flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
-    with connected(
+    with connect_session(
         load("status", flags, environ={}), clock, outside().connect, Sources({})
     ) as session:
         yield session

@@ -34,7 +34,7 @@ def followed(run: CheckRun, ticks: int) -> CheckRun:
     for _ in range(ticks):
         now = run.wake_at
         run, tick = ticked(run, now)
-        run = run.answered(tick, now, pair(2.0 + tick.number / 100, 1.0 + tick.number / 100))
+        run = run.after_answer(tick, now, pair(2.0 + tick.number / 100, 1.0 + tick.number / 100))
     return run
 
 
@@ -56,14 +56,14 @@ def test_a_tick_between_samples_is_no_measurement_unless_its_bounds_say_so() -> 
     """It counts as neither a pass nor no data, ends a row of errors, and bounds hold at each."""
     check = a_check(metric(None, 0.5, window_seconds=60.0, compare=MannWhitney()))
     run, tick = ticked(CheckRun.start(check, 0.0), 0.0)
-    run = run.answered(tick, 0.0, pair(0.1, 0.1))
+    run = run.after_answer(tick, 0.0, pair(0.1, 0.1))
     run, tick = ticked(run, 10.0)
-    run = run.errored(tick, 10.0, unreachable())
+    run = run.after_error(tick, 10.0, unreachable())
     run, tick = ticked(run, 20.0)
-    run = run.answered(tick, 20.0, pair(0.1, 0.1))
+    run = run.after_answer(tick, 20.0, pair(0.1, 0.1))
     assert (run.tally.measured, run.tally.no_data, run.tally.consecutive_errors) == (1, 1, 0)
     run, tick = ticked(run, 30.0)
-    assert run.answered(tick, 30.0, pair(0.9, 0.9)).verdict_so_far.kind is FAIL
+    assert run.after_answer(tick, 30.0, pair(0.9, 0.9)).verdict_so_far.kind is FAIL
 
 
 @pytest.mark.contract("B448")
@@ -73,7 +73,7 @@ def test_a_pass_stands_until_the_next_sample() -> None:
     for number in range(LEAST_SAMPLES * TICKS_A_WINDOW):
         now = run.wake_at
         run, tick = ticked(run, now)
-        run = run.answered(tick, now, pair(1.0 + number % 7, 1.0 + number % 7))
+        run = run.after_answer(tick, now, pair(1.0 + number % 7, 1.0 + number % 7))
     assert len(run.pairs) == LEAST_SAMPLES
     assert run.conclude(run.wake_at).kind is ConclusionKind.PASS
 
@@ -128,7 +128,7 @@ def failed(check: Check, source: random.Random, times: float = 1.0) -> bool:
     new, old = shares(source, 0.01 * times), shares(source, 0.01)
     while not run.finished and (now := run.wake_at) < TICKS * TICK_SECONDS:
         run, tick = ticked(run, now)
-        run = run.answered(tick, now, pair(new[tick.number], old[tick.number]))
+        run = run.after_answer(tick, now, pair(new[tick.number], old[tick.number]))
     return run.conclude(TICKS * TICK_SECONDS).kind is FAIL
 
 

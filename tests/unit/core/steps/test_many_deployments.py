@@ -155,8 +155,8 @@ def test_an_orphan_stays_with_the_deployment_that_it_had() -> None:
     """Whose owner is taken out is told to the last one, and so are its pods."""
     known = Owners().with_objects(objects_of("web-1")[:1]).with_objects([set_of("web-1")])
     orphan = Observed(1.0, replica_set("web-1-2", owner_uid=""))
-    assert known.concerned(orphan) == frozenset({ref_of("web-1")})
-    assert known.after(orphan).concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
+    assert known.find_concerned(orphan) == frozenset({ref_of("web-1")})
+    assert known.after(orphan).find_concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
         {ref_of("web-1")}
     )
 
@@ -166,8 +166,8 @@ def test_who_had_an_object_hears_that_another_has_it() -> None:
     both = [objects_of(name)[0] for name in ("web-1", "web-2")]
     known = Owners().with_objects(both).with_objects([set_of("web-1")])
     adopted = Observed(1.0, replica_set("web-1-2", owner_uid="web-2-uid"))
-    assert known.concerned(adopted) == frozenset({ref_of("web-1"), ref_of("web-2")})
-    assert known.after(adopted).concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
+    assert known.find_concerned(adopted) == frozenset({ref_of("web-1"), ref_of("web-2")})
+    assert known.after(adopted).find_concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
         {ref_of("web-2")}
     )
 

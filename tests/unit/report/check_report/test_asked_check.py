@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.measurement import errored, failed
+from gate.core.checks.measurement import make_fail, measure_error
 from gate.core.checks.questions import (
     PERMANENT,
     Answer,
@@ -29,7 +29,7 @@ from gate.core.model.objects import CleanText
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
 from gate.report.check_report.figures import bounds_of, number
-from gate.report.check_report.query_pointer import pointed, question_text
+from gate.report.check_report.query_pointer import point_at_place, question_text
 from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
 from gate.report.schema.json_schema import checks_schema
@@ -50,7 +50,7 @@ def answered(check: Check, *answers: Answer) -> AskedCheck:
 
 def troubled(check: Check, error: Errored, role: str = "value") -> AskedCheck:
     """Return a check that nobody answered."""
-    return AskedCheck(check, "", errored(error), asked(check), error=error, error_role=role)
+    return AskedCheck(check, "", measure_error(error), asked(check), error=error, error_role=role)
 
 
 def told(*checks: AskedCheck) -> ChecksResult:
@@ -252,7 +252,7 @@ def hostile() -> ChecksResult:
     """Return checks whose every text is an attack or too long."""
     check = a_check(metric(reduce=Reduce.MAX))
     long = Check("n" * 62, metric(), required=False)
-    bad = AskedCheck(long, HOSTILE, failed(HOSTILE, 1.0), asked(long), None)
+    bad = AskedCheck(long, HOSTILE, make_fail(HOSTILE, 1.0), asked(long), None)
     place = Errored(CleanText(HOSTILE), Trouble.BAD_QUERY, HOSTILE, (1, 300))
     far = Check("far", type(metric())(query("up + " * 200 + "up"), Bounds(most=1)))
     return told(answered(check, vector(*range(9))), bad, troubled(far, place))
@@ -293,20 +293,20 @@ def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
 def test_the_caret_stands_under_the_place() -> None:
     """Line and column from 1, the lines around it shown."""
     text = "sum(\n  rate(errors)\n) by ("
-    assert pointed(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
+    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
 
 
 @pytest.mark.contract("B451")
 def test_columns_are_bytes() -> None:
     """Prometheus counts so; a label's value may be in any script."""
-    assert pointed('x{a="\u00e4"} !', (1, 11)) == ['x{a="\u00e4"} !', "         ^"]
+    assert point_at_place('x{a="\u00e4"} !', (1, 11)) == ['x{a="\u00e4"} !', "         ^"]
 
 
 @pytest.mark.contract("B451")
 def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
     """The mark is on the screen, whatever the length."""
     text = "".join(chr(ord("a") + at % 26) for at in range(4000))
-    line, mark = pointed(text, (1, 2001), Style(encoding="ascii"), room=60)
+    line, mark = point_at_place(text, (1, 2001), Style(encoding="ascii"), room=60)
     assert line.startswith("...")
     assert line.endswith("...")
     assert line[mark.index("^")] == text[2000]
@@ -316,4 +316,4 @@ def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
 @pytest.mark.parametrize("place", [(0, 1), (9, 1), (1, 0)])
 def test_a_place_that_is_not_there_marks_nothing(place: tuple[int, int]) -> None:
     """A server that counts in another way is not believed."""
-    assert pointed("up", place) == ["up"]
+    assert point_at_place("up", place) == ["up"]

@@ -92,7 +92,9 @@ def test_moments_close_together_are_one() -> None:
     counted = 0
     for step in range(1000):
         before = course.sampled_at
-        course = course.seen(replace(stage.attempt, now=start + step * RESOLUTION_SECONDS / 900))
+        course = course.after_step(
+            replace(stage.attempt, now=start + step * RESOLUTION_SECONDS / 900)
+        )
         counted += course.sampled_at != before
     assert counted <= 3
 
@@ -104,7 +106,7 @@ def test_a_long_course_is_thinned_out() -> None:
     (ref,) = attempt.deployments.rollouts
     course = Course()
     for step in range(5 * MOST_SAMPLES):
-        course = course.seen(_wanting(attempt, step))
+        course = course.after_step(_wanting(attempt, step))
         assert len(course.pods[ref]) <= MOST_SAMPLES
     times = [at for at, _ in course.pods[ref]]
     assert times[0] == attempt.now
@@ -137,7 +139,7 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
         what = Measurement(kind, CleanText("x"), float(step))
         measured = replace(run, last=what, last_at=attempt.now + step)
         checks = FrozenMap({check.name: measured})
-        course = course.seen(replace(attempt, health=replace(attempt.health, checks=checks)))
+        course = course.after_step(replace(attempt, health=replace(attempt.health, checks=checks)))
     found = course.measured["errors"]
     assert len(found) <= MOST_SAMPLES
     assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
@@ -153,7 +155,7 @@ def test_no_number_that_json_lacks() -> None:
     stage = following()
     what = Measurement(Kind.FAIL, CleanText("+Inf"), float("inf"))
     run = replace(CheckRun.start(check, 0.0), last=what, last_at=101.0)
-    stage.course = stage.course.seen(
+    stage.course = stage.course.after_step(
         replace(
             stage.attempt, health=replace(stage.attempt.health, checks=FrozenMap({"errors": run}))
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gate.core.attempt.transitions import State
-from gate.core.checks.measurement import failed, passed
+from gate.core.checks.measurement import make_fail, make_pass
 from gate.core.checks.query_template import Query
 from gate.core.checks.run import CheckRun, Tick
 from gate.core.checks.spec import Bounds, Check, Command, Metric, Schedule
@@ -130,9 +130,11 @@ def test_checks_show_their_value_and_their_bound() -> None:
     attempt = half_way().attempt
     plan = replace(attempt.plan, policy=replace(attempt.plan.policy, checks=checks))
     run = CheckRun.start(checks[0], attempt.now)
-    for number, what in enumerate((passed("0.1 is <= 0.5", 0.1), failed("2 is not <= 0.5", 2.0))):
+    for number, what in enumerate(
+        (make_pass("0.1 is <= 0.5", 0.1), make_fail("2 is not <= 0.5", 2.0))
+    ):
         tick = Tick(number, attempt.now)
-        run = run.asked(tick).measured(tick, attempt.now, what)
+        run = run.after_question(tick).after_measurement(tick, attempt.now, what)
     attempt = replace(
         attempt, plan=plan, health=replace(attempt.health, checks=FrozenMap({"errors": run}))
     )

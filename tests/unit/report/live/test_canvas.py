@@ -25,7 +25,7 @@ class Shown:
     def paint(self, above: str, *lines: str) -> str:
         """Paint, and return what was sent."""
         size = (self.screen.screen.columns, self.screen.screen.lines)
-        sent = self.canvas.painted(above, picture(*lines), *size)
+        sent = self.canvas.paint_picture(above, picture(*lines), *size)
         self.screen.feed(sent)
         return sent
 
@@ -60,8 +60,8 @@ def test_only_what_differs_is_sent() -> None:
 @pytest.mark.contract("B634")
 def test_without_a_picture_text_is_sent_as_it_is() -> None:
     """Not a control sequence more, nor a carriage return."""
-    assert Canvas().painted("one\ntwo\n", (), 80, 24) == "one\ntwo\n"
-    assert Canvas().painted("", (), 80, 24) == ""
+    assert Canvas().paint_picture("one\ntwo\n", (), 80, 24) == "one\ntwo\n"
+    assert Canvas().paint_picture("", (), 80, 24) == ""
 
 
 @pytest.mark.contract("B633")
@@ -78,7 +78,7 @@ def test_a_line_that_is_wider_than_it_says_breaks_nothing() -> None:
     """It is cut at the margin."""
     shown = Shown(columns=20)
     wide = (Painted("界" * 15, 15), Painted("below", 5))
-    shown.screen.feed(shown.canvas.painted("above\n", wide, 20, 10))
+    shown.screen.feed(shown.canvas.paint_picture("above\n", wide, 20, 10))
     assert len(shown.screen.lines) == 3
     assert (shown.screen.lines[0], shown.screen.lines[2]) == ("above", "below")
     assert shown.screen.is_whole
@@ -99,17 +99,17 @@ def test_a_window_of_another_width_is_painted_anew(columns: int) -> None:
 def test_a_terminal_that_breaks_lines_anew_is_known_for_it() -> None:
     """A picture of 30 and 5 columns takes four rows on 12 columns."""
     canvas = Canvas(reflows=True)
-    canvas.painted("", picture("x" * 30, "y" * 5), 40, 10)
-    assert "\r\x1b[4A" in canvas.painted("", picture("1", "2"), 12, 10)
-    canvas.painted("", picture("x" * 11, "y"), 12, 10)
-    assert "\r\x1b[2A" in canvas.painted("", picture("1", "2"), 40, 10), "wider: lines stay"
+    canvas.paint_picture("", picture("x" * 30, "y" * 5), 40, 10)
+    assert "\r\x1b[4A" in canvas.paint_picture("", picture("1", "2"), 12, 10)
+    canvas.paint_picture("", picture("x" * 11, "y"), 12, 10)
+    assert "\r\x1b[2A" in canvas.paint_picture("", picture("1", "2"), 40, 10), "wider: lines stay"
 
 
 def test_it_never_goes_above_the_screen() -> None:
     """Of a window that has become lower than the picture, what has left cannot be reached."""
     canvas = Canvas(reflows=False)
-    canvas.painted("", picture(*"abcdef"), 40, 10)
-    assert "\r\x1b[2A" in canvas.painted("", picture("a"), 40, 3)
+    canvas.paint_picture("", picture(*"abcdef"), 40, 10)
+    assert "\r\x1b[2A" in canvas.paint_picture("", picture("a"), 40, 3)
 
 
 def test_after_a_stop_it_begins_below() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.report.live.outline import LEVELS, Branch, fitted
+from gate.report.live.outline import LEVELS, Branch, fit_outline
 from gate.report.live.view import (
     CheckView,
     ClockView,
@@ -48,7 +48,7 @@ def texts(branches: tuple[Branch, ...]) -> Iterator[str]:
 
 def told(view: View, height: int) -> list[str]:
     """Return the lines of a view in that height."""
-    return list(texts(fitted(view, height).branches))
+    return list(texts(fit_outline(view, height).branches))
 
 
 @pytest.mark.contract("B631")
@@ -116,7 +116,7 @@ def test_it_fits_every_height(
 ) -> None:
     """Never a line too many, from one line on."""
     view = View("rolling out", Mark.MOVING, 1.0, deployments, checks, CLOCKS)
-    assert fitted(view, height).lines <= height
+    assert fit_outline(view, height).lines <= height
 
 
 def test_each_level_tells_less() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.report.style.style import Style, Symbol, Tone, columns, padded
+from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)
 
@@ -16,7 +16,7 @@ def test_wide_and_combining_characters_count_as_a_terminal_shows_them() -> None:
     assert columns("abc") == 3
     assert columns("火") == 2
     assert columns("e\u0301") == 1
-    assert padded("火", 4) == "火  "
+    assert pad("火", 4) == "火  "
 
 
 def test_a_cut_line_says_that_it_was_cut() -> None:
@@ -28,10 +28,10 @@ def test_a_cut_line_says_that_it_was_cut() -> None:
 
 def test_wrapping_breaks_at_spaces_and_cuts_the_last_line() -> None:
     """Words stay whole where they fit."""
-    assert Style().wrapped("one two three four", 9, 3) == ["one two", "three", "four"]
-    assert Style().wrapped("one two three four", 9, 2) == ["one two", "three fo…"]
-    assert Style().wrapped("x" * 12, 5, 2) == ["xxxxx", "xxxx…"]
-    assert Style().wrapped("", 5, 2) == [""]
+    assert Style().wrap("one two three four", 9, 3) == ["one two", "three", "four"]
+    assert Style().wrap("one two three four", 9, 2) == ["one two", "three fo…"]
+    assert Style().wrap("x" * 12, 5, 2) == ["xxxxx", "xxxx…"]
+    assert Style().wrap("", 5, 2) == [""]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf8", "UTF-8", "utf-16"])
@@ -56,14 +56,14 @@ def test_every_symbol_keeps_its_width() -> None:
 
 def test_paint_is_the_callers_wish() -> None:
     """Without colour the text is untouched."""
-    assert Style().painted("x", Tone.BAD) == "x"
-    assert Style(color=True).painted("x", Tone.BAD) == "\x1b[1;31mx\x1b[0m"
+    assert Style().paint("x", Tone.BAD) == "x"
+    assert Style(color=True).paint("x", Tone.BAD) == "\x1b[1;31mx\x1b[0m"
 
 
 @given(ANY_TEXT, st.sampled_from(["utf-8", "ascii", "latin-1"]))
 def test_whatever_is_shown_prints_and_encodes(text: str, encoding: str) -> None:
     """No character reaches a stream that moves its cursor or breaks its codec."""
-    shown = Style(encoding=encoding).shown(text)
+    shown = Style(encoding=encoding).printable(text)
     assert shown.isprintable()
     shown.encode(encoding)
 
@@ -77,7 +77,7 @@ def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
 @given(ANY_TEXT, st.integers(min_value=4, max_value=60), st.integers(min_value=1, max_value=5))
 def test_wrapped_lines_are_few_and_fit(text: str, width: int, lines: int) -> None:
     """For any text, width and number of lines."""
-    found = Style().wrapped(text, width, lines)
+    found = Style().wrap(text, width, lines)
     assert 1 <= len(found) <= lines
     assert all(columns(line) <= width for line in found)
 
@@ -85,5 +85,5 @@ def test_wrapped_lines_are_few_and_fit(text: str, width: int, lines: int) -> Non
 @given(st.lists(st.text("abcdef", min_size=1, max_size=8), max_size=20))
 def test_wrapping_loses_no_word(words: list[str]) -> None:
     """Where there are lines enough."""
-    found = Style().wrapped(" ".join(words), 10, 100)
+    found = Style().wrap(" ".join(words), 10, 100)
     assert " ".join(found).split() == words

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gate.sandbox.api.api import Api, ApiError, Key, Writer
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
@@ -26,7 +26,7 @@ def live(api: Api, deployment: Callable[..., JSON]) -> JSON:
 
 def changed(body: JSON, *path: str, to: Any) -> JSON:
     """Return a copy with one value set."""
-    made: JSON = copied(body)
+    made: JSON = copy_json(body)
     place = made
     for name in path[:-1]:
         place = place.setdefault(name, {})
@@ -205,6 +205,6 @@ def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
 
 def test_a_write_replaces_the_stored_object(api: Api, web: Key, live: JSON) -> None:
     """What was read before is not changed by a later write."""
-    before = copied(live)
+    before = copy_json(live)
     api.update(web, changed(live, "spec", "template", "spec", "dnsPolicy", to="Default"), ME)
     assert live == before

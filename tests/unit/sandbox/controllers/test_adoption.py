@@ -8,7 +8,7 @@ from gate.sandbox.api.api import Patch, PatchType, Propagation
 from gate.sandbox.controllers.ownership import Claim, controller_reference
 from gate.sandbox.controllers.queue import SyncError
 from gate.sandbox.controllers.writers import REPLICA_SETS
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from tests.unit.sandbox.controllers.bed import (
     NAMESPACE,
     TEAM,
@@ -110,7 +110,7 @@ def claimed(bed: Bed, owner: JSON, pod: JSON) -> list[JSON]:
 
 def test_an_owner_that_is_being_deleted_adopts_nothing(bed: Bed) -> None:
     """Nor does it release what it has."""
-    owner = copied(bed.api.create("replicasets.apps", NAMESPACE, replica_set(0), TEAM))
+    owner = copy_json(bed.api.create("replicasets.apps", NAMESPACE, replica_set(0), TEAM))
     owner["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     pod = orphan(bed)
     assert claimed(bed, owner, pod) == []

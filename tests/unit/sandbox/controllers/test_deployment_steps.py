@@ -9,7 +9,7 @@ from gate.sandbox.controllers.deployment.history import clean_up
 from gate.sandbox.controllers.deployment.new_replica_set import Sets
 from gate.sandbox.controllers.deployment.rolling import grow_new, shrink_old
 from gate.sandbox.controllers.deployment.scaling import scale
-from gate.sandbox.controllers.deployment.status import calculated, progressed
+from gate.sandbox.controllers.deployment.status import calculate_rollout_status, calculate_status
 from gate.sandbox.controllers.deployment.writes import Writes
 from gate.sandbox.controllers.moments import Moments
 from gate.sandbox.json import JSON
@@ -160,7 +160,7 @@ def test_history_keeps_what_has_pods_or_is_not_observed() -> None:
 def test_more_available_than_asked_for_is_none_unavailable() -> None:
     """While it scales down; zero is not written."""
     scaled_down = replica_set("new", 2, available=4)
-    status = calculated(deployment(2), scaled_down, [scaled_down], now=NOW)
+    status = calculate_status(deployment(2), scaled_down, [scaled_down], now=NOW)
     assert "unavailableReplicas" not in status
     assert status["availableReplicas"] == 4
 
@@ -169,9 +169,9 @@ def test_terminating_pods_are_unknown_where_a_replica_set_does_not_tell() -> Non
     """A control plane in the midst of its upgrade; one that was never observed adds none."""
     silent = replica_set("silent", 1)
     del silent["status"]["terminatingReplicas"]
-    assert "terminatingReplicas" not in calculated(deployment(1), silent, [silent], now=NOW)
+    assert "terminatingReplicas" not in calculate_status(deployment(1), silent, [silent], now=NOW)
     silent["status"]["observedGeneration"] = 0
-    assert calculated(deployment(1), silent, [silent], now=NOW)["terminatingReplicas"] == 0
+    assert calculate_status(deployment(1), silent, [silent], now=NOW)["terminatingReplicas"] == 0
 
 
 def progress(reason: str, status: str = "True", since: str = NOW) -> JSON:
@@ -192,7 +192,7 @@ def judged(before: JSON, new: JSON, seconds: float) -> JSON:
     timers.run_due(seconds)
     body = deployment(4, progressDeadlineSeconds=10)
     body["status"] = {"replicas": 4, "updatedReplicas": 4, "conditions": [before]}
-    status = progressed(body, new, [new], moments)
+    status = calculate_rollout_status(body, new, [new], moments)
     return next(each for each in status["conditions"] if each["type"] == "Progressing")
 
 
@@ -224,7 +224,7 @@ def test_a_complete_rollout_does_not_time_out_before_the_next_is_known() -> None
     found = deployment(4, progressDeadlineSeconds=10)
     found["status"] = {"replicas": 9, "updatedReplicas": 4, "availableReplicas": 4}
     found["status"]["conditions"] = [progress("NewReplicaSetAvailable")]
-    conditions = progressed(found, new, [body, new], moments)["conditions"]
+    conditions = calculate_rollout_status(found, new, [body, new], moments)["conditions"]
     assert [each["reason"] for each in conditions if each["type"] == "Progressing"] == [
         "NewReplicaSetAvailable"
     ]

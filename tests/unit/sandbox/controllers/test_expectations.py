@@ -26,23 +26,23 @@ def timers() -> Timers:
 def test_creations_are_met_when_all_were_seen(timers: Timers) -> None:
     """Two are expected: one is not enough."""
     expectations = Expectations(timers)
-    assert expectations.met(OWNER)
+    assert expectations.is_met(OWNER)
     expectations.creations(OWNER, 2)
-    expectations.created(OWNER)
-    assert not expectations.met(OWNER)
-    expectations.created(OWNER)
-    assert expectations.met(OWNER)
+    expectations.lower_creations(OWNER)
+    assert not expectations.is_met(OWNER)
+    expectations.lower_creations(OWNER)
+    assert expectations.is_met(OWNER)
 
 
 def test_a_deletion_is_seen_once(timers: Timers) -> None:
     """It begins, and it ends: both are of the same pod."""
     expectations = Expectations(timers)
     expectations.deletions(OWNER, [POD, Key("pods", "shop", "q")])
-    expectations.deleted(OWNER, POD)
-    expectations.deleted(OWNER, POD)
-    assert not expectations.met(OWNER)
-    expectations.deleted(OWNER, Key("pods", "shop", "q"))
-    assert expectations.met(OWNER)
+    expectations.forget_deletion(OWNER, POD)
+    expectations.forget_deletion(OWNER, POD)
+    assert not expectations.is_met(OWNER)
+    expectations.forget_deletion(OWNER, Key("pods", "shop", "q"))
+    assert expectations.is_met(OWNER)
 
 
 def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> None:
@@ -50,9 +50,9 @@ def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> No
     expectations = Expectations(timers)
     expectations.creations(OWNER, 1)
     timers.run_due(300)
-    assert not expectations.met(OWNER)
+    assert not expectations.is_met(OWNER)
     timers.run_due(301)
-    assert expectations.met(OWNER)
+    assert expectations.is_met(OWNER)
 
 
 def test_a_sync_before_the_new_pods_are_seen_makes_no_more(

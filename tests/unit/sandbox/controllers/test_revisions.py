@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gate.sandbox.controllers.deployment.facts import REVISION
-from gate.sandbox.controllers.deployment.revisions import DESIRED, HISTORY, annotated_as_new, noted
+from gate.sandbox.controllers.deployment.revisions import (
+    DESIRED,
+    HISTORY,
+    annotated_as_new,
+    read_noted_count,
+)
 from gate.sandbox.json import JSON
 
 
@@ -26,4 +31,4 @@ def test_an_annotation_that_is_no_number_is_left_alone(text: str) -> None:
     """Neither as a revision nor as a count; nothing raises."""
     strange = replica_set(**{REVISION: text, DESIRED: text})
     assert annotated_as_new({"metadata": {}}, strange, 5) is strange
-    assert noted(strange, DESIRED) is None
+    assert read_noted_count(strange, DESIRED) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.fields import Conflict, NotTyped, apply, updated
+from gate.sandbox.fields import Conflict, NotTyped, apply, update_owners
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.schema import schema_of
@@ -46,7 +46,7 @@ def first(body: JSON, manager: str = "ci") -> JSON:
 def edited(live: JSON, manager: str, **spec: Any) -> JSON:
     """Return the object after an update of its spec."""
     new = {**live, "spec": {**live["spec"], **spec}}
-    return updated(live, new, manager, now=EARLY, schema=SCHEMA)
+    return update_owners(live, new, manager, now=EARLY, schema=SCHEMA)
 
 
 def owned(body: JSON, manager: str) -> JSON | None:

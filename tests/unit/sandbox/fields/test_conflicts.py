@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields import Conflict, apply, updated
+from gate.sandbox.fields import Conflict, apply, update_owners
 from gate.sandbox.json import JSON, dig
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.schema import schema_of
@@ -39,7 +39,7 @@ def first(body: JSON) -> JSON:
 def edited(live: JSON, manager: str, **spec: Any) -> JSON:
     """Return the object after an update of its spec."""
     new = {**live, "spec": {**live["spec"], **spec}}
-    return updated(live, new, manager, now=NOW, schema=SCHEMA)
+    return update_owners(live, new, manager, now=NOW, schema=SCHEMA)
 
 
 def test_another_value_is_a_conflict() -> None:
@@ -68,7 +68,7 @@ def test_another_value_is_a_conflict() -> None:
 def test_conflicts_are_told_by_manager() -> None:
     """Appliers are named without a version, subresources with theirs."""
     body = edited(first(configuration(WEB, minReadySeconds=1)), "alice", replicas=2)
-    body = updated(
+    body = update_owners(
         body,
         {**body, "spec": {**body["spec"], "replicas": 3}},
         "hpa",
@@ -95,7 +95,7 @@ def test_kubectl_inherits_what_it_applied_from_the_clients_side() -> None:
         **configuration(WEB, replicas=2),
         "metadata": {"annotations": {LAST_APPLIED: annotation}},
     }
-    live = updated(None, live, "kubectl-client-side-apply", now=NOW, schema=SCHEMA)
+    live = update_owners(None, live, "kubectl-client-side-apply", now=NOW, schema=SCHEMA)
     live["metadata"]["uid"] = "1"
     config = configuration({**WEB, "image": "<2>"}, replicas=2)
     with pytest.raises(Conflict):

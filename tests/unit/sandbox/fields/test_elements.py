@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields.elements import ElementError, item_element, order_of, spoken
+from gate.sandbox.fields.elements import ElementError, describe_element, item_element, order_of
 from gate.sandbox.schema.reading import named_type
 
 PORTS = named_type("io.k8s.api.core.v1.Container").fields["ports"].type
@@ -84,4 +84,4 @@ def test_elements_are_sorted_as_the_server_does() -> None:
 )
 def test_elements_are_spoken_as_in_conflicts(element: str, words: str) -> None:
     """Messages name fields as people read them."""
-    assert spoken(element) == words
+    assert describe_element(element) == words

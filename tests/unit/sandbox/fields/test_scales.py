@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields import apply, updated
+from gate.sandbox.fields import apply, update_owners
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.schema import schema_of
@@ -24,13 +24,13 @@ STORED: JSON = {**CONFIGURATION, "metadata": {"name": "web", "uid": "1"}}
 
 def created(manager: str = "alice") -> JSON:
     """Return the Deployment as a manager has created it."""
-    return updated(None, STORED, manager, now=EARLY, schema=SCHEMA)
+    return update_owners(None, STORED, manager, now=EARLY, schema=SCHEMA)
 
 
 def write(live: JSON, manager: str, subresource: str = "", /, **spec: Any) -> JSON:
     """Return the object after a manager's update of its spec."""
     new = {**live, "spec": {**live["spec"], **spec}}
-    return updated(live, new, manager, now=LATE, schema=SCHEMA, subresource=subresource)
+    return update_owners(live, new, manager, now=LATE, schema=SCHEMA, subresource=subresource)
 
 
 def entries(body: JSON) -> list[JSON]:

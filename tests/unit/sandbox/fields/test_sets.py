@@ -10,7 +10,7 @@ from gate.sandbox.fields.sets import (
     FieldSet,
     canonical,
     difference,
-    fitted,
+    fit_to_schema,
     intersection,
     paths,
     union,
@@ -108,7 +108,7 @@ def test_what_is_no_element_is_refused() -> None:
 def test_atomic_fields_are_owned_as_one() -> None:
     """A set that reaches into a selector owns the selector."""
     fields = {"f:spec": {"f:selector": {"f:matchLabels": {"f:app": {}}}, "f:what": {"f:x": {}}}}
-    assert fitted(fields, DEPLOYMENT) == {
+    assert fit_to_schema(fields, DEPLOYMENT) == {
         "f:spec": {"f:selector": {}, "f:what": {"f:x": {}}},
     }
 

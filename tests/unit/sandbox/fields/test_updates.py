@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.fields import updated
+from gate.sandbox.fields import update_owners
 from gate.sandbox.json import JSON
 from gate.sandbox.kinds import BY_KEY
 from gate.sandbox.schema import schema_of
@@ -90,14 +90,14 @@ OF_ITS_CREATOR: JSON = {
 
 def created(manager: str = "alice") -> JSON:
     """Return the Deployment as a manager has created it."""
-    return updated(None, DEFAULTED, manager, now=EARLY, schema=SCHEMA)
+    return update_owners(None, DEFAULTED, manager, now=EARLY, schema=SCHEMA)
 
 
 def write(live: JSON, manager: str, subresource: str = "", /, **spec: Any) -> JSON:
     """Return the object after a manager's update of its spec, or its status."""
     part = "status" if subresource == "status" else "spec"
     new = {**live, part: {**live[part], **spec}}
-    return updated(live, new, manager, now=LATE, schema=SCHEMA, subresource=subresource)
+    return update_owners(live, new, manager, now=LATE, schema=SCHEMA, subresource=subresource)
 
 
 def entries(body: JSON) -> list[JSON]:
@@ -141,7 +141,7 @@ def test_what_changes_changes_hands() -> None:
     new = copy.deepcopy(created())
     new["spec"]["replicas"] = 3
     del new["spec"]["progressDeadlineSeconds"]
-    body = updated(created(), new, "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)
     assert owned(body, "bob") == {"f:spec": {"f:replicas": {}}}
     left = owned(body, "alice")
     assert left
@@ -174,7 +174,7 @@ def test_a_status_is_owned_apart() -> None:
     new = {**created(), "status": {"replicas": 2}}
     new["spec"] = {**new["spec"], "replicas": 9}
     new["metadata"] = {**new["metadata"], "labels": {"a": "2"}}
-    body = updated(created(), new, "kcm", now=LATE, schema=SCHEMA, subresource="status")
+    body = update_owners(created(), new, "kcm", now=LATE, schema=SCHEMA, subresource="status")
     assert owned(body, "kcm", "status") == {"f:status": {"f:replicas": {}}}
     assert owned(body, "alice") == OF_ITS_CREATOR
     assert entries(body)[-1]["subresource"] == "status"
@@ -184,7 +184,7 @@ def test_a_main_write_owns_no_status() -> None:
     """What the strategy puts back has no new owner."""
     live = write(created(), "kcm", "status", replicas=2)
     new = {**live, "status": {"replicas": 7}}
-    body = updated(live, new, "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(live, new, "bob", now=LATE, schema=SCHEMA)
     assert entries(body) == entries(live)
 
 
@@ -200,7 +200,7 @@ def test_conditions_are_owned_by_type() -> None:
     }
     live["metadata"]["managedFields"][0]["apiVersion"] = "v1"
     new = {**live, "status": {"conditions": [{"type": "Gate", "status": "False"}, ready]}}
-    body = updated(live, new, "ctl", now=LATE, schema=PODS, subresource="status")
+    body = update_owners(live, new, "ctl", now=LATE, schema=PODS, subresource="status")
     assert owned(body, "ctl", "status") == {
         "f:status": {"f:conditions": {'k:{"type":"Gate"}': {".": {}, "f:status": {}, "f:type": {}}}}
     }
@@ -208,7 +208,7 @@ def test_conditions_are_owned_by_type() -> None:
 
 def test_an_untracked_object_stays_so() -> None:
     """An update of an object without managedFields does not begin them."""
-    live = updated(created(), _with_entries(created(), [{}]), "bob", now=LATE, schema=SCHEMA)
+    live = update_owners(created(), _with_entries(created(), [{}]), "bob", now=LATE, schema=SCHEMA)
     assert "managedFields" not in live["metadata"]
     assert "managedFields" not in write(live, "bob", replicas=9)["metadata"]
 
@@ -220,7 +220,7 @@ def _with_entries(body: JSON, sent: Any) -> JSON:
 @pytest.mark.parametrize("sent", [[{}], []])
 def test_managed_fields_can_be_reset(sent: list[JSON]) -> None:
     """An empty list or one empty entry clears them."""
-    body = updated(created(), _with_entries(created(), sent), "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(created(), _with_entries(created(), sent), "bob", now=LATE, schema=SCHEMA)
     assert not entries(body)
 
 
@@ -228,25 +228,31 @@ def test_missing_managed_fields_are_those_that_were() -> None:
     """A client that drops them by ignorance takes nothing away."""
     new = copy.deepcopy(created())
     del new["metadata"]["managedFields"]
-    assert entries(updated(created(), new, "bob", now=LATE, schema=SCHEMA)) == entries(created())
+    assert entries(update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)) == entries(
+        created()
+    )
 
 
 def test_managed_fields_by_hand_are_honoured() -> None:
     """What a client sends counts, in the server's form; unreadable ones do not."""
     fields: JSON = {"f:spec": {"f:selector": {"f:matchLabels": {}}, "f:replicas": {".": {}}}}
     hand = {**entries(created())[0], "manager": "ci", "operation": "Apply", "fieldsV1": fields}
-    body = updated(created(), _with_entries(created(), [hand]), "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(
+        created(), _with_entries(created(), [hand]), "bob", now=LATE, schema=SCHEMA
+    )
     expected: JSON = {"f:spec": {"f:replicas": {}, "f:selector": {}}}
     assert entries(body) == [{**hand, "fieldsV1": expected}]
     broken = {**hand, "operation": "Steal"}
-    body = updated(created(), _with_entries(created(), [broken]), "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(
+        created(), _with_entries(created(), [broken]), "bob", now=LATE, schema=SCHEMA
+    )
     assert entries(body) == entries(created())
 
 
 def test_managed_fields_sent_to_a_subresource_do_not_count() -> None:
     """Ownership is changed by hand on the main resource alone."""
     new = _with_entries(created(), [{}])
-    body = updated(created(), new, "bob", now=LATE, schema=SCHEMA, subresource="status")
+    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA, subresource="status")
     assert entries(body) == entries(created())
 
 
@@ -254,7 +260,7 @@ def test_entries_of_versions_that_are_gone_go() -> None:
     """What an API version owned that is not served is nobody's."""
     old = {**entries(created())[0], "manager": "old", "apiVersion": "extensions/v1beta1"}
     new = _with_entries(created(), [old, *entries(created())])
-    body = updated(created(), new, "bob", now=LATE, schema=SCHEMA)
+    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)
     assert [entry["manager"] for entry in entries(body)] == ["alice"]
 
 
@@ -264,7 +270,9 @@ def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:
     for at in range(1, 12):
         labels = {**body["metadata"]["labels"], f"l{at}": ""}
         new = {**body, "metadata": {**body["metadata"], "labels": labels}}
-        body = updated(body, new, f"m{at:02}", now=f"2026-01-01T00:00:{at:02}Z", schema=SCHEMA)
+        body = update_owners(
+            body, new, f"m{at:02}", now=f"2026-01-01T00:00:{at:02}Z", schema=SCHEMA
+        )
     managers = [entry["manager"] for entry in entries(body)]
     assert managers == ["ancient-changes", *[f"m{at:02}" for at in range(3, 12)]]
     assert entries(body)[0]["time"] == "2026-01-01T00:00:02Z"
@@ -302,7 +310,7 @@ def test_every_updated_field_has_one_owner(writes: list[tuple[str, JSON]]) -> No
 def test_nobody_owns_what_cannot_be_told_apart() -> None:
     """An item of a keyed list without its key: the server gives up on managedFields."""
     schema = schema_of(BY_KEY["serviceaccounts"])
-    live = updated(None, {"metadata": {"name": "s"}}, "ci", now=EARLY, schema=schema)
+    live = update_owners(None, {"metadata": {"name": "s"}}, "ci", now=EARLY, schema=schema)
     new = {"metadata": {"name": "s", "labels": {"a": "b"}}, "secrets": [{}]}
     for before in (None, live):
-        assert updated(before, new, "ci", now=LATE, schema=schema) == new
+        assert update_owners(before, new, "ci", now=LATE, schema=schema) == new

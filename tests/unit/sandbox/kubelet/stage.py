@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kubelet import behaviour, logs
 from gate.sandbox.kubelet.pace import Pace
 from gate.sandbox.kubelet.requests import Bind, Remove, ReportStatus, Request, WriteEvent
@@ -46,14 +46,14 @@ def pod(
 
 def asking(item: JSON, asked: str) -> JSON:
     """Return the pod with another behaviour."""
-    made: JSON = copied(item)
+    made: JSON = copy_json(item)
     made["metadata"]["annotations"] = {behaviour.ANNOTATION: asked}
     return made
 
 
 def deleted(item: JSON, grace_seconds: int = 30) -> JSON:
     """Return the pod as it is once its deletion was asked for."""
-    made: JSON = copied(item)
+    made: JSON = copy_json(item)
     made["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:30Z"
     made["metadata"]["deletionGracePeriodSeconds"] = grace_seconds
     return made

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import BY_KIND, Resource
 
 FOLDER = Path(__file__).parent
@@ -77,13 +77,13 @@ def _case(row: JSON) -> Case:
 
 def changed(body: JSON, values: Mapping[str, Any], drop: Iterable[str]) -> JSON:
     """Return a body with values at dotted paths, where a number is a place in a list."""
-    made: JSON = copied(body)
+    made: JSON = copy_json(body)
     for path in drop:
         holder, last = _holder(made, path)
         holder.pop(last, None)
     for path, value in values.items():
         holder, last = _holder(made, path)
-        holder[last] = copied(value)
+        holder[last] = copy_json(value)
     return made
 
 
@@ -104,7 +104,7 @@ def golden(base: str) -> Mapping[str, JSON]:
 
 def comparable(body: JSON) -> JSON:
     """Return an object without what differs from run to run."""
-    made: JSON = copied(body)
+    made: JSON = copy_json(body)
     for name in ("uid", "creationTimestamp", "managedFields", "resourceVersion"):
         made["metadata"].pop(name, None)
     return made

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import BY_KEY, RESOURCES, Resource
-from gate.sandbox.objects import defaulted, defaulted_type
+from gate.sandbox.objects import defaulted_type, fill_defaults
 from gate.sandbox.objects.gotypes import root_of, structs
 from gate.sandbox.objects.validation import CHECKS
 from tests.unit.sandbox.objects.cases import all_cases, golden
@@ -27,15 +27,15 @@ def test_every_served_kind_is_known(resource: Resource) -> None:
     """Each kind has its Go type, its defaults and its validation."""
     assert root_of(resource) in structs()
     assert resource.key in CHECKS
-    empty = defaulted(resource, {})
+    empty = fill_defaults(resource, {})
     assert empty["metadata"] == {}
 
 
 def test_a_stored_object_is_defaulted_already() -> None:
     """What the real server stored stays as it is when it is decoded again."""
     for resource, stored in STORED:
-        before = copied(stored)
-        assert defaulted(resource, stored) == stored, resource.key
+        before = copy_json(stored)
+        assert fill_defaults(resource, stored) == stored, resource.key
         assert stored == before
 
 
@@ -45,7 +45,7 @@ def test_nothing_is_shared_with_the_request() -> None:
         "metadata": {"labels": {"a": "b"}},
         "spec": {"containers": [{"name": "a", "args": ["x"]}], "nodeSelector": {"a": "b"}},
     }
-    found = defaulted(POD, body)
+    found = fill_defaults(POD, body)
     found["metadata"]["labels"]["a"] = "changed"
     found["spec"]["containers"][0]["args"].append("y")
     found["spec"]["nodeSelector"].clear()
@@ -57,7 +57,7 @@ def test_nothing_is_shared_with_the_request() -> None:
 def test_nulls_and_unknown_fields_go() -> None:
     """A null is as if it were not there, a null label is an empty one."""
     body = {"metadata": {"name": None, "labels": {"a": None}, "odd": 1}, "spec": None, "x": {}}
-    found = defaulted(BY_KEY["configmaps"], {**body, "data": None})
+    found = fill_defaults(BY_KEY["configmaps"], {**body, "data": None})
     assert found == {"metadata": {"labels": {"a": ""}}}
 
 
@@ -65,7 +65,7 @@ def test_a_wrong_type_names_its_place() -> None:
     """The message is Go's: the struct, the path without indexes, the type."""
     body = {"spec": {"containers": [{"name": "a"}, {"ports": [{"containerPort": "http"}]}]}}
     with pytest.raises(ApiError) as caught:
-        defaulted(POD, body)
+        fill_defaults(POD, body)
     assert caught.value.status == 400
     assert caught.value.message == (
         'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal string into Go'
@@ -89,20 +89,20 @@ def test_kinds_that_only_travel_are_decoded_too() -> None:
 )
 def test_times_are_in_seconds_and_in_utc(given: str, kept: str) -> None:
     """A time of an object has no fraction and no zone."""
-    found = defaulted(POD, {"metadata": {"creationTimestamp": given}})
+    found = fill_defaults(POD, {"metadata": {"creationTimestamp": given}})
     assert found["metadata"]["creationTimestamp"] == kept
 
 
 def test_micro_times_have_six_digits() -> None:
     """A Lease's times keep their microseconds."""
     lease = BY_KEY["leases.coordination.k8s.io"]
-    found = defaulted(lease, {"spec": {"renewTime": "2026-01-02T03:04:05.5Z"}})
+    found = fill_defaults(lease, {"spec": {"renewTime": "2026-01-02T03:04:05.5Z"}})
     assert found["spec"]["renewTime"] == "2026-01-02T03:04:05.500000Z"
 
 
 def test_the_old_name_of_a_service_account_follows_the_new_one() -> None:
     """`serviceAccount` is an alias that never differs."""
-    found = defaulted(POD, {"spec": {"serviceAccountName": "a", "serviceAccount": "b"}})
+    found = fill_defaults(POD, {"spec": {"serviceAccountName": "a", "serviceAccount": "b"}})
     assert (found["spec"]["serviceAccountName"], found["spec"]["serviceAccount"]) == ("a", "a")
 
 
@@ -117,4 +117,4 @@ def test_the_old_name_of_a_service_account_follows_the_new_one() -> None:
 def test_a_date_that_there_is_not_is_refused(given: str, part: str) -> None:
     """400 with the first part that is out of range."""
     with pytest.raises(ApiError, match=f'parsing time "{re.escape(given)}": {part} out of range'):
-        defaulted(POD, {"metadata": {"creationTimestamp": given}})
+        fill_defaults(POD, {"metadata": {"creationTimestamp": given}})

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gate.sandbox.failure import ApiError, FieldError, invalid
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import BY_KIND
 from gate.sandbox.objects import (
-    defaulted,
+    fill_defaults,
     prepared_for_create,
     prepared_for_update,
     strict_errors,
@@ -37,7 +37,7 @@ def test_a_real_servers_answer_is_given(base: str) -> None:
 
 def _is_answered_as_by_the_real_one(case: Case) -> None:
     wanted = golden(case.base)[case.name]
-    before = copied(case.body)
+    before = copy_json(case.body)
     assert _normal(_answer(case, wanted)) == _normal(
         {key: value for key, value in wanted.items() if key != "before"}
     )
@@ -58,7 +58,7 @@ def _answer(case: Case, wanted: JSON) -> JSON:
 
 def _created(case: Case, wanted: JSON) -> JSON:
     resource = case.resource
-    body = defaulted(resource, case.body)
+    body = fill_defaults(resource, case.body)
     warnings = _strict(case)
     metadata = body["metadata"]
     if resource.namespaced:
@@ -73,8 +73,8 @@ def _created(case: Case, wanted: JSON) -> JSON:
 
 def _updated(case: Case, stored: JSON) -> JSON:
     resource, part = case.resource, case.subresource
-    old = defaulted(resource, stored)
-    sent = defaulted(resource, case.changed(stored))
+    old = fill_defaults(resource, stored)
+    sent = fill_defaults(resource, case.changed(stored))
     metadata = sent["metadata"]
     if "resourceVersion" not in metadata and resource.key not in NEED_VERSION:
         metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
@@ -136,7 +136,7 @@ def _stamp(body: JSON, wanted: JSON) -> None:
 def _empty_status(body: JSON) -> JSON:
     """Return the status of a new object of the kind, whatever was sent."""
     resource = BY_KIND[body["apiVersion"], body["kind"]]
-    empty: JSON = defaulted(resource, {"metadata": {}}).get("status", {})
+    empty: JSON = fill_defaults(resource, {"metadata": {}}).get("status", {})
     return empty
 
 
@@ -150,7 +150,7 @@ def _normal(answer: JSON) -> Any:
 
     The difference between two pods' specs is left out too: the server shows its internal types.
     """
-    made = copied(answer)
+    made = copy_json(answer)
     for told in (made, *made.get("causes", ())):
         if "message" in told:
             told["message"] = told["message"].partition("\n@@")[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.objects import defaulted, prepared_for_create, prepared_for_update
+from gate.sandbox.objects import fill_defaults, prepared_for_create, prepared_for_update
 from gate.sandbox.objects.prepare.pods import quality_class
 from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
@@ -16,7 +16,7 @@ SERVICE = BY_KEY["services"]
 
 
 def _service(**spec: object) -> JSON:
-    return defaulted(
+    return fill_defaults(
         SERVICE, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
     )
 
@@ -47,8 +47,8 @@ def test_an_update_allocates_beside_what_is_taken() -> None:
 def test_preparing_changes_nothing_in_place(case: Case) -> None:
     """What is given to it stays as it is, so that stored objects may be given."""
     try:
-        body = defaulted(case.resource, case.body)
-        before = copied(body)
+        body = fill_defaults(case.resource, case.body)
+        before = copy_json(body)
         prepared_for_create(case.resource, body)
     except ApiError:
         return
@@ -80,7 +80,7 @@ def test_a_status_leaves_the_template_generation_alone() -> None:
     """A DaemonSet's annotation is the server's own, by every way in."""
     kind = BY_KEY["daemonsets.apps"]
     case = next(case for case in all_cases() if case.resource == kind)
-    old = prepared_for_create(kind, defaulted(kind, case.body))
+    old = prepared_for_create(kind, fill_defaults(kind, case.body))
     new = {**old, "metadata": {**old["metadata"], "annotations": {}}}
     assert prepared_for_update(kind, old, new, "status")["metadata"] == old["metadata"]
 

@@ -14,7 +14,7 @@ from gate.sandbox.objects.quantity import (
     QuantityError,
     canonical,
     canonical_resource,
-    parsed,
+    parse_quantity,
     whole,
 )
 
@@ -32,20 +32,20 @@ texts = st.builds(
 def test_a_canonical_text_means_the_same(text: str) -> None:
     """What is stored is the same amount, and is stored again as it is."""
     stored = canonical(text)
-    assert parsed(stored).nanos == parsed(text).nanos
+    assert parse_quantity(stored).nanos == parse_quantity(text).nanos
     assert canonical(stored) == stored
 
 
 @given(st.integers(-(10**20), 10**20))
 def test_an_amount_survives_its_text(nanos: int) -> None:
     """Writing and reading a decimal amount loses nothing."""
-    assert parsed(str(Quantity(nanos))).nanos == nanos
+    assert parse_quantity(str(Quantity(nanos))).nanos == nanos
 
 
 @given(texts)
 def test_a_resource_has_nothing_below_a_milli(text: str) -> None:
     """Entries of a ResourceList are rounded away from zero to a milli."""
-    exact, stored = parsed(text).nanos, parsed(canonical_resource(text)).nanos
+    exact, stored = parse_quantity(text).nanos, parse_quantity(canonical_resource(text)).nanos
     assert stored % (NANO // 1000) == 0
     assert abs(exact) <= abs(stored) < abs(exact) + NANO // 1000
 
@@ -53,19 +53,19 @@ def test_a_resource_has_nothing_below_a_milli(text: str) -> None:
 @given(texts)
 def test_whole_rounds_away_from_zero(text: str) -> None:
     """As the server does where it needs an integer."""
-    exact = Fraction(parsed(text).nanos, NANO)
-    assert abs(exact) <= abs(whole(parsed(text))) < abs(exact) + 1
+    exact = Fraction(parse_quantity(text).nanos, NANO)
+    assert abs(exact) <= abs(whole(parse_quantity(text))) < abs(exact) + 1
 
 
 @pytest.mark.parametrize("text", ["", "lots", "1 Gi", "0x10", "1Gi ", "--1", "1e", "1.5.5"])
 def test_what_is_no_quantity_is_refused(text: str) -> None:
     """The error is a sentence of the server."""
     with pytest.raises(QuantityError, match="quantit"):
-        parsed(text)
+        parse_quantity(text)
 
 
 @pytest.mark.parametrize("text", ["1e99999999", "1e-99999999", "9" * 5000])
 def test_what_would_take_forever_is_refused(text: str) -> None:
     """Nobody means such an amount."""
     with pytest.raises(QuantityError):
-        parsed(text)
+        parse_quantity(text)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import Resource
 from gate.sandbox.objects import (
-    defaulted,
+    fill_defaults,
     prepared_for_create,
     prepared_for_update,
     strict_errors,
@@ -31,7 +31,7 @@ LARGEST = BASES.pop("pod-full")
 @pytest.mark.parametrize("case", [*BASES.values(), longer(LARGEST)], ids=lambda case: case.name)
 def test_junk_at_any_place_is_answered(case: Case) -> None:
     """Every value of a good object is replaced by every kind of junk, one at a time."""
-    whole = defaulted(case.resource, case.body)
+    whole = fill_defaults(case.resource, case.body)
     for path in _paths(whole, ()):
         for junk in JUNK:
             _ask(case.resource, _replaced(whole, path, junk), whole)
@@ -39,7 +39,7 @@ def test_junk_at_any_place_is_answered(case: Case) -> None:
 
 def test_junk_at_any_place_of_a_full_pod_is_answered() -> None:
     """Of the largest object, each value is replaced by two kinds of junk, all kinds in turn."""
-    whole = defaulted(LARGEST.resource, LARGEST.body)
+    whole = fill_defaults(LARGEST.resource, LARGEST.body)
     kinds = itertools.cycle(JUNK)
     for path in _paths(whole, ()):
         for junk in itertools.islice(kinds, 2):
@@ -49,7 +49,7 @@ def test_junk_at_any_place_of_a_full_pod_is_answered() -> None:
 def _ask(resource: Resource, body: JSON, good: JSON) -> None:
     strict_errors(resource, body)
     try:
-        found = defaulted(resource, body)
+        found = fill_defaults(resource, body)
         if resource.namespaced:
             found["metadata"]["namespace"] = NAMESPACE
         created = prepared_for_create(resource, found)
@@ -71,10 +71,10 @@ def _paths(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int,
 
 
 def _replaced(body: JSON, path: tuple[str | int, ...], junk: Any) -> JSON:
-    made: Any = copied(body)
+    made: Any = copy_json(body)
     at = made
     for key in path[:-1]:
         at = at[key]
-    at[path[-1]] = copied(junk)
+    at[path[-1]] = copy_json(junk)
     found: JSON = made
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.kinds import RESOURCES, Resource
 from gate.sandbox.serving.request import Answer, Stream
 from tests.long import longer
@@ -92,7 +92,7 @@ class Sender:
             return self._random.choice((*RAW, *DEEP))
         known = [case.body for case in self._cases if case.resource == resource]
         found = self._client.cluster.api.store.items(resource.key) or known
-        body = copied(self._random.choice(found if chance < 0.5 else known))
+        body = copy_json(self._random.choice(found if chance < 0.5 else known))
         body["metadata"] = {**(body.get("metadata") or {}), "name": "x"}
         for name in ("resourceVersion", "namespace", "managedFields"):
             body["metadata"].pop(name, None)
@@ -115,7 +115,7 @@ class Sender:
                 at = at[key]
             if isinstance(at, dict) and self._random.random() < 0.2:
                 last = self._random.choice(EXTRA)
-            at[last] = copied(self._random.choice(JUNK))
+            at[last] = copy_json(self._random.choice(JUNK))
 
 
 def _paths(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

@@ -16,7 +16,7 @@ from gate.sandbox.serving.protobuf.messages import (
     from_protobuf,
     message_name,
 )
-from gate.sandbox.serving.protobuf.wire import WireError, fields, signed
+from gate.sandbox.serving.protobuf.wire import WireError, decode_signed, fields
 from tests.unit.sandbox.serving.client import DEPLOYMENTS, Client, document
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -106,7 +106,7 @@ def test_binary_data_and_times() -> None:
     lease = envelope("coordination.k8s.io/v1", "Lease", part(2, spec))
     found = from_protobuf(lease, "coordination.k8s.io/v1", "Lease")
     assert found["spec"]["renewTime"] == "2026-01-01T00:00:00.000005Z"
-    assert signed(next(fields(part(1, -7)))[1]) == -7
+    assert decode_signed(next(fields(part(1, -7)))[1]) == -7
 
 
 def test_options_of_a_deletion_belong_to_every_version() -> None:

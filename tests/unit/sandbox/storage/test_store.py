@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.json import JSON, copied
+from gate.sandbox.json import JSON, copy_json
 from gate.sandbox.storage.store import Change, ChangeType, Expired, Key, Store
 
 
@@ -128,7 +128,7 @@ def test_an_earlier_state_can_be_read() -> None:
     store = Store(version=0)
     store.put(key("a"), named("a", data={"x": "1"}))
     store.put(key("gone"), named("gone"))
-    before = copied(store.items("configmaps"))
+    before = copy_json(store.items("configmaps"))
     store.put(key("a"), named("a", data={"x": "2"}))
     store.remove(key("gone"))
     store.put(key("new"), named("new"))
@@ -143,9 +143,9 @@ def test_versions_share_what_did_not_change() -> None:
     """A new version holds the very parts of the old one that are equal."""
     store = Store()
     template = {"labels": {"app": "web"}, "containers": [{"name": "c", "image": "x" * 200}]}
-    first = store.put(key("a"), named("a", spec=copied(template), data={"x": "1"}))
-    second = store.put(key("a"), named("a", spec=copied(template), data={"x": "2"}))
-    third = store.put(key("b"), named("b", spec=copied(template)))
+    first = store.put(key("a"), named("a", spec=copy_json(template), data={"x": "1"}))
+    second = store.put(key("a"), named("a", spec=copy_json(template), data={"x": "2"}))
+    third = store.put(key("b"), named("b", spec=copy_json(template)))
     assert second["spec"] is first["spec"]
     assert third["spec"] is first["spec"]
     assert first["data"] == {"x": "1"}

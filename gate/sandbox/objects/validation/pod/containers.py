@@ -12,9 +12,9 @@ from gate.sandbox.objects.validation.errors import (
     duplicate,
     forbidden,
     invalid,
+    make_required_error,
     not_found,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import dns_label, port_name, port_number
 from gate.sandbox.objects.validation.pod.environment import check_env, check_env_from
@@ -37,7 +37,7 @@ def check_containers(found: Found, field: str, spec: JSON, volumes: Mapping[str,
     """The containers proper: at least one, with names and host ports of their own."""
     containers: Sequence[JSON] = spec["containers"] or ()
     if not containers:
-        found.append(required(field))
+        found.append(make_required_error(field))
         return
     names: set[str] = set()
     for index, container in enumerate(containers):
@@ -100,9 +100,9 @@ def _check_container(
     if container["name"]:
         check_messages(found, f"{field}.name", container["name"], dns_label(container["name"]))
     else:
-        found.append(required(f"{field}.name"))
+        found.append(make_required_error(f"{field}.name"))
     if not container.get("image"):
-        found.append(required(f"{field}.image"))
+        found.append(make_required_error(f"{field}.image"))
     policy = container["terminationMessagePolicy"]
     check_one_of(found, f"{field}.terminationMessagePolicy", policy, MESSAGE_POLICIES)
     _check_ports(found, f"{field}.ports", container.get("ports", ()))
@@ -132,7 +132,7 @@ def _check_ports(found: Found, field: str, ports: Sequence[JSON]) -> None:
 
 def _check_port_numbers(found: Found, field: str, port: JSON) -> None:
     if port["containerPort"] == 0:
-        found.append(required(f"{field}.containerPort"))
+        found.append(make_required_error(f"{field}.containerPort"))
     for name in ("containerPort", "hostPort"):
         if number := port.get(name):
             for message in port_number(number):
@@ -157,11 +157,11 @@ def _check_mounts(found: Found, field: str, container: JSON, volumes: Mapping[st
         at = f"{field}[{index}]"
         name, path = mount["name"], mount["mountPath"]
         if not name:
-            found.append(required(f"{at}.name"))
+            found.append(make_required_error(f"{at}.name"))
         if name not in volumes:
             found.append(not_found(f"{at}.name", name))
         if not path:
-            found.append(required(f"{at}.mountPath"))
+            found.append(make_required_error(f"{at}.mountPath"))
         if path in paths:
             found.append(invalid(f"{at}.mountPath", path, "must be unique"))
         paths.add(path)

@@ -9,15 +9,15 @@ from gate.sandbox.objects.validation.errors import (
     Found,
     check_messages,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import (
     config_key,
     dns_label,
     dns_subdomain,
     label_key,
-    masked,
+    mask_trailing_dash,
     variable_name,
 )
 
@@ -64,7 +64,7 @@ def check_env(found: Found, field: str, variables: Sequence[JSON]) -> None:
         if name:
             check_messages(found, f"{at}.name", name, variable_name(name))
         else:
-            found.append(required(f"{at}.name"))
+            found.append(make_required_error(f"{at}.name"))
         if "valueFrom" in variable:
             _check_source(found, f"{at}.valueFrom", variable["valueFrom"], variable.get("value"))
 
@@ -92,7 +92,7 @@ def check_field_selector(
     """A field of the pod that the downward API knows."""
     path = selector["fieldPath"]
     if not path:
-        found.append(required(f"{field}.fieldPath"))
+        found.append(make_required_error(f"{field}.fieldPath"))
         return
     name, key = _split(path)
     if key is not None and name in _SUBSCRIPTED:
@@ -121,9 +121,9 @@ def check_resource_selector(
     """A limit or request of a container; a volume has to say of which."""
     resource = selector["resource"]
     if of_volume and not selector.get("containerName"):
-        found.append(required(f"{field}.containerName"))
+        found.append(make_required_error(f"{field}.containerName"))
     elif not resource:
-        found.append(required(f"{field}.resource"))
+        found.append(make_required_error(f"{field}.resource"))
     elif resource not in CONTAINER_FIELDS and not resource.startswith(_HUGE_PAGES):
         found.append(not_supported(f"{field}.resource", resource, CONTAINER_FIELDS))
 
@@ -134,7 +134,7 @@ def _check_key_selector(found: Found, field: str, selector: JSON) -> None:
     if key:
         check_messages(found, f"{field}.key", key, config_key(key))
     else:
-        found.append(required(f"{field}.key"))
+        found.append(make_required_error(f"{field}.key"))
 
 
 def _check_file_selector(found: Found, field: str, selector: JSON) -> None:
@@ -144,9 +144,9 @@ def _check_file_selector(found: Found, field: str, selector: JSON) -> None:
         if value:
             check_messages(found, f"{field}.{name}", value, check(value))
         else:
-            found.append(required(f"{field}.{name}"))
+            found.append(make_required_error(f"{field}.{name}"))
     if not selector["path"]:
-        found.append(required(f"{field}.path"))
+        found.append(make_required_error(f"{field}.path"))
     else:
         check_no_backsteps(found, f"{field}.path", selector["path"])
 
@@ -185,6 +185,6 @@ def check_env_from(found: Found, field: str, sources: Sequence[JSON]) -> None:
 
 def _check_reference(found: Found, field: str, name: str) -> None:
     if name:
-        check_messages(found, field, name, dns_subdomain(masked(name)))
+        check_messages(found, field, name, dns_subdomain(mask_trailing_dash(name)))
     else:
-        found.append(required(field))
+        found.append(make_required_error(field))

@@ -12,8 +12,8 @@ from gate.sandbox.objects.validation.errors import (
     check_one_of,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import header_name, port_name, port_number
 
@@ -80,7 +80,7 @@ def check_handler(
     """There is exactly one handler, and it is good."""
     given = [kind for kind in kinds if kind in handler]
     if not given:
-        found.append(required(field, "must specify a handler type"))
+        found.append(make_required_error(field, "must specify a handler type"))
         return
     first, *others = given
     _check_action(found, f"{field}.{first}", first, handler[first], grace_seconds)
@@ -94,7 +94,7 @@ def _check_action(
 ) -> None:
     if kind == "exec":
         if not action.get("command"):
-            found.append(required(f"{field}.command"))
+            found.append(make_required_error(f"{field}.command"))
     elif kind == "httpGet":
         _check_http(found, field, action)
     elif kind == "sleep":
@@ -132,4 +132,4 @@ def check_restart_rules(found: Found, field: str, container: JSON) -> None:
         check_one_of(found, f"{field}.restartPolicy", policy, ("Always", "Never", "OnFailure"))
     elif container.get("restartPolicyRules"):
         says = "must specify restartPolicy when restart rules are used"
-        found.append(required(f"{field}.restartPolicy", says))
+        found.append(make_required_error(f"{field}.restartPolicy", says))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import Quantity, parsed
+from gate.sandbox.objects.quantity import Quantity, parse_quantity
 from gate.sandbox.objects.validation.errors import (
     NEGATIVE,
     Found,
     check_messages,
     forbidden,
     invalid,
-    required,
+    make_required_error,
 )
 from gate.sandbox.objects.validation.names import label_key
 
@@ -85,7 +85,7 @@ def _check_name(found: Found, field: str, name: str) -> None:
 
 def check_amount(found: Found, field: str, name: str, text: str) -> None:
     """A quantity is not negative, and whole where things are counted."""
-    amount = parsed(text)
+    amount = parse_quantity(text)
     if amount.nanos < 0:
         found.append(invalid(field, str(amount), NEGATIVE))
     if not amount.is_integer and (name in OBJECT_COUNTS or is_extended(name)):
@@ -99,9 +99,9 @@ def _check_against_limit(
     if limit_text is None:
         if not divisible:
             says = "Limit must be set for non overcommitable resources"
-            found.append(required(f"{field}.limits", says))
+            found.append(make_required_error(f"{field}.limits", says))
         return
-    amount, limit = parsed(text), parsed(limit_text)
+    amount, limit = parse_quantity(text), parse_quantity(limit_text)
     if amount.nanos != limit.nanos and not divisible:
         _tell(found, field, amount, f"must be equal to {name} limit of {limit}")
     elif amount.nanos > limit.nanos:

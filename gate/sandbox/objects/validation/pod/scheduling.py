@@ -12,8 +12,8 @@ from gate.sandbox.objects.validation.errors import (
     duplicate,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import (
     dns_label,
@@ -79,7 +79,7 @@ def _check_node_affinity(found: Found, field: str, node: JSON) -> None:
         at = f"{field}.{_REQUIRED}.nodeSelectorTerms"
         terms = node[_REQUIRED]["nodeSelectorTerms"]
         if not terms:
-            found.append(required(at, "must have at least one node selector term"))
+            found.append(make_required_error(at, "must have at least one node selector term"))
         for index, term in enumerate(terms or ()):
             _check_node_term(found, f"{at}[{index}]", term, lenient=False)
     for index, term in enumerate(node.get(_PREFERRED, ())):
@@ -111,7 +111,7 @@ def _check_node_operator(found: Found, field: str, requirement: JSON) -> None:
     if operator in {"In", "NotIn"}:
         if not values:
             says = "must be specified when `operator` is 'In' or 'NotIn'"
-            found.append(required(f"{field}.values", says))
+            found.append(make_required_error(f"{field}.values", says))
     elif operator in {"Exists", "DoesNotExist"}:
         if values:
             says = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
@@ -119,7 +119,7 @@ def _check_node_operator(found: Found, field: str, requirement: JSON) -> None:
     elif operator in {"Gt", "Lt"}:
         if len(values) != 1:
             says = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            found.append(required(f"{field}.values", says))
+            found.append(make_required_error(f"{field}.values", says))
     else:
         found.append(invalid(f"{field}.operator", operator, "not a valid selector operator"))
 
@@ -130,7 +130,7 @@ def _check_node_field(found: Found, field: str, requirement: JSON) -> None:
         found.append(invalid(f"{field}.operator", operator, "not a valid selector operator"))
     elif len(values) != 1:
         says = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        found.append(required(f"{field}.values", says))
+        found.append(make_required_error(f"{field}.values", says))
     if requirement["key"] != "metadata.name":
         says = "not a valid field selector key"
         found.append(invalid(f"{field}.key", requirement["key"], says))
@@ -152,7 +152,7 @@ def _check_pod_term(found: Found, field: str, term: JSON) -> None:
         check_messages(found, f"{field}.namespace", name, dns_label(name))
     key = term["topologyKey"]
     if not key:
-        found.append(required(f"{field}.topologyKey", "can not be empty"))
+        found.append(make_required_error(f"{field}.topologyKey", "can not be empty"))
     check_messages(found, f"{field}.topologyKey", key, label_key(key))
 
 
@@ -164,7 +164,7 @@ def check_spread(found: Found, field: str, constraints: Sequence[JSON]) -> None:
             found.append(invalid(f"{at}.maxSkew", constraint["maxSkew"], NOT_POSITIVE))
         key, action = constraint["topologyKey"], constraint["whenUnsatisfiable"]
         if not key:
-            found.append(required(f"{at}.topologyKey", "can not be empty"))
+            found.append(make_required_error(f"{at}.topologyKey", "can not be empty"))
         if action not in SCHEDULE_ACTIONS:
             found.append(not_supported(f"{at}.whenUnsatisfiable", action, SCHEDULE_ACTIONS))
         for other in constraints[index + 1 :]:
@@ -179,10 +179,12 @@ def check_dns(found: Found, field: str, spec: JSON) -> None:
     """The policy `None` needs a configuration with a name server."""
     config = spec.get("dnsConfig")
     if spec["dnsPolicy"] == "None" and config is None:
-        found.append(required(field, "must provide `dnsConfig` when `dnsPolicy` is None"))
+        found.append(
+            make_required_error(field, "must provide `dnsConfig` when `dnsPolicy` is None")
+        )
     elif spec["dnsPolicy"] == "None" and config is not None and not config.get("nameservers"):
         says = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        found.append(required(f"{field}.nameservers", says))
+        found.append(make_required_error(f"{field}.nameservers", says))
     elif config:
         for index, server in enumerate(config.get("nameservers", ())):
             check_messages(found, f"{field}.nameservers[{index}]", server, ip_address(server))

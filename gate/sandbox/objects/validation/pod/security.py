@@ -6,8 +6,8 @@ from gate.sandbox.json import JSON
 from gate.sandbox.objects.validation.errors import (
     Found,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import user_or_group_id
 from gate.sandbox.objects.validation.pod.volumes import check_relative_path
@@ -88,7 +88,7 @@ def _check_seccomp(found: Found, field: str, profile: JSON | None) -> None:
         found.append(not_supported(f"{field}.type", kind, SECCOMP_TYPES))
     if kind == "Localhost":
         if path is None:
-            found.append(required(at, "must be set when seccomp type is Localhost"))
+            found.append(make_required_error(at, "must be set when seccomp type is Localhost"))
         else:
             check_relative_path(found, at, path)
     elif path is not None:

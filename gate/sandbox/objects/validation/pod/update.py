@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.validation.errors import Found, forbidden, invalid, required
+from gate.sandbox.objects.validation.errors import Found, forbidden, invalid, make_required_error
 from gate.sandbox.objects.validation.metadata import check_metadata_update
 from gate.sandbox.objects.validation.names import between
 from gate.sandbox.objects.validation.pod.containers import check_no_whitespace
@@ -38,7 +38,7 @@ def check_pod_update(found: Found, old: JSON, new: JSON) -> None:
         return
     _check_tolerations(found, before.get("tolerations", ()), after.get("tolerations", ()))
     _check_gates(found, before, after)
-    if (munged := _munged(before, after)) != before:
+    if (munged := _restore_mutable_fields(before, after)) != before:
         says = f"pod updates may not change fields other than {UPDATABLE}\n"
         found.append(forbidden("spec", says + _difference(before, munged)))
 
@@ -46,7 +46,7 @@ def check_pod_update(found: Found, old: JSON, new: JSON) -> None:
 def _check_images(found: Found, field: str, containers: Sequence[JSON]) -> None:
     for index, container in enumerate(containers):
         if not container.get("image"):
-            found.append(required(f"{field}[{index}].image"))
+            found.append(make_required_error(f"{field}[{index}].image"))
     check_no_whitespace(found, field, containers)
 
 
@@ -90,7 +90,7 @@ def _check_gates(found: Found, before: JSON, after: JSON) -> None:
             found.append(forbidden(at, f"{says} '{gate['name']}'"))
 
 
-def _munged(before: JSON, after: JSON) -> JSON:
+def _restore_mutable_fields(before: JSON, after: JSON) -> JSON:
     """Return the new spec with what may change as it was."""
     made = dict(after)
     for kind in ("containers", "initContainers"):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gate.sandbox.json import JSON
-from gate.sandbox.objects.quantity import parsed
+from gate.sandbox.objects.quantity import parse_quantity
 from gate.sandbox.objects.validation.errors import (
     Found,
     check_messages,
     duplicate,
     forbidden,
     invalid,
+    make_required_error,
     not_supported,
-    required,
 )
 from gate.sandbox.objects.validation.names import dns_label
 from gate.sandbox.objects.validation.pod.environment import (
@@ -80,7 +80,7 @@ def check_volumes(found: Found, field: str, volumes: Sequence[JSON]) -> dict[str
         if name:
             check_messages(wrong, f"{at}.name", name, dns_label(name))
         else:
-            wrong.append(required(f"{at}.name"))
+            wrong.append(make_required_error(f"{at}.name"))
         if name in good:
             wrong.append(duplicate(f"{at}.name", name))
         if wrong:
@@ -93,7 +93,7 @@ def check_volumes(found: Found, field: str, volumes: Sequence[JSON]) -> dict[str
 def _check_source(found: Found, field: str, volume: JSON) -> None:
     given = [source for source in SOURCES if source in volume]
     if not given:
-        found.append(required(field, "must specify a volume type"))
+        found.append(make_required_error(field, "must specify a volume type"))
         return
     first, *others = given
     if check := _CHECKS.get(first):
@@ -104,14 +104,14 @@ def _check_source(found: Found, field: str, volume: JSON) -> None:
 
 def _check_empty_dir(found: Found, field: str, source: JSON) -> None:
     limit = source.get("sizeLimit")
-    if limit is not None and parsed(limit).nanos < 0:
+    if limit is not None and parse_quantity(limit).nanos < 0:
         says = "SizeLimit field must be a valid resource quantity"
         found.append(forbidden(f"{field}.sizeLimit", says))
 
 
 def _check_host_path(found: Found, field: str, source: JSON) -> None:
     if not source["path"]:
-        found.append(required(f"{field}.path"))
+        found.append(make_required_error(f"{field}.path"))
         return
     check_no_backsteps(found, f"{field}.path", source["path"])
     if source.get("type", "") not in HOST_PATH_TYPES:
@@ -121,7 +121,7 @@ def _check_host_path(found: Found, field: str, source: JSON) -> None:
 def _files_of(name_field: str) -> Callable[[Found, str, JSON], None]:
     def check(found: Found, field: str, source: JSON) -> None:
         if not source.get(name_field):
-            found.append(required(f"{field}.{name_field}"))
+            found.append(make_required_error(f"{field}.{name_field}"))
         _check_mode(found, f"{field}.defaultMode", source.get("defaultMode"))
         for index, item in enumerate(source.get("items", ())):
             _check_item(found, f"{field}.items[{index}]", item)
@@ -137,7 +137,7 @@ def _check_mode(found: Found, field: str, mode: int | None) -> None:
 def _check_item(found: Found, field: str, item: JSON) -> None:
     for name in ("key", "path"):
         if not item[name]:
-            found.append(required(f"{field}.{name}"))
+            found.append(make_required_error(f"{field}.{name}"))
     check_local_path(found, f"{field}.path", item["path"])
     _check_mode(found, f"{field}.mode", item.get("mode"))
 
@@ -158,13 +158,13 @@ def check_relative_path(found: Found, field: str, path: str) -> None:
 
 def _check_claim(found: Found, field: str, source: JSON) -> None:
     if not source["claimName"]:
-        found.append(required(f"{field}.claimName"))
+        found.append(make_required_error(f"{field}.claimName"))
 
 
 def _check_nfs(found: Found, field: str, source: JSON) -> None:
     for name in ("server", "path"):
         if not source[name]:
-            found.append(required(f"{field}.{name}"))
+            found.append(make_required_error(f"{field}.{name}"))
     if not source["path"].startswith("/"):
         found.append(invalid(f"{field}.path", source["path"], "must be an absolute path"))
 
@@ -177,7 +177,7 @@ def _check_downward(found: Found, field: str, source: JSON) -> None:
 
 def _check_downward_file(found: Found, field: str, item: JSON) -> None:
     if not item["path"]:
-        found.append(required(f"{field}.path"))
+        found.append(make_required_error(f"{field}.path"))
     check_local_path(found, f"{field}.path", item["path"])
     if "fieldRef" in item:
         check_field_selector(found, f"{field}.fieldRef", item["fieldRef"], FILE_FIELDS)
@@ -185,7 +185,7 @@ def _check_downward_file(found: Found, field: str, item: JSON) -> None:
         at = f"{field}.resourceFieldRef"
         check_resource_selector(found, at, item["resourceFieldRef"], of_volume=True)
     else:
-        found.append(required(field, "one of fieldRef and resourceFieldRef is required"))
+        found.append(make_required_error(field, "one of fieldRef and resourceFieldRef is required"))
     _check_mode(found, f"{field}.mode", item.get("mode"))
 
 

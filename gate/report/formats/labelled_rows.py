@@ -1,0 +1,50 @@
+"""Rows under labels, of which the verdict on a terminal is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.report.style.style import Style, Tone, columns, pad
+
+_LABEL_COLUMNS = 10
+_INDENT = "  "
+
+
+class Block:
+    """Lines under labels, each line as long as the stream is wide."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._labelled = ""
+        self.lines: list[str] = []
+
+    def row(self, label: str, text: str, lines: int = 2) -> None:
+        """Add text under a label, which stands only before its first line."""
+        margin = len(_INDENT) + _LABEL_COLUMNS
+        for line in self._style.wrap(text, self._style.width - margin, self._style.roomy(lines)):
+            self._add(label, line)
+
+    def join_names(self, names: Sequence[str], lines: int) -> str:
+        """Return names for a row of several lines: all that fit, and how many do not."""
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS
+        for count in range(len(names), 0, -1):
+            rest = f" and {len(names) - count} more" if count < len(names) else ""
+            text = ", ".join(names[:count]) + rest
+            if len(self._style.wrap(text, room, len(names))) <= lines:
+                return text
+        return f"{len(names)} objects"
+
+    def line(self, label: str, text: str, sign: str = "") -> None:
+        """Add one line as it stands, cut where it is too long."""
+        room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
+        self._add(label, sign + self._style.cut(text, room))
+
+    def command(self, label: str, text: str) -> None:
+        """Add a command, which is never cut or changed: it is there to be copied."""
+        self._add(label, _INDENT + text)
+
+    def _add(self, label: str, line: str) -> None:
+        shown = "" if label == self._labelled else label
+        self._labelled = label
+        start = self._style.paint(pad(shown, _LABEL_COLUMNS), Tone.QUIET)
+        self.lines.append(f"{_INDENT}{start}{line}".rstrip())

@@ -231,10 +231,14 @@ def _came_to_rest(world: World, attempt: Attempt) -> Iterator[str]:
 
 
 def _is_as_found(world: World) -> bool:
-    """Tell whether a Deployment that did not serve was never written, and is as it was found."""
+    """Tell whether a Deployment that did not serve was never written by us.
+
+    It is as it was found then, or as somebody else has made it since.
+    """
     books = world.books
     served = bool(books.served) and books.found.image == books.served
-    return not (books.out or books.back or served) and world.cluster.template == books.found
+    is_untouched = not (books.out or books.back or served)
+    return is_untouched and (books.meddled or world.cluster.template == books.found)
 
 
 def _goes_back(attempt: Attempt) -> bool:

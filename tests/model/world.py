@@ -330,12 +330,13 @@ def _configuration_returned_to(world: World, scene: Scene) -> tuple[str, ...]:
     """Return what a failure makes of the ConfigMap: what was found, or what was verified last.
 
     The latter where a bad version runs that an attempt left, and where a rollback that failed left
-    the Deployment beside the bad version's configuration.
+    the Deployment without all of its pods, or beside the bad version's configuration.
     """
     found = world.settings
     is_kept = world.cluster.template.image == KEPT or _is_bad(world.cluster, world.lease.history)
-    is_mixed = world.cluster.template.image == BEFORE and _is_unchanged_by_others(found)
-    if scene.kept and (is_kept or is_mixed):
+    is_unfinished = not rules.serves(world.cluster) or _is_unchanged_by_others(found)
+    is_half_back = world.cluster.template.image == BEFORE and is_unfinished
+    if scene.kept and (is_kept or is_half_back):
         return configuration.values(configuration.served(BEFORE))
     return configuration.values(found)
 

@@ -71,9 +71,8 @@ def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
     resumed, ledger = attempt.plan.resumed, attempt.ledger
     if resumed is not None and resumed.record.leg is Leg.BACK:
         return False
-    others = (*ledger.left_alone, *attempt.interference.departures)
     lost = resumed.unkept if resumed is not None else ()
-    return ref not in ledger.written and ref not in others and ref not in lost
+    return ref not in ledger.written and ref not in lost
 
 
 def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:

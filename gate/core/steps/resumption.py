@@ -110,10 +110,14 @@ def _is_untouched(sorted_: _Sorted) -> bool:
 
 
 def _standing(record: Record, kept: Kept, fact: Fact[LiveObject]) -> Standing:
+    """Tell whose an object is; one that we never wrote and looks so is somebody else's doing."""
     body = record.target_set.bodies.get(kept.ref)
     if record.leg is Leg.BACK and body is not None:
-        return standing_of_member(kept, fact, body)
-    return standing(kept, fact)
+        found = standing_of_member(kept, fact, body)
+    else:
+        found = standing(kept, fact)
+    is_theirs = found is Standing.WRITTEN and kept.changes and kept.is_unreached
+    return Standing.OTHERS if is_theirs else found
 
 
 def _is_followed(record: Record, ref: Ref) -> bool:

@@ -255,6 +255,22 @@ def test_what_somebody_else_took_over_is_left_alone() -> None:
 
 
 @pytest.mark.contract("B533")
+def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
+    """The dead gate never wrote it and said so: that it is just what was wanted tells nothing."""
+    server = serving()
+    ref = ref_of(manifest("v2"))
+    player = Dying(server, plan_of(server, config("b"), manifest("v2")))
+    player.run(lambda _: len(server.done) == 1)
+    server.edit(ref, "kubectl-set", {IMAGE: "shop/web:v2"})
+    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
+    assert player.record is not None
+    ended = finished(server, player.record).attempt
+    assert ends(ended) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert {write.ref for write in server.done} == {config_ref()}
+    assert server.stored[ref].image == "shop/web:v2"
+
+
+@pytest.mark.contract("B533")
 def test_one_that_was_deleted_leaves_the_others_to_their_end() -> None:
     """A Deployment that is gone is not made anew; the other goes back: 8 is the worse."""
     server = serving()

@@ -119,6 +119,21 @@ def test_an_undo_that_died_is_not_the_undo(scene: Scene, program: PlayedGate) ->
 
 
 @pytest.mark.contract("B764")
+def test_an_undo_that_died_and_is_completed_is_the_undo(scene: Scene, program: PlayedGate) -> None:
+    """Whoever repeats a killed undo wants one version back, whenever it was killed."""
+    for version in (1, 2, 3):
+        assert_verified(scene.apply(web(version)))
+    with program.start("undo", "web", env=JOB) as running:
+        running.wait_for_line("applied .*deployment/web changed")
+        running.kill()
+    scene.objects.wait_complete("web")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    assert "the undo that an earlier run began is complete" in result.stderr
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B764")
 def test_a_recovery_that_returned_configuration_alone_is_the_undo(
     scene: Scene, program: PlayedGate
 ) -> None:

@@ -35,6 +35,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
 from gate.core.model.outcome import Outcome
+from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.protocol.effects import Write
 from gate.core.ssa.applied_fields import applied_digest, digests_of
@@ -279,8 +280,9 @@ def is_done(
     """Return what tells whether a recovery has done what a command was for; None: it never has.
 
     An undo is of what a dead gate left, where that had rolled out or restarted a version: to go on
-    from what came back would return to the version before that. A return and a resumption are
-    none of these: what they come back to is what is to be undone.
+    from what came back would return to the version before that. So it would where the dead gate
+    was at an undo itself, which the recovery completed. An undo that was taken back, and a
+    resumption, are none of these: what they come back to is what is to be undone.
     """
     if command != "undo" or settings.to_revision is not None:
         return None
@@ -288,15 +290,24 @@ def is_done(
 
     def is_undone(ended: Attempt) -> bool:
         resumed = ended.plan.resumed
-        if resumed is None or resumed.record.command not in ("apply", "restart"):
-            return False
-        if ended.outcome is not Outcome.ROLLED_BACK or not _is_back(ended, ref):
+        if resumed is None or not _has_undone(ended, resumed.record, ref):
             return False
         note = f"{ref}: what an earlier attempt had left is undone; it goes back no further"
+        if resumed.record.command == "undo":
+            note = f"{ref}: the undo that an earlier run began is complete; it goes back no further"
         console.note("undo", note)
         return True
 
     return is_undone
+
+
+def _has_undone(ended: Attempt, record: Record, ref: Ref) -> bool:
+    """Tell whether a recovery took back what a dead gate rolled out, or completed its undo."""
+    if record.command == "undo":
+        is_changed = any(kept.ref == ref and kept.changes for kept in record.objects)
+        return is_changed and ended.outcome is Outcome.VERIFIED
+    is_taken_back = ended.outcome is Outcome.ROLLED_BACK and _is_back(ended, ref)
+    return record.command in ("apply", "restart") and is_taken_back
 
 
 def _is_back(ended: Attempt, ref: Ref) -> bool:

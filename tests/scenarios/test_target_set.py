@@ -80,6 +80,32 @@ def test_configuration_that_the_bad_version_left_returns_too(scene: Scene) -> No
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B701", "B712")
+def test_configuration_that_the_bad_version_brought_is_no_part_of_the_verified_set(
+    scene: Scene,
+) -> None:
+    """v1 was verified without the ConfigMap: beside it that of the bad v9 is a mixture."""
+    assert_verified(scene.apply(web()))
+    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert forecast(result, "configmap/settings", "an attempt that was not verified brought it")
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B700")
+def test_what_a_rollback_verified_beside_new_configuration_is_returned_to(scene: Scene) -> None:
+    """A rollback leaves what the bad version brought, and verifies the old one beside it."""
+    assert_verified(scene.apply(web()))
+    assert_rolled_back(scene.apply(settings("nine"), web(9, behaviour=CRASH)), "CrashLoop")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "nine"
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B700")
 def test_a_change_of_somebody_else_that_serves_is_returned_to(scene: Scene) -> None:
     """It is what stood right before: all of it, not the version verified earlier."""

@@ -37,6 +37,9 @@ _NO_VALUES: Final = CleanText("its environment values are not remembered, and it
 _LEFT_UNVERIFIED: Final = CleanText(
     "an attempt that was not verified left it as it is, and no other verified version is remembered"
 )
+_BROUGHT_UNVERIFIED: Final = CleanText(
+    "an attempt that was not verified brought it, and the version that is returned to had none"
+)
 _UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
 
@@ -106,7 +109,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         else:
             missing[ref] = _why_without_body(candidates.history(history), digest)
     missing.update(_changed_unnamed(candidates, returns, others))
-    missing.update((ref, _LEFT_UNVERIFIED) for ref in _left_beside(candidates, returns))
+    missing.update(_left_beside(candidates, returns))
     from_secrets = set(candidates.kept.values())
     target_set = TargetSet(
         FrozenMap(bodies),
@@ -323,19 +326,22 @@ def _verified_members(
     return found
 
 
-def _left_beside(candidates: Candidates, returns: Mapping[Ref, JudgedVersion]) -> Iterator[Ref]:
+def _left_beside(
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
+) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the other objects that stand unverified, with nothing to return them to.
 
     A rollback that failed left them so: the version before it beside the bad one's configuration.
+    Or the version that is returned to is from before they were there.
     """
-    standing = candidates.standing()
+    standing, verified = candidates.standing(), _verified_members(candidates, returns)
     for target in candidates.targets:
-        if target.ref in returns:
-            continue
+        why = _BROUGHT_UNVERIFIED if target.ref in returns else _LEFT_UNVERIFIED
         left = left_unverified(target, candidates.history(target.ref), standing)
         for ref, digest in left.members.items() if left is not None else ():
-            if not ref.is_deployment and digest and standing.get(ref) == digest:
-                yield ref
+            is_known = target.ref in returns and ref in verified
+            if not (ref.is_deployment or is_known) and digest and standing.get(ref) == digest:
+                yield ref, why
 
 
 def _why_without_body(history: History, digest: str) -> CleanText:

@@ -252,10 +252,8 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         running.wait_for_line("restored +deployment/web", 60.0)
         beside = program("pause", "web")
         assert "until then `kubectl rollout resume` ends the pause" in beside.stderr
-        command = "kubectl rollout resume deployment/web -n shop"
-        running.wait_for_line(
-            f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0
-        )
+        ended = "it goes on once kubectl rollout resume has ended that"
+        running.wait_for_line(f"waiting +deployment/web: .*paused: {ended}", 60.0)
         resumed = program("resume", "web", "--lock-wait", "5s")
         assert_refused(resumed, "Locked", "deployment/web is locked by")
         scene.kubectl("rollout", "resume", "deployment/web", check=True)

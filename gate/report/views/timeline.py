@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
@@ -21,6 +21,9 @@ _STANDING = {
     State.CLOSING: "giving the lock back",
     State.ENDED: "done",
 }
+
+_END_OF_A_PAUSE: Final = "it goes on once kubectl rollout resume has ended that"
+"""While a run has the lock: our own `resume` would wait for it. The context is the reader's."""
 
 
 def timeline_line(announce: Announce, started_at: float) -> str:
@@ -71,14 +74,9 @@ def _line(rollout: Rollout, now: float) -> str:
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
     if verdict.reason is Reason.PAUSED:
-        return f"{rollout.ref}: {verdict.message}: {_end_of_pause(rollout.ref)}"
+        return f"{rollout.ref}: {verdict.message}: {_END_OF_A_PAUSE}"
     causes = verdict.causes or rollout.causes(now)
     return f"{rollout.ref}: {verdict.message}{_because(causes)}"
-
-
-def _end_of_pause(ref: Ref) -> str:
-    """Say what ends a pause while a run has the lock: our own `resume` would wait for that."""
-    return f"it goes on after kubectl rollout resume {ref} -n {ref.namespace}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

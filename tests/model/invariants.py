@@ -231,12 +231,12 @@ def _came_to_rest(world: World, attempt: Attempt) -> Iterator[str]:
 
 
 def _is_as_found(world: World) -> bool:
-    """Tell whether a Deployment that did not serve was never written by us.
+    """Tell whether a Deployment that did not serve, or not with all pods, was never written by us.
 
     It is as it was found then, or as somebody else has made it since.
     """
     books = world.books
-    served = bool(books.served) and books.found.image == books.served
+    served = bool(books.served) and books.found.image == books.served and not books.trouble
     is_untouched = not (books.out or books.back or served)
     return is_untouched and (books.meddled or world.cluster.template == books.found)
 

@@ -31,6 +31,16 @@ def hindrances(deployment: DeploymentResult) -> list[str]:
     return [reason for reason in found if reason in _OF_A_RETURN]
 
 
+def is_restored(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell whether the way back of a Deployment was written, by this run or an earlier one."""
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return any(
+        item["action"] == "restored"
+        for item in result["objects"]
+        if (item["kind"], item["namespace"], item["name"]) == place
+    )
+
+
 def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Lead on where the server would not take the writes of a way back for want of rights."""
     if not any(cause["reason"] == Reason.FORBIDDEN for cause in worst["causes"]):

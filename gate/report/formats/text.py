@@ -321,7 +321,8 @@ def _rollback_end(result: Result, rollback: RollbackResult) -> str:
     returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
-        if result["outcome"] == Outcome.ROLLBACK_FAILED and returned:
+        ends = {one["outcome"] for one in result["deployments"]}
+        if {Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK} <= ends:
             return "not all of it verified"
         return "configuration alone" if alone else "not verified"
     empty = bool(returned) and all(one["running"] == "none" for one in returned)

@@ -33,6 +33,7 @@ from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
     hindrances,
+    is_refused_back,
     is_restored,
     look_at_version_before,
 )
@@ -238,9 +239,11 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
-    """Tell whether no write of the way back was done, by an earlier run neither."""
+    """Tell whether the way back of a Deployment was not written, by an earlier run neither."""
     rollback = result["rollback"]
-    return rollback is not None and not rollback["written_at"] and not is_restored(result, worst)
+    if rollback is None or is_restored(result, worst):
+        return False
+    return not rollback["written_at"] or is_refused_back(result, worst)
 
 
 def _list_stuck(result: Result, worst: DeploymentResult) -> list[DeploymentResult]:

@@ -276,6 +276,28 @@ def test_a_recovery_remembers_a_failure_that_met_another_change(
     assert_failed_is_remembered(scene, path)
 
 
+@pytest.mark.contract("B901", "B27")
+def test_of_several_the_first_line_names_the_failure_that_met_another_change(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The failed one is somebody else's by now; the other one went back for it."""
+    scene.serve(web(behaviour="ready=20"), web(name="api"))
+    bad = web(2, behaviour=CRASH, strategy=ALL_AT_ONCE)
+    path = scene.manifest(web(2, name="api"), bad)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("restored +deployment/web", 60.0)
+        change_by_hand(scene)
+        result = running.wait()
+    assert (result.exit_code, result.document["reason"]) == (8, "Superseded"), str(result)
+    ended = {one["name"]: one["outcome"] for one in result.document["deployments"]}
+    assert ended == {"api": "rolled-back", "web": "superseded"}
+    (scene.folder / "result.json").write_text(result.stdout)
+    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert "deployment/web failed; somebody else changed deployment/web;" in said
+    history = scene.gate("history", "api").stdout
+    assert "CrashLoop" not in history
+
+
 def assert_failed_is_remembered(scene: Scene, path: Path) -> None:
     """Assert that the version is a failed one to whoever looks, or would apply it again."""
     history = scene.gate("history", "web").stdout

@@ -86,3 +86,28 @@ def test_a_resume_that_cannot_return_a_secret_names_it(scene: Scene) -> None:
     result = scene.gate("resume", "web", "--output", "json")
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert "secret/keys: not returned" in advice(scene, result)
+
+
+@pytest.mark.contract("B902")
+def test_a_deployment_that_the_server_keeps_from_going_back_leads_to_undo(
+    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+) -> None:
+    """Its configuration is back, and the pods are not: what goes back once that is allowed."""
+    assert_verified(scene.apply(settings("one"), web()))
+    configuring = {"apiGroups": [""], "resources": ["configmaps"]}
+    common = [{**configuring, "verbs": ["get", "create", "patch"]}, LEASE_RULES]
+    gate = gate_with_rules([*common, *rules(*READING, "create", "patch")])
+    path = scene.manifest(settings("two"), web(2, behaviour="crash=0.5"))
+    with gate.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        [role] = scene.objects.list_all("roles")
+        patch = {"rules": [*common, *rules(*READING)]}
+        scene.objects.patch("roles", role["metadata"]["name"], patch)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert result.document["rollback"]["written_at"]
+    said = advice(scene, result)
+    assert "once its cause is gone, go back again: rollout-gate undo web" in said
+    scene.objects.patch("roles", role["metadata"]["name"], {"rules": [*common, *rules("*")]})
+    assert_verified(scene.gate("undo", "web", "--output", "json"))
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}

@@ -141,6 +141,45 @@ def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: Pl
     assert RESUME in shown(scene, result)
 
 
+@pytest.mark.sandbox_only("minutes of waiting")
+@pytest.mark.contract("B900")
+@pytest.mark.parametrize("dies", [False, True])
+def test_of_several_that_go_back_the_paused_one_leads_the_report(
+    scene: Scene, program: PlayedGate, dies: bool
+) -> None:
+    """What is back is said to be back, and `resume` names the one that is not."""
+    scene.serve(web(), web(name="api"), web(name="db"))
+    bad = web(2, name="api", behaviour="crash=5")
+    path = scene.manifest(bad, web(2), web(2, name="db"))
+    words = ("apply", "-f", path, "--rollback-timeout", "20s", *DOCUMENT)
+    with program.start(*words, env=JOB) as running:
+        running.wait_for_line("deployment/web: 2 of 2 new pods available", 60.0)
+        pause(scene)
+        running.wait_for_line("deployment/db: 2 of 2 old pods available", 200.0)
+        if dies:
+            running.kill()
+        result = recovered(scene, "api") if dies else running.wait()
+    assert (result.exit_code, result.document["reason"]) == (5, "CrashLoop"), str(result)
+    ended = {one["name"]: one for one in result.document["deployments"]}
+    assert {name: one["outcome"] for name, one in ended.items()} == {
+        "api": "rolled-back",
+        "web": "rollback-failed",
+        "db": "rolled-back",
+    }
+    assert ended["web"]["running"] == "new"
+    assert "Paused" in [cause["reason"] for cause in ended["web"]["causes"]]
+    said = " ".join(shown(scene, result).split())
+    assert "deployment/api failed; 2 of 3 Deployments went back, verified;" in said
+    assert "the rollback of deployment/web is not verified: it needs a person" in said
+    assert "about deployment/web" in said
+    assert "rollback-failed deployment/web SiblingFailed runs shop/web:2" in said
+    assert "the rollback did not complete: Complete" not in said
+    assert RESUME in said
+    assert "undo" not in said
+    assert "rollback not written" not in said
+    assert_verified(scene.gate("resume", "web", *DOCUMENT))
+
+
 @pytest.mark.contract("B767", "B195")
 def test_pause_needs_no_more_than_to_change_the_deployment(
     scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]

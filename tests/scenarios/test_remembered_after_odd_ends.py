@@ -7,6 +7,7 @@ import random
 import signal
 import string
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import ALL_AT_ONCE, Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -234,3 +235,72 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     assert recovered(scene, "web").exit_code == 4
     assert mode(scene) == "one"
     assert "<- a failure would return here" in scene.gate("history", "web").stdout
+
+
+def change_by_hand(scene: Scene) -> None:
+    """Set another image, as somebody who is not the gate."""
+    scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+
+
+@pytest.mark.contract("B901", "B537", "B27")
+def test_a_failure_is_remembered_that_met_another_change(scene: Scene, program: PlayedGate) -> None:
+    """Seen to fail, then changed by somebody on its way back: 8, and why it went back is said."""
+    scene.serve(settings("one"), web(behaviour="ready=20"))
+    path = scene.manifest(settings("two"), web(2, behaviour=CRASH, strategy=ALL_AT_ONCE))
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("restored +deployment/web", 60.0)
+        change_by_hand(scene)
+        result = running.wait()
+    ended = assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
+    assert ended["running"] == "other"
+    (scene.folder / "result.json").write_text(result.stdout)
+    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert "deployment/web failed; somebody else changed deployment/web;" in said
+    assert "CrashLoop: web: Error, exit code 1" in said
+    assert_failed_is_remembered(scene, path)
+
+
+@pytest.mark.contract("B901", "B537")
+def test_a_recovery_remembers_a_failure_that_met_another_change(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The gate died on its way back, and somebody changed it before the recovery."""
+    scene.serve(settings("one"), web(behaviour="ready=20"))
+    path = scene.manifest(settings("two"), web(2, behaviour=CRASH, strategy=ALL_AT_ONCE))
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("restored +deployment/web", 60.0)
+        running.kill()
+    change_by_hand(scene)
+    result = recovered(scene, "web")
+    assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
+    assert_failed_is_remembered(scene, path)
+
+
+@pytest.mark.contract("B901", "B27")
+def test_of_several_the_first_line_names_the_failure_that_met_another_change(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The failed one is somebody else's by now; the other one went back for it."""
+    scene.serve(web(behaviour="ready=20"), web(name="api"))
+    bad = web(2, behaviour=CRASH, strategy=ALL_AT_ONCE)
+    path = scene.manifest(web(2, name="api"), bad)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("restored +deployment/web", 60.0)
+        change_by_hand(scene)
+        result = running.wait()
+    assert (result.exit_code, result.document["reason"]) == (8, "Superseded"), str(result)
+    ended = {one["name"]: one["outcome"] for one in result.document["deployments"]}
+    assert ended == {"api": "rolled-back", "web": "superseded"}
+    (scene.folder / "result.json").write_text(result.stdout)
+    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    assert "deployment/web failed; somebody else changed deployment/web;" in said
+    history = scene.gate("history", "api").stdout
+    assert "CrashLoop" not in history
+
+
+def assert_failed_is_remembered(scene: Scene, path: Path) -> None:
+    """Assert that the version is a failed one to whoever looks, or would apply it again."""
+    history = scene.gate("history", "web").stdout
+    assert "CrashLoop" in next(line for line in history.splitlines() if "shop/web:2" in line)
+    again = scene.gate("preflight", "-f", str(path), "--take-over", "kubectl-set")
+    assert "this very template failed at" in again.stderr, str(again)

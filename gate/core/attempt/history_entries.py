@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.version_failures import find_failure, is_known_failure
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -39,7 +40,9 @@ def closed_of(attempt: Attempt) -> Closed:
     written = (
         ref
         for ref in attempt.result.endings
-        if ref in attempt.ledger.written or ref in attempt.ledger.restored
+        if ref in attempt.ledger.written
+        or ref in attempt.ledger.restored
+        or is_known_failure(attempt, ref)
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
@@ -81,7 +84,7 @@ def _closing(
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
-        uid=_uid(attempt, ref),
+        uid=_uid(attempt, record, ref),
         beside=attempt.plan.target_set.beside,
         left=_find_left_version(record, ref, ending),
     )
@@ -128,10 +131,13 @@ def _iter_unjudged(
         yield judged
 
 
-def _uid(attempt: Attempt, ref: Ref) -> str:
+def _uid(attempt: Attempt, record: Record, ref: Ref) -> str:
+    """Return the uid of what was written; what is somebody else's by now has that of before."""
     written = attempt.ledger.written.get(ref)
     live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
-    return live.uid if live is not None else ""
+    if live is not None:
+        return live.uid
+    return next((one.uid for one in record.objects if one.ref == ref), "")
 
 
 def _find_unverified(
@@ -139,7 +145,7 @@ def _find_unverified(
 ) -> JudgedVersion | None:
     """Return the version that was rolled out where it was not verified, None where it was.
 
-    Of one that somebody else replaced in time nobody can say anything.
+    Of one that somebody else replaced before it had failed nobody can say anything.
     """
     tried = attempt.ledger.written.get(ref)
     if tried is not None and not _has_changed_anything(attempt):
@@ -147,12 +153,13 @@ def _find_unverified(
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, record, tried.after)
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
+    is_undecided = is_undecided and not is_known_failure(attempt, ref)
     if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
     live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.deployment is None:
         return None
-    why = _failure(attempt, ref) or _without_lock(attempt, ending)
+    why = find_failure(attempt, ref) or _without_lock(attempt, ending)
     written = _collect_written(attempt)
     return _make_judged_version(
         attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
@@ -377,12 +384,3 @@ def _find_expected(record: Record, ref: Ref) -> LiveObject | None:
     """Return what an attempt that died was to make of an object, None where nobody knows."""
     expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
     return expected if isinstance(expected, LiveObject) else None
-
-
-def _failure(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return why a Deployment's version failed; the end of a gate is no failure of a version."""
-    resumed = attempt.plan.resumed
-    if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
-        return attempt.result.failures.get(ref)
-    why = attempt.result.why_back
-    return why if why is not None and why.reason is not Reason.INTERRUPTED else None

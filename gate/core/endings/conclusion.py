@@ -11,6 +11,7 @@ from gate.core.checks.spec import OnInconclusive
 from gate.core.endings.lock_ending import lock_ending
 from gate.core.endings.rollback_ending import (
     beside_failure,
+    causes_behind,
     failure_behind,
     has_taken_back_nothing,
     refusal_cause,
@@ -65,10 +66,27 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
-        found = replace(failure_behind(attempt, None), outcome=outcome)
+        found = _with_why_led_back(attempt, endings, found)
     if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
         found = _of_way_back(attempt)
     return _with_refusals(attempt, found)
+
+
+def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found: Ending) -> Ending:
+    """Return the end of one drawn in as that of the whole: its reason is why the attempt went back.
+
+    Where the one that failed is back, what is not back is said beside that.
+    """
+    failure = failure_behind(attempt, None)
+    whole = replace(failure, outcome=found.outcome)
+    if found.outcome is not Outcome.ROLLBACK_FAILED:
+        return whole
+    failed = next(iter(attempt.result.failures))
+    stuck = next(ref for ref, ending in endings.items() if ending is found)
+    name = attempt.plan.name_of
+    text = f"{name(failed)}: {failure.message}; {name(stuck)}: {found.message}"
+    own = tuple(cause for cause in found.causes if cause.reason is not Reason.SIBLING_FAILED)
+    return replace(whole, message=CleanText(text), causes=whole.causes + own)
 
 
 def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
@@ -217,6 +235,8 @@ def _taken_over(attempt: Attempt, ref: Ref) -> bool:
 def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     """Tell a stranger's change from the return of the bad version after our rollback."""
     departure = attempt.interference.departures[ref]
+    if attempt.course.leg is Leg.BACK:
+        departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
     if departure.reason is not Reason.SUPERSEDED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending, Purpose, Rejection
+from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -17,7 +17,11 @@ from gate.core.writes.queue import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
-    """End a Deployment after the way back, by what stands of it."""
+    """End a Deployment after the way back, by what stands of it.
+
+    Each was read just before, also where the way back of another one failed: what is complete is
+    back.
+    """
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
     written = attempt.ledger.written.get(ref)
@@ -28,7 +32,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return _not_followed(attempt, ref)
     verdict = rollout.verdict(attempt.now)
     failure = failure_behind(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE and attempt.course.purpose is Purpose.SUCCESS:
+    if verdict.kind is VerdictKind.COMPLETE:
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
         if untouched:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
@@ -46,7 +50,7 @@ def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
     if ref not in attempt.ledger.live:
         reason, did = (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before it was written")
-    return Ending(Outcome.SUPERSEDED, reason, message, failure_behind(attempt, ref).causes)
+    return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
@@ -189,6 +193,14 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
     if attempt.result.why_back is not None:
         return attempt.result.why_back
     return Ending(Outcome.FAILED, Reason.INTERNAL_ERROR, CleanText("it was not followed"))
+
+
+def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
+    """Return why the attempt went back as causes, for a Deployment that ends of another reason."""
+    failure = failure_behind(attempt, ref)
+    if any(cause.reason is failure.reason for cause in failure.causes):
+        return failure.causes
+    return (Cause(failure.reason, failure.message), *failure.causes)
 
 
 def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:

@@ -77,6 +77,11 @@ def is_later_restart(one: Template, other: Template) -> bool:
         return False
 
 
+def is_failure(reason: Reason) -> bool:
+    """Tell whether what an attempt ended for speaks against its version."""
+    return reason not in (*_NO_FAILURES, *_NO_VERDICT)
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedVersion:
     """A version of one Deployment, as an attempt applied it and judged it.
@@ -111,7 +116,7 @@ class JudgedVersion:
     @property
     def failed(self) -> bool:
         """Whether it is known to be bad; an attempt that was cut off says nothing of it."""
-        return self.why is not None and self.why.reason not in (*_NO_FAILURES, *_NO_VERDICT)
+        return self.why is not None and is_failure(self.why.reason)
 
     @property
     def is_unjudged(self) -> bool:

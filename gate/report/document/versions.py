@@ -145,10 +145,17 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     deployment = trial.deployment if trial is not None else None
     if deployment is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
-    snapshot = latest_snapshot(attempt, ref)
-    owned = snapshot.list_owned() if snapshot is not None else ()
-    same = (one for one in owned if one.template.body == deployment.template.body)
-    return _version_of(attempt, ref, next(same, None), list(deployment.template.images()), [])
+    tried = _find_tried_before(attempt, ref)
+    return _version_of(attempt, ref, tried, list(deployment.template.images()), [])
+
+
+def _find_tried_before(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+    """Return the ReplicaSet of the version that a gate had rolled out, None where it is gone."""
+    trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
+    if trial is None or trial.deployment is None or snapshot is None:
+        return None
+    body = trial.deployment.template.body
+    return next((one for one in snapshot.list_owned() if one.template.body == body), None)
 
 
 def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:
@@ -295,7 +302,10 @@ def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
     """Tell whose ReplicaSet it is; the same template before and after is the leg's own."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
-    new = new_replica_set(rollout) if rollout is not None else None
+    if rollout is not None:
+        new = new_replica_set(rollout)
+    else:
+        new = _find_tried_before(attempt, ref) if ref in attempt.ledger.restored else None
     if new is not None and new.uid == replica_set.uid:
         kinds.append("new")
     baseline = baseline_version(attempt, ref)

@@ -298,7 +298,8 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         took = format_seconds(rollback["duration_seconds"])
         written = f"written at {moment(rollback['written_at'])}"
         if not rollback["written_at"]:
-            written = "written by another run" if rollback["verified"] else "not written"
+            earlier = any(item["action"] == "restored" for item in result["objects"])
+            written = "written by another run" if earlier or rollback["verified"] else "not written"
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [
@@ -320,6 +321,9 @@ def _rollback_end(result: Result, rollback: RollbackResult) -> str:
     returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
+        ends = {one["outcome"] for one in result["deployments"]}
+        if {Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK} <= ends:
+            return "not all of it verified"
         return "configuration alone" if alone else "not verified"
     empty = bool(returned) and all(one["running"] == "none" for one in returned)
     return "complete without a pod" if empty else "verified"

@@ -33,10 +33,13 @@ from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
     hindrances,
+    is_refused_back,
+    is_restored,
     look_at_version_before,
 )
 from gate.report.words.undo_advice import undo_advice, was_never_left
 
+_MOST_RESUMED = 3
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 
 
@@ -116,12 +119,11 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
             yield _step(result, worst, "look at it now:", "status")
-            rollback = result["rollback"]
             if result["recoverable"]:
                 yield _step(
                     result, worst, "once its cause is gone, finish the rollback:", "recover"
                 )
-            elif rollback is not None and not rollback["written_at"]:
+            elif _is_to_go_back_again(result, worst):
                 yield from _undo(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
             yield _step(result, worst, f"{_once_it_answers(result)}, look:", "status")
@@ -223,16 +225,36 @@ def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: 
 def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
-        if any(cause["reason"] == Reason.PAUSED for cause in worst["causes"]):
-            yield _step(result, worst, RESUME, "resume")
-        else:
+        held = [one for one in _list_stuck(result, worst) if _is_held(one)]
+        if not _is_held(worst):
             yield from _for_hindered_return(result, worst)
+        for one in held[:_MOST_RESUMED]:
+            yield _step(result, one, RESUME, "resume")
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step("--require-pods refuses a Deployment without pods")
     else:
         yield from _for(reason, result, worst)
+
+
+def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
+    """Tell whether the way back of a Deployment was not written, by an earlier run neither."""
+    rollback = result["rollback"]
+    if rollback is None or is_restored(result, worst):
+        return False
+    return not rollback["written_at"] or is_refused_back(result, worst)
+
+
+def _list_stuck(result: Result, worst: DeploymentResult) -> list[DeploymentResult]:
+    """Return the Deployments that are not back, the one that the report is about first."""
+    stuck = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLBACK_FAILED]
+    return sorted(stuck, key=lambda one: one is not worst)
+
+
+def _is_held(deployment: DeploymentResult) -> bool:
+    """Tell whether a pause holds a Deployment: what is written already goes on once it ends."""
+    return any(cause["reason"] == Reason.PAUSED for cause in deployment["causes"])
 
 
 def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -27,6 +27,11 @@ def how_it_ended(result: Result) -> str:
     return how if any(map(is_unwritten, result["deployments"])) else ""
 
 
+def has_failed_itself(deployment: DeploymentResult) -> bool:
+    """Tell a Deployment whose own version led back: no refused write, no end of the gate did."""
+    return not is_innocent(deployment) and deployment["reason"] not in _HOW
+
+
 def is_unwritten(deployment: DeploymentResult) -> bool:
     """Tell whether an attempt with writes never came to a Deployment."""
     return not (deployment["changed"] or deployment["new"]["replicaset"])

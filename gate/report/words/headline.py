@@ -30,6 +30,7 @@ from gate.report.words.object_names import deployment_name, object_name, some_na
 from gate.report.words.refusal import NOTHING, NOTHING_NEW
 from gate.report.words.several_deployments import (
     MOST_NAMED,
+    had_failed_before,
     names_of,
     of_several,
     what_others_did,
@@ -198,7 +199,8 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
             kept = "it stands as it was" if is_unchanged(result, deployment) else _KEPT
             return f"{name} is complete, but its checks lacked evidence; {kept}"
         case Outcome.SUPERSEDED:
-            return _describe_superseded(result, deployment)
+            failed = f"{name} failed; " if had_failed_before(deployment) else ""
+            return f"{failed}{_describe_superseded(result, deployment)}"
         case _:
             return _describe_failed(result, deployment)
 

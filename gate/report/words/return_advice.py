@@ -11,7 +11,7 @@ from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, ObjectResult, Result
 from gate.report.words.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
 
 _OF_A_RETURN: Final = (
@@ -29,6 +29,24 @@ def hindrances(deployment: DeploymentResult) -> list[str]:
     """Return the reasons among the causes that keep any version from serving."""
     found = (cause["reason"] for cause in deployment["causes"])
     return [reason for reason in found if reason in _OF_A_RETURN]
+
+
+def is_restored(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell whether the way back of a Deployment was written, by this run or an earlier one."""
+    return any(item["action"] == "restored" for item in _list_own(result, deployment))
+
+
+def is_refused_back(result: Result, deployment: DeploymentResult) -> bool:
+    """Tell whether the server would not take the way back of a Deployment, which another may."""
+    refused = (Reason.REJECTED, Reason.FORBIDDEN)
+    return any(item["not_restored"] in refused for item in _list_own(result, deployment))
+
+
+def _list_own(result: Result, deployment: DeploymentResult) -> list[ObjectResult]:
+    place = ("Deployment", deployment["namespace"], deployment["name"])
+    return [
+        one for one in result["objects"] if (one["kind"], one["namespace"], one["name"]) == place
+    ]
 
 
 def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:

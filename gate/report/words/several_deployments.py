@@ -10,7 +10,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
-from gate.report.words.half_applied import is_innocent, is_unchanged
+from gate.report.words.half_applied import has_failed_itself, is_innocent, is_unchanged
 from gate.report.words.object_names import deployment_name, some_names
 
 MOST_NAMED: Final = 3
@@ -35,11 +35,11 @@ def of_several(result: Result) -> str:
         case Outcome.ROLLBACK_FAILED if not alike:
             return "the Deployments went back, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
-            return f"the rollback of {names} is not verified: it needs a person"
+            return _describe_stuck(result, alike)
         case Outcome.FAILED:
             return _describe_failed(result, deciding)
         case Outcome.SUPERSEDED:
-            return _describe_superseded(result, own)
+            return "; ".join([*_failed_and_left(result), _describe_superseded(result, own)])
         case _:
             return f"{share} ended so: {names}"
 
@@ -62,6 +62,30 @@ def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
         left_so = fate_words(fate, len(alike))
         parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
     return "; ".join(parts)
+
+
+def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
+    """Name what is not back, and say what is: the one that failed may be among either."""
+    back = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    failed = [one for one in back if has_failed_itself(one)]
+    parts = [why_back(result, failed)] if failed else []
+    parts += _went_back(result, back)
+    parts.append(f"the rollback of {names_of(result, stuck)} is not verified: it needs a person")
+    return "; ".join(parts)
+
+
+def _failed_and_left(result: Result) -> Iterator[str]:
+    """Say which versions had failed that somebody else replaced before they went back."""
+    failed = [one for one in result["deployments"] if had_failed_before(one)]
+    if failed:
+        yield what_each_did(result, failed)
+
+
+def had_failed_before(deployment: DeploymentResult) -> bool:
+    """Tell whether a version had failed when somebody else's change met its way back."""
+    own = [one for one in deployment["causes"] if one["reason"] != Reason.SIBLING_FAILED]
+    is_theirs = deployment["outcome"] == Outcome.SUPERSEDED
+    return is_theirs and bool(own) and verb_of(deployment) == "failed"
 
 
 def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:

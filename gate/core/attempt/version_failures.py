@@ -1,0 +1,26 @@
+"""Why the version of a Deployment failed, as far as an attempt has seen that itself."""
+
+from __future__ import annotations
+
+from gate.core.attempt.state import Attempt, Ending
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.versions.judged_version import is_failure
+
+
+def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
+    """Return why a Deployment's version failed; the end of a gate is no failure of a version."""
+    resumed = attempt.plan.resumed
+    if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
+        return attempt.result.failures.get(ref)
+    why = attempt.result.why_back
+    return why if why is not None and why.reason is not Reason.INTERRUPTED else None
+
+
+def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment's own version led back, whoever has changed it since.
+
+    A write that a server refused says nothing of what was written.
+    """
+    why = find_failure(attempt, ref)
+    return why is not None and is_failure(why.reason) and why.reason is not Reason.APPLY_REJECTED

@@ -166,6 +166,60 @@ def test_what_another_run_uses_since_is_not_pruned(
 
 
 @pytest.mark.contract("B858")
+@pytest.mark.parametrize("flags", [(), ("--no-lock",)], ids=["locked", "without-a-lock"])
+@pytest.mark.parametrize(
+    ("behaviour", "beside", "why"),
+    [
+        ("never-ready", "ready=20", "deployment/api was verified with it"),
+        ("crash", SLOW, "the attempt of deployment/api that is not finished needs it"),
+    ],
+    ids=["verified", "under-way"],
+)
+def test_a_run_does_not_prune_what_another_run_uses_since(
+    scene: Scene,
+    program: PlayedGate,
+    behaviour: str,
+    beside: str,
+    why: str,
+    flags: tuple[str, ...],
+) -> None:
+    """A run that lives asks the Leases just as `recover` does, with a lock of its own or none."""
+    scene.serve(web(), web(name="api"))
+    path = scene.manifest(*config_maps(2), web(2, behaviour=behaviour))
+    other = scene.manifest(config_maps()[0], web(2, name="api", behaviour=beside))
+    with program.start("apply", "-f", path, "--prune-created", *flags) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        with program.start("apply", "-f", other) as other_run:
+            result = running.wait()
+            assert other_run.wait().exit_code == 0
+    assert result.exit_code == 4, str(result)
+    assert f"configmap/c0 is not deleted: {why}" in spaced(result.stderr)
+    assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c1")
+
+
+@pytest.mark.contract("B858")
+def test_a_first_version_is_deleted_without_what_another_run_uses(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It failed of itself: what it is deleted with is asked for just before."""
+    path = scene.manifest(*config_maps(2), web(behaviour="crash"))
+    words = ("--prune-created", "--on-first-failure", "delete", "--fail-fast", "crash=2")
+    other = scene.manifest(config_maps()[0], web(name="api", behaviour=SLOW))
+    with program.start("apply", "-f", path, *words) as running:
+        running.wait_for_line("applied +deployment/web created")
+        with program.start("apply", "-f", other) as beside:
+            result = running.wait()
+            assert beside.wait().exit_code == 0
+    assert result.exit_code == 4, str(result)
+    assert "configmap/c0 was not deleted: " in spaced(result.stdout)
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c1")
+    assert not scene.objects.find("deployments", "web")
+
+
+@pytest.mark.contract("B858")
 def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
 ) -> None:

@@ -269,13 +269,8 @@ def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
     if plan.resumed is None:
         return FrozenMap()
     kept = {one.ref: one for one in plan.resumed.record.objects}
-    written = {ref: _written_object(kept[ref], live) for ref, live in plan.resumed.written.items()}
-    return FrozenMap((ref, _as_held(plan, ref, one)) for ref, one in written.items())
-
-
-def _as_held(plan: Plan, ref: Ref, written: WrittenObject) -> WrittenObject:
-    """Return what is created and another run uses as an object that either may have made."""
-    return replace(written, is_created=Unknown(plan.held[ref])) if ref in plan.held else written
+    lives = plan.resumed.written.items()
+    return FrozenMap((ref, _written_object(kept[ref], live)) for ref, live in lives)
 
 
 def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:

@@ -236,6 +236,32 @@ def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     assert scene.objects.find("configmaps", "c0")
 
 
+@pytest.mark.contract("B895")
+@pytest.mark.parametrize("is_alone", [True, False], ids=["alone", "beside-another"])
+def test_a_first_version_that_the_dead_gate_had_deleted_is_said_to_be(
+    scene: Scene, program: PlayedGate, is_alone: bool
+) -> None:
+    """It died before the rest of its way back: 4, as without its death, and it is remembered."""
+    if not is_alone:
+        assert_verified(scene.apply(settings("one"), web(name="api")))
+    beside = [] if is_alone else [settings("two"), web(2, name="api", behaviour="never-ready")]
+    path = scene.manifest(*config_maps(), *beside, web(behaviour="crash"))
+    words = ("--on-first-failure", "delete", "--prune-created", "--fail-fast", "crash=1")
+    with program.start("apply", "-f", path, *words) as running:
+        running.wait_for_line("deleted +deployment/web deleted")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    said = spaced(result.stdout)
+    assert "created" in said.partition(" where ")[0]
+    assert "not written" not in said
+    assert "not taken back" not in said
+    assert "deployment/web" in row_of(result.stdout, "deleted")
+    assert not scene.objects.find("configmaps", "c0")
+    again = program("preflight", "-f", path)
+    assert "deployment/web: this very template failed" in spaced(again.stderr)
+
+
 def spaced(screen: str) -> str:
     """Return a screen as one line, as it reads."""
     return " ".join(screen.split())

@@ -29,6 +29,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.object_state import Standing, standing, standing_of_member, trial
+from gate.core.steps.own_deletions import find_deleted
 from gate.core.writes.removed_owners import are_owners_removed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
@@ -308,6 +309,8 @@ def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveOb
 def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     """Return an attempt as far as the one had come whose record was found."""
     written = written_objects(attempt.plan)
+    deleted = find_deleted(attempt.plan, resumed, written)
+    written = FrozenMap({**written, **deleted})
     attempt = replace(
         attempt,
         ledger=replace(

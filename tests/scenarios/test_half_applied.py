@@ -166,6 +166,60 @@ def test_what_another_run_uses_since_is_not_pruned(
 
 
 @pytest.mark.contract("B858")
+@pytest.mark.parametrize("flags", [(), ("--no-lock",)], ids=["locked", "without-a-lock"])
+@pytest.mark.parametrize(
+    ("behaviour", "beside", "why"),
+    [
+        ("never-ready", "ready=20", "deployment/api was verified with it"),
+        ("crash", SLOW, "the attempt of deployment/api that is not finished needs it"),
+    ],
+    ids=["verified", "under-way"],
+)
+def test_a_run_does_not_prune_what_another_run_uses_since(
+    scene: Scene,
+    program: PlayedGate,
+    behaviour: str,
+    beside: str,
+    why: str,
+    flags: tuple[str, ...],
+) -> None:
+    """A run that lives asks the Leases just as `recover` does, with a lock of its own or none."""
+    scene.serve(web(), web(name="api"))
+    path = scene.manifest(*config_maps(2), web(2, behaviour=behaviour))
+    other = scene.manifest(config_maps()[0], web(2, name="api", behaviour=beside))
+    with program.start("apply", "-f", path, "--prune-created", *flags) as running:
+        running.wait_for_line("applied +deployment/web changed")
+        with program.start("apply", "-f", other) as other_run:
+            result = running.wait()
+            assert other_run.wait().exit_code == 0
+    assert result.exit_code == 4, str(result)
+    assert f"configmap/c0 is not deleted: {why}" in spaced(result.stderr)
+    assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c1")
+
+
+@pytest.mark.contract("B858")
+def test_a_first_version_is_deleted_without_what_another_run_uses(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It failed of itself: what it is deleted with is asked for just before."""
+    path = scene.manifest(*config_maps(2), web(behaviour="crash"))
+    words = ("--prune-created", "--on-first-failure", "delete", "--fail-fast", "crash=2")
+    other = scene.manifest(config_maps()[0], web(name="api", behaviour=SLOW))
+    with program.start("apply", "-f", path, *words) as running:
+        running.wait_for_line("applied +deployment/web created")
+        with program.start("apply", "-f", other) as beside:
+            result = running.wait()
+            assert beside.wait().exit_code == 0
+    assert result.exit_code == 4, str(result)
+    assert "configmap/c0 was not deleted: " in spaced(result.stdout)
+    assert scene.objects.find("configmaps", "c0")
+    assert not scene.objects.find("configmaps", "c1")
+    assert not scene.objects.find("deployments", "web")
+
+
+@pytest.mark.contract("B858")
 def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
 ) -> None:
@@ -180,6 +234,32 @@ def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     said = "configmap/c0 was not deleted: it takes the right to list Leases in shop"
     assert said in spaced(result.stdout)
     assert scene.objects.find("configmaps", "c0")
+
+
+@pytest.mark.contract("B895")
+@pytest.mark.parametrize("is_alone", [True, False], ids=["alone", "beside-another"])
+def test_a_first_version_that_the_dead_gate_had_deleted_is_said_to_be(
+    scene: Scene, program: PlayedGate, is_alone: bool
+) -> None:
+    """It died before the rest of its way back: 4, as without its death, and it is remembered."""
+    if not is_alone:
+        assert_verified(scene.apply(settings("one"), web(name="api")))
+    beside = [] if is_alone else [settings("two"), web(2, name="api", behaviour="never-ready")]
+    path = scene.manifest(*config_maps(), *beside, web(behaviour="crash"))
+    words = ("--on-first-failure", "delete", "--prune-created", "--fail-fast", "crash=1")
+    with program.start("apply", "-f", path, *words) as running:
+        running.wait_for_line("deleted +deployment/web deleted")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    said = spaced(result.stdout)
+    assert "created" in said.partition(" where ")[0]
+    assert "not written" not in said
+    assert "not taken back" not in said
+    assert "deployment/web" in row_of(result.stdout, "deleted")
+    assert not scene.objects.find("configmaps", "c0")
+    again = program("preflight", "-f", path)
+    assert "deployment/web: this very template failed" in spaced(again.stderr)
 
 
 def spaced(screen: str) -> str:

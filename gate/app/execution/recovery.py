@@ -10,8 +10,6 @@ from typing import Final
 
 from gate import signals
 from gate.app.execution.run import Ready, run
-from gate.app.execution.shared_objects import held_by_others
-from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
 from gate.app.locks.memory import Claim
@@ -36,7 +34,6 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.resumption import Found, resume
 from gate.errors import GateError
 from gate.kube.access import list_needed
-from gate.kube.lease import Leases
 from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
@@ -109,8 +106,6 @@ class Recovery:
             self.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
-        leases = Leases(lock_client(session))
-        plan = replace(plan, held=held_by_others(leases, record, lock, found, self.console.warn))
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url
         run, _, number = record.attempt_id.rpartition(" ")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from gate.app.execution.shared_objects import answer_with_users
 from gate.app.execution.unfinished import describe_unfinished
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
@@ -17,7 +18,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.controller_manager import ControllerManagerWatch
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.worker_lanes import Lanes
+from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import FrozenMap
@@ -78,14 +79,14 @@ def run(
     """
     clock, inbox = ready.session.clock, ready.session.inbox
     client, resources = ready.session.client, ready.session.resources
-    lanes = Lanes(
-        clock,
-        inbox,
+    performers = Performers(
         write=_tell_of_writes(writing, Writer(client, resources, clock).perform),
         read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
         collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
         ask=performer(ready.session.sources, clock, measured),
+        find_users=partial(answer_with_users, ready.session, ready.plan, console.warn),
     )
+    lanes = Lanes(clock, inbox, performers)
 
     def dispatch(effect: Asking) -> None:
         if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):

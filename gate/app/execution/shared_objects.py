@@ -1,4 +1,4 @@
-"""Which objects that a dead gate created are used by other runs of the gate since.
+"""Which objects that an attempt created are used by other runs of the gate since.
 
 Another run that applies the very same object leaves no trace in it: what it was verified with
 stands in the Lease of its Deployment alone, and what it is at in its record.
@@ -8,50 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from gate.app.locks.command_locks import lock_client
 from gate.app.locks.held_locks import history_of
+from gate.app.runtime.session import Session
 from gate.core.model.body import FrozenMap
-from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock import locks_of
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
+from gate.core.plan.plan import Plan
+from gate.core.protocol.effects import FindUsers
+from gate.core.protocol.events import UsersFound
 from gate.core.ssa.applied_fields import applied_digest
-from gate.core.steps.resumption import Found
-from gate.kube.failures import Forbidden
+from gate.kube.failures import ApiError, Forbidden
 from gate.kube.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.record import read_record
 
 
-def held_by_others(
-    leases: Leases, record: Record, lock: Lock, found: Found, warn: Callable[[str], None]
-) -> FrozenMap[Ref, str]:
-    """Return what a recovery is not to delete, and why; empty where it deletes nothing.
+def answer_with_users(
+    session: Session, plan: Plan, warn: Callable[[str], None], effect: FindUsers
+) -> UsersFound:
+    """Answer which of the objects that an attempt created others use, by the Leases beside them.
 
-    `lock` is where the record stands. Without the right to list Leases nobody can tell, and all
-    that the dead gate created stays.
+    Without an answer of the server, or the right to list Leases, nobody can tell: they stay.
     """
-    created = _select_created(record, found) if record.policy.prune_created else {}
-    own = {lock, *(lock_of(one.ref.namespace, one.ref.name) for one in record.followed)}
+    own = locks_of((one.ref for one in plan.objects), session.namespace)
     held: dict[Ref, str] = {}
-    for namespace in sorted({ref.namespace for ref in created}):
-        there = {ref: live for ref, live in created.items() if ref.namespace == namespace}
+    for namespace in sorted({ref.namespace for ref in effect.created}):
+        there = {ref: live for ref, live in effect.created.items() if ref.namespace == namespace}
         try:
-            others = [one for one in leases.all(namespace) if one.lock not in own]
+            leases = Leases(lock_client(session)).all(namespace)
         except Forbidden:
             why = f"it takes the right to list Leases in {namespace} to tell who else uses it"
             held |= dict.fromkeys(there, why)
             continue
-        for other in others:
-            held |= dict(_find_used(other, there, warn))
-    return FrozenMap(held)
-
-
-def _select_created(record: Record, found: Found) -> dict[Ref, LiveObject]:
-    """Return what is live of the namespaced objects that the dead gate's apply was to create."""
-    kept = (one.ref for one in record.objects if isinstance(one.before, Absent))
-    lives = ((ref, found[ref]) for ref in kept if ref.namespace)
-    return {ref: fact.value for ref, fact in lives if isinstance(fact, Known)}
+        except ApiError as error:
+            why = f"who else uses it could not be read: {error.message}"
+            held |= dict.fromkeys(there, why)
+            continue
+        for other in leases:
+            if other.lock not in own:
+                held |= dict(_find_used(other, there, warn))
+    return UsersFound(session.clock.now(), effect.effect_id, FrozenMap(held))
 
 
 def _find_used(

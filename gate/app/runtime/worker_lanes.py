@@ -8,12 +8,22 @@ way at the same time the core decides (`gate.core.writes.order`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 
 from gate.clock import Clock
 from gate.core.model.objects import Ref
-from gate.core.protocol.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import (
+    Ask,
+    Asking,
+    Collect,
+    FindUsers,
+    Read,
+    Release,
+    SaveRecord,
+    Write,
+)
 from gate.core.protocol.events import Answer, Recorded, Released
 from gate.engine import Broken, Inbox
 
@@ -23,26 +33,28 @@ OBJECT_LANES = 8
 """How many objects are read side by side; the last look may have hundreds to read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Performers:
+    """What performs each kind of effect and returns its answer."""
+
+    write: Callable[[Write], Answer]
+    read: Callable[[Read], Answer]
+    collect: Callable[[Collect], Answer]
+    ask: Callable[[Ask], Answer]
+    find_users: Callable[[FindUsers], Answer]
+
+
 class Lanes:
-    """Dispatches effects to daemon threads; each callable translates one effect into its answer.
+    """Dispatches effects to daemon threads.
 
     An exception in a lane is a bug: it goes to the inbox as `Broken`, in the answer's place.
     """
 
-    def __init__(
-        self,
-        clock: Clock,
-        inbox: Inbox,
-        *,
-        write: Callable[[Write], Answer],
-        read: Callable[[Read], Answer],
-        collect: Callable[[Collect], Answer],
-        ask: Callable[[Ask], Answer],
-    ) -> None:
-        """Take what performs each kind of effect; nothing runs before the first dispatch."""
+    def __init__(self, clock: Clock, inbox: Inbox, performers: Performers) -> None:
+        """Take what performs the effects; nothing runs before the first dispatch."""
         self._clock = clock
         self._inbox = inbox
-        self._write, self._read, self._collect, self._ask = write, read, collect, ask
+        self._performers = performers
         self._lanes: dict[str, SimpleQueue[Asking | None]] = {}
         self._sent: dict[Ref, None] = {}
 
@@ -67,6 +79,8 @@ class Lanes:
                 self._lane(f"read object {effect.effect_id % OBJECT_LANES}").put(effect)
             case Collect():
                 self._lane("collect").put(effect)
+            case FindUsers():
+                self._lane("users").put(effect)
             case Ask(check=check):
                 self._lane(f"check {check}").put(effect)
 
@@ -92,12 +106,14 @@ class Lanes:
     def _perform(self, effect: Asking) -> Answer:
         match effect:
             case Write():
-                return self._write(effect)
+                return self._performers.write(effect)
             case Read():
-                return self._read(effect)
+                return self._performers.read(effect)
             case Collect():
-                return self._collect(effect)
+                return self._performers.collect(effect)
             case Ask():
-                return self._ask(effect)
+                return self._performers.ask(effect)
+            case FindUsers():
+                return self._performers.find_users(effect)
             case _:
                 raise TypeError(f"no lane performs {type(effect).__name__}")

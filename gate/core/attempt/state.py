@@ -131,8 +131,8 @@ class Course:
 class Requests:
     """What was asked for and is not answered, by its id, and when to ask again.
 
-    `reread_at` is when the Deployments that go back were read again before the first write back.
-    `unread` and `unreadable` are of the confirming read: it failed, and it fails for good.
+    `reread_at` is when a way back read its Deployments again, `users_asked_at` when it asked who
+    uses what it deletes. `unread` and `unreadable`: the confirming read failed, and for good.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -140,6 +140,7 @@ class Requests:
     not_before: float = -math.inf
     next_read_at: float = math.inf
     reread_at: float = -math.inf
+    users_asked_at: float = -math.inf
     unread: bool = False
     unreadable: bool = False
 

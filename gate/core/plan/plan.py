@@ -69,7 +69,7 @@ class Plan:
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
     where another attempt is finished, whose writes are done. `target_set` is what a failure
-    returns to. `origin` is the run's own. `held` says of objects that a dead gate created why they
+    returns to. `origin` is the run's own. `held` says of objects that the attempt created why they
     are not to be deleted: another run of the gate uses them.
     """
 

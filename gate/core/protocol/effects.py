@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from gate.core.checks.questions import Questions
 from gate.core.checks.run import Tick
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.versions.history import Closed
@@ -76,6 +77,18 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class FindUsers:
+    """Ask which other runs of the gate use objects that this attempt created, as they are live.
+
+    Another run that applied the very same object leaves no trace in it. Asked before they are
+    deleted, and answered within the limits of requests about locks.
+    """
+
+    effect_id: int
+    created: FrozenMap[Ref, LiveObject]
+
+
+@dataclass(frozen=True, slots=True)
 class Announce:
     """A line of the timeline: terminal, log and report all render this one."""
 
@@ -92,6 +105,6 @@ class Release:
     closed: Closed
 
 
-Effect = SaveRecord | Write | Read | Collect | Ask | Announce | Release
-Asking = SaveRecord | Write | Read | Collect | Ask | Release
+Effect = SaveRecord | Write | Read | Collect | Ask | FindUsers | Announce | Release
+Asking = SaveRecord | Write | Read | Collect | Ask | FindUsers | Release
 """The effects that are answered."""

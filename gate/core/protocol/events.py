@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.core.checks import questions
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
-from gate.core.model.objects import CleanText, Pod, ReplicaSet
+from gate.core.model.objects import CleanText, Pod, Ref, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.rollout.observations import Listed, Observed, Vanished
 
@@ -227,6 +228,15 @@ class Errored:
 
 
 @dataclass(frozen=True, slots=True)
+class UsersFound:
+    """Why some of the objects in question are not to be deleted; nobody else uses the rest."""
+
+    at: float
+    effect_id: int
+    held: FrozenMap[Ref, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """The lock is given back."""
 
@@ -244,6 +254,7 @@ Answer = (
     | Collected
     | Answered
     | Errored
+    | UsersFound
     | Released
 )
 AttemptEvent = Observation | Answer

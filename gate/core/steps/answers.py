@@ -16,7 +16,16 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Ask, Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import (
+    Ask,
+    Asking,
+    Collect,
+    FindUsers,
+    Read,
+    Release,
+    SaveRecord,
+    Write,
+)
 from gate.core.protocol.events import (
     Answer,
     Answered,
@@ -25,6 +34,7 @@ from gate.core.protocol.events import (
     ReadBack,
     Recorded,
     Released,
+    UsersFound,
     WriteConflicted,
     WriteRejected,
     WriteUncertain,
@@ -33,6 +43,7 @@ from gate.core.protocol.events import (
 from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.snapshot import older
 from gate.core.writes.order import with_at_head
+from gate.core.writes.other_users import with_held
 from gate.core.writes.queue import refused_for_good
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
 
@@ -46,6 +57,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     Collected: Collect,
     Answered: Ask,
     Errored: Ask,
+    UsersFound: FindUsers,
     Released: Release,
 }
 Facts = tuple[Observed | Listed, ...]
@@ -74,12 +86,20 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _read_back(attempt, effect, answer)
         case Ask(), Answered() | Errored():
             return health_checks.measure_answer(attempt, effect, answer), ()
-        case _, Collected(_, _, evidence):
-            return replace(
-                attempt, result=replace(attempt.result, evidence=attempt.result.evidence + evidence)
-            ), ()
         case _:
-            return attempt, ()
+            return _fold_found(attempt, answer), ()
+
+
+def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
+    """Take in what was found out beside the objects: evidence, and who else uses them."""
+    match answer:
+        case Collected(_, _, evidence):
+            found = attempt.result.evidence + evidence
+            return replace(attempt, result=replace(attempt.result, evidence=found))
+        case UsersFound(_, _, held):
+            return with_held(attempt, held)
+        case _:
+            return attempt
 
 
 def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:

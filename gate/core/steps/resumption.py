@@ -29,6 +29,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.object_state import Standing, standing, standing_of_member, trial
+from gate.core.steps.own_deletions import find_deleted
 from gate.core.writes.removed_owners import are_owners_removed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
@@ -269,13 +270,8 @@ def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
     if plan.resumed is None:
         return FrozenMap()
     kept = {one.ref: one for one in plan.resumed.record.objects}
-    written = {ref: _written_object(kept[ref], live) for ref, live in plan.resumed.written.items()}
-    return FrozenMap((ref, _as_held(plan, ref, one)) for ref, one in written.items())
-
-
-def _as_held(plan: Plan, ref: Ref, written: WrittenObject) -> WrittenObject:
-    """Return what is created and another run uses as an object that either may have made."""
-    return replace(written, is_created=Unknown(plan.held[ref])) if ref in plan.held else written
+    lives = plan.resumed.written.items()
+    return FrozenMap((ref, _written_object(kept[ref], live)) for ref, live in lives)
 
 
 def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
@@ -313,6 +309,8 @@ def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveOb
 def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     """Return an attempt as far as the one had come whose record was found."""
     written = written_objects(attempt.plan)
+    deleted = find_deleted(attempt.plan, resumed, written)
+    written = FrozenMap({**written, **deleted})
     attempt = replace(
         attempt,
         ledger=replace(

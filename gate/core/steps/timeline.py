@@ -188,6 +188,9 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str
     for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
         did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
+    for ref, why in after.plan.held.items():
+        if ref not in before.plan.held:
+            yield "kept", f"{after.plan.name_of(ref)} is not deleted: {why}"
     yield from _refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())

@@ -20,7 +20,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject
-from gate.core.protocol.effects import Effect, Read
+from gate.core.protocol.effects import Effect, FindUsers, Read
 from gate.core.ssa import field_set
 from gate.core.writes.foreign_changes import (
     added_fields,
@@ -33,6 +33,7 @@ from gate.core.writes.foreign_changes import (
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.obstacles import is_done, substance, why_not_written
 from gate.core.writes.order import answers_lost, sendable, with_at_head
+from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
 from gate.core.writes.request import send, send_body
 from gate.core.writes.results import went_out
@@ -158,8 +159,8 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     came_back = _came_back(attempt, head)
     if not _mine(attempt, head.ref) and not came_back:
         return _left_alone(attempt, head.ref), ()
-    if head.verb is Verb.DELETE and _is_extended(attempt, head):
-        return _left_alone(attempt, head.ref), ()
+    if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
+        return first
     owners = _lost_owners(attempt, head.ref)
     if owners is not None and not came_back:
         return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
@@ -331,11 +332,19 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
     return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
 
 
-def _is_extended(attempt: Attempt, head: PlannedWrite) -> bool:
-    """Tell whether others use what this attempt made beside the Deployments by now."""
+def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
+    """Return what comes before a deletion, None where nothing is in its way.
+
+    What this attempt made beside the Deployments others may use by now: what they put into it
+    tells, or their locks.
+    """
     if head.ref in attempt.deployments.followed_before:
-        return False
-    return is_extended(head, attempt.ledger.written[head.ref], attempt.ledger.live[head.ref])
+        return None
+    if is_extended(head, attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]):
+        return _left_alone(attempt, head.ref), ()
+    moved, effects = find_users(attempt)
+    is_asked = moved is not attempt or moved.awaits(FindUsers)
+    return (moved, effects) if is_asked else None
 
 
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:

@@ -14,7 +14,7 @@ from typing import Any
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks import questions
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
@@ -28,6 +28,7 @@ from gate.core.protocol.effects import (
     Asking,
     Collect,
     Effect,
+    FindUsers,
     Read,
     Release,
     SaveRecord,
@@ -42,6 +43,7 @@ from gate.core.protocol.events import (
     ReadBack,
     Recorded,
     Released,
+    UsersFound,
     Woke,
 )
 from gate.core.rollout.baseline import baseline_of
@@ -123,6 +125,7 @@ class Player:
         self.places: list[tuple[Leg, State]] = []
         self.waiting: list[Asking] = []
         self.hold: tuple[type[Asking], ...] = ()
+        self.users: dict[Ref, str] = {}
         self.control = True
         self.measure: Measure = nobody_answers
         self._bent: list[tuple[type[Asking], int, Bent]] = []
@@ -254,6 +257,9 @@ class Player:
                 return Recorded(now, effect_id)
             case Release(effect_id):
                 return Released(now, effect_id)
+            case FindUsers(effect_id, created):
+                held = {ref: why for ref, why in self.users.items() if ref in created}
+                return UsersFound(now, effect_id, FrozenMap(held))
             case Collect(effect_id, _, pod, container):
                 log = Evidence("log", pod, container, CleanText("panic: no database"), "")
                 return Collected(now, effect_id, (log,))

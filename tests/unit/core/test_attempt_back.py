@@ -14,7 +14,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Read, SaveRecord, Write
+from gate.core.protocol.effects import Asking, FindUsers, Read, SaveRecord, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     ContactLost,
@@ -24,7 +24,7 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
 from tests.unit.core.server import NOBODY, Server
 from tests.unit.core.steps.test_resumption import plan_of
@@ -176,6 +176,32 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
     assert "again" not in said[0]
     if data.get("mode") == "x":
         assert "was not deleted: somebody else" in said[0]
+
+
+@pytest.mark.contract("B858")
+def test_what_another_run_was_verified_with_is_not_deleted() -> None:
+    """Who uses what was created is asked once, before the first deletion, and those stay."""
+    server = Server(v2="crash")
+    server.put(manifest("v1"))
+    new = [config("x", name) for name in ("one", "two", "three")]
+    plan = planned(server, *new, manifest("v2"), policy=Policy(prune_created=True))
+    player = Player(server, plan)
+    used = [ref_of(body) for body in (new[0], new[2])]
+    player.users = dict.fromkeys(used, "deployment/api was verified with it")
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert player.written()[4:] == [("apply", "deployment/web"), ("delete", "configmap/two")]
+    [asked] = [effect for effect in player.sent if isinstance(effect, FindUsers)]
+    assert set(asked.created) == {ref_of(body) for body in new}
+    kept = [line.message for line in player.said if line.event == "kept"]
+    assert kept == [f"{ref} is not deleted: deployment/api was verified with it" for ref in used]
+
+
+@pytest.mark.contract("B858")
+def test_nobody_is_asked_who_uses_what_is_to_stay() -> None:
+    """Without --prune-created nothing but a Deployment is deleted, and that is locked."""
+    player = first(Policy(on_first_failure=OnFirstFailure.DELETE), config("a"))
+    player.run()
+    assert not [effect for effect in player.sent if isinstance(effect, FindUsers)]
 
 
 @pytest.mark.contract("B134")

@@ -6,13 +6,22 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Watched
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
-from gate.core.protocol.effects import Announce, Collect, Effect, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import (
+    Announce,
+    Collect,
+    Effect,
+    FindUsers,
+    Read,
+    Release,
+    SaveRecord,
+    Write,
+)
 from gate.core.protocol.events import (
     AttemptEvent,
     Collected,
@@ -20,6 +29,7 @@ from gate.core.protocol.events import (
     ReadBack,
     Recorded,
     Released,
+    UsersFound,
     Woke,
     Written,
 )
@@ -172,6 +182,8 @@ class Stage:
                 return Recorded(at, effect_id)
             case Release(effect_id):
                 return Released(at, effect_id)
+            case FindUsers(effect_id):
+                return UsersFound(at, effect_id, FrozenMap())
             case Collect(effect_id):
                 return Collected(at, effect_id, self.evidence)
             case Write():

@@ -9,17 +9,25 @@ from typing import Any
 
 import pytest
 
-from gate.app.runtime.worker_lanes import OBJECT_LANES, Lanes
+from gate.app.runtime.worker_lanes import OBJECT_LANES, Lanes, Performers
 from gate.clock import SystemClock
 from gate.core.checks.questions import Answers, Exit
-from gate.core.model.body import Body
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce, Collect, Read, Release, SaveRecord, Write
-from gate.core.protocol.events import Answered, Collected, ReadBack, Recorded, Released, Written
+from gate.core.protocol.events import (
+    Answered,
+    Collected,
+    ReadBack,
+    Recorded,
+    Released,
+    UsersFound,
+    Written,
+)
 from gate.core.rollout.policy import Policy
 from gate.core.versions.history import Closed
 from gate.engine import Broken, Inbox
@@ -44,14 +52,14 @@ class Scene:
         self.inbox: Inbox = SimpleQueue()
         self.gates: dict[int, threading.Event] = {}
         self.fails: set[int] = set()
-        self.lanes = Lanes(
-            Standing(),
-            self.inbox,
+        performers = Performers(
             write=self.worker(lambda n: Written(5.0, n, None)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
             collect=self.worker(lambda n: Collected(5.0, n, ())),
             ask=self.worker(lambda n: Answered(5.0, n, Answers(Exit(0)))),
+            find_users=self.worker(lambda n: UsersFound(5.0, n, FrozenMap())),
         )
+        self.lanes = Lanes(Standing(), self.inbox, performers)
 
     def worker(self, answer: Callable[[int], Any]) -> Callable[[Any], Any]:
         """Return what performs an effect once its gate is open."""

@@ -25,7 +25,7 @@ from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.core.steps.object_state import Standing, standing
 from gate.core.steps.resumption import resume
 from gate.core.versions.candidates import Candidates
@@ -164,6 +164,60 @@ def test_it_is_the_same_twice() -> None:
     second = finished(server, last)
     assert second.attempt.exit_code == 4
     assert len(server.changing) == changed
+
+
+@pytest.mark.contract("B895")
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-another"])
+@pytest.mark.parametrize("prune", [False, True], ids=["kept", "pruned"])
+def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bool) -> None:
+    """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE, prune_created=prune)
+
+    def dying() -> Dying:
+        server = Server(v1="crash")
+        if beside:
+            server.put(manifest("v3", "api"))
+        others = (manifest("v2", "api"),) if beside else ()
+        bodies = (config("b"), config("c", "more"), manifest("v1"), *others)
+        return Dying(server, plan_of(server, *bodies, policy=policy))
+
+    undisturbed = dying()
+    undisturbed.run()
+    orderly, deaths = undisturbed.attempt, 0
+    for answers in range(1, undisturbed.answered):
+        player = dying()
+        player.die_after(answers)
+        web = player.web
+        if player.record is None or player.record.leg is Leg.FORWARD:
+            continue
+        again = finished(player.server, player.record)
+        deaths += web not in player.attempt.ledger.deleted
+        assert ends(again.attempt) == ends(orderly)
+        assert set(again.attempt.ledger.deleted) == set(orderly.ledger.deleted)
+        assert failed_images(again, web) == failed_images(undisturbed, web) == ["shop/web:v1"]
+    assert deaths
+
+
+def failed_images(player: Player, ref: Ref) -> list[str]:
+    """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
+    [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
+    [closing] = [one for one in closed.deployments if one.ref == ref]
+    return [str(image) for one in closing.versions if one.failed for image in one.images]
+
+
+@pytest.mark.contract("B895")
+def test_what_somebody_deletes_that_was_to_stay_is_no_deletion_of_the_dead_gate() -> None:
+    """A first version that fails is scaled to 0: that it is gone was not the gate's doing."""
+    server = Server(v1="crash")
+    policy = Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO)
+    player = Dying(server, plan_of(server, config("b"), manifest("v1"), policy=policy))
+    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
+    assert player.record is not None
+    del server.stored[player.web]
+    ended = finished(server, player.record).attempt
+    assert not ended.ledger.deleted
+    assert player.web not in ended.ledger.written
+    assert ended.exit_code == 6
 
 
 @pytest.mark.contract("B530", "B414")

@@ -1,0 +1,47 @@
+"""What a gate that died on its way back had created and deleted again, as its record tells.
+
+Nothing is live of it. Only where the record says that it was written, and the way back of its
+attempt deletes it, is it counted as deleted by that attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gate.core.model.fact import Absent, Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Kept, Resumed
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Plan
+from gate.core.plan.rollback_plan import WrittenObject, writes_back
+
+
+def find_deleted(
+    plan: Plan, resumed: Resumed, written: Mapping[Ref, WrittenObject]
+) -> dict[Ref, WrittenObject]:
+    """Return what was deleted, as its creation had left it; `written` is what is still live."""
+    record = resumed.record
+    if record.leg is Leg.FORWARD:
+        return {}
+    found = {*resumed.written, *resumed.unkept, *resumed.restored}
+    found |= {*resumed.departed, *resumed.left_alone}
+    gone = {
+        kept.ref: _as_created(kept, kept.expected)
+        for kept in record.objects
+        if kept.ref not in found and isinstance(kept.before, Absent) and not kept.is_unreached
+        if isinstance(kept.expected, LiveObject)
+    }
+    failed = frozenset(one.ref for one in record.followed if one.why)
+    back = writes_back(plan, {**written, **gone}, frozenset(resumed.departed), failed)
+    deleted = {write.ref for write in back if write.verb is Verb.DELETE}
+    return {ref: one for ref, one in gone.items() if ref in deleted}
+
+
+def _as_created(kept: Kept, expected: LiveObject) -> WrittenObject:
+    """Return an object as the server had said that our write would make it; its uid is lost."""
+    after = replace(expected, uid="", resource_version="")
+    created = Known(value=True)
+    return WrittenObject(None, after, kept.forced, kept.autoscaled, kept.field_manager, created)

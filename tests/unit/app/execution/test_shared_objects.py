@@ -1,0 +1,51 @@
+"""Who else uses what an attempt created: where the server does not say, it stays."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from gate.app.execution import shared_objects
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.protocol.effects import FindUsers
+from gate.kube.failures import ApiError, Forbidden, ServerFailure
+
+if TYPE_CHECKING:
+    from gate.app.runtime.session import Session
+    from gate.core.plan.plan import Plan
+
+SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
+
+
+@pytest.mark.contract("B858")
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (Forbidden("no"), "it takes the right to list Leases in shop to tell who else uses it"),
+        (ServerFailure("503"), "who else uses it could not be read: 503"),
+    ],
+)
+def test_what_nobody_can_tell_the_users_of_stays(
+    monkeypatch: pytest.MonkeyPatch, error: ApiError, why: str
+) -> None:
+    """Neither without the right to list Leases, nor while the server cannot answer."""
+
+    def refuse(_: str) -> None:
+        raise error
+
+    monkeypatch.setattr(shared_objects, "lock_client", lambda _: None)
+    monkeypatch.setattr(shared_objects, "Leases", lambda _: SimpleNamespace(all=refuse))
+    session = SimpleNamespace(namespace="shop", clock=SimpleNamespace(now=lambda: 5.0))
+    live = LiveObject(SETTINGS, "uid", "1", Body.of({}), Body.of({}), None)
+    found = shared_objects.answer_with_users(
+        cast("Session", session),
+        cast("Plan", SimpleNamespace(objects=())),
+        lambda _: None,
+        FindUsers(7, FrozenMap({SETTINGS: live})),
+    )
+    assert (found.at, found.effect_id) == (5.0, 7)
+    assert found.held == FrozenMap({SETTINGS: why})

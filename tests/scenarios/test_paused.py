@@ -261,3 +261,17 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         scene.kubectl("rollout", "resume", "deployment/web", check=True)
         assert running.wait().exit_code == 4
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B906")
+def test_a_first_deployment_that_was_left_paused_is_resumed_as_its_report_says(
+    scene: Scene,
+) -> None:
+    """No undo is named, which would be refused; `resume`, which is named, ends the pause."""
+    paused = scene.apply(web(behaviour="crash=0.1"), flags=["--on-failure", "pause"])
+    assert paused.exit_code == 6, str(paused)
+    assert warned(paused, "`resume` or the next apply resumes it")
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
+    assert scene.gate("undo", "web").exit_code == 3
+    scene.gate("resume", "web", "--on-failure", "keep", "--timeout", "20s")
+    assert "paused" not in scene.objects.get("deployments", "web")["spec"]

@@ -20,6 +20,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import CRASHED
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks, on_another_machine
 from tests.bed.policies import Policies, When
@@ -716,3 +717,25 @@ def test_without_its_record_nothing_is_written(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert held_locks(scene) == []
+
+
+@pytest.mark.contract("B905")
+@pytest.mark.parametrize("signalled", [True, False], ids=["signalled", "killed"])
+def test_what_crashed_before_its_gate_ended_is_not_called_innocent(
+    scene: Scene, program: PlayedGate, signalled: bool
+) -> None:
+    """What the record knows leads to what the container said; else what was seen does."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=CRASH))) as running:
+        running.wait_for_line(CRASHED, 60.0)
+        if signalled:
+            running.send(signal.SIGTERM)
+            assert running.wait().exit_code == 143
+        else:
+            running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    assert "nothing was found against" not in result.stdout, result.stdout
+    expected = "mend that, then apply again" if signalled else "what broke off was not judged"
+    assert expected in result.stdout, result.stdout
+    assert ("CrashLoop: " in result.stdout) is signalled

@@ -88,6 +88,9 @@ def telling_reason(deployment: DeploymentResult) -> str:
     causes = deployment["causes"]
     if deployment["reason"] in _SAYS_LITTLE and causes:
         return causes[0]["reason"]
+    is_back = deployment["outcome"] == Outcome.ROLLED_BACK
+    if is_back and deployment["reason"] == Reason.INTERRUPTED and causes:
+        return causes[0]["reason"]
     return deployment["reason"]
 
 
@@ -231,7 +234,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step("--require-pods refuses a Deployment without pods")
-    else:
+    elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
 
 

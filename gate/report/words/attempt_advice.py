@@ -52,10 +52,15 @@ _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
-    """Lead on where what broke off went back or stands, though nothing was found against it."""
+    """Lead on where what broke off went back or stands, by whether anything speaks against it."""
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
-    if broke_off and not result["takes_back"]:
+    if not broke_off or result["takes_back"]:
+        return
+    if any(one["causes"] or one["evidence"] for one in result["deployments"]):
+        text = "what broke off was not judged to its end: look at what is shown of it before"
+        yield Step(f"{text} you apply it again")
+    else:
         yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 

@@ -41,6 +41,7 @@ class Passed:
     """Nothing refuses what was asked for, and nothing was to be written."""
 
     message: str
+    reason: Reason = Reason.NO_CHANGE
 
 
 Run = Callable[[Delivery], Attempt | Passed]
@@ -140,7 +141,7 @@ def _report_refusal(world: World, settings: Settings, console: Console, error: G
 
 def _report_no_change(world: World, settings: Settings, console: Console, passed: Passed) -> int:
     console.note("passed", passed.message)
-    result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
+    result = minimal(Outcome.OBSERVED, 0, passed.reason, passed.message, console.run())
     _publish(world, settings, console, world.secrets.mask_value(result)).remark()
     return 0
 

@@ -50,7 +50,7 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "unknown": "what runs is unknown",
 }
 _KEPT = "the new version was kept"
-_AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE)
+_AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
 """Why a manifest without a Deployment is well."""
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),

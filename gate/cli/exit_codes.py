@@ -53,7 +53,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.SUPERSEDED: (
         "what somebody else made of it; what the report says, where only its lock was taken",
-        "find out who: the report names the field manager; then apply again",
+        (
+            "find out who: the report names the field manager; then apply again, with the"
+            " `--take-over` that it advises"
+        ),
     ),
     Outcome.LOST_CONTACT: (
         "unknown: after the write the API server stopped answering, or refused to be read",

@@ -202,6 +202,22 @@ def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> Non
     assert_runs(scene.objects, "shop/web:3", revision=4)
 
 
+@pytest.mark.contract("B910")
+def test_a_run_says_that_it_first_finished_another(scene: Scene, program: PlayedGate) -> None:
+    """Nothing was to be changed then; the Deployment was written all the same."""
+    assert_verified(scene.apply(web()))
+    killed(scene, program, web(2, behaviour=SLOW))
+    result = scene.apply(web())
+    assert_verified(result, "NoChange")
+    assert warned(
+        result, "this run first finished what an attempt had left of deployment/web: rolled-back"
+    )
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = "this run finished what an attempt had left; then deployment/web had nothing to change"
+    assert said in shown, shown
+
+
 @pytest.mark.contract("B546")
 @pytest.mark.parametrize("output", ["text", longer("json")])
 def test_a_refusal_after_a_recovery_tells_of_it(

@@ -78,6 +78,7 @@ class Console:
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
+        self._recoveries: list[str] = []
         self._cautions: set[str] = set()
         self._about: dict[str, str] = {}
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
@@ -142,8 +143,12 @@ class Console:
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def note_recovery(self, message: str) -> None:
-        """Say how the end of an earlier attempt went, which this run has finished."""
+        """Say how the end of an earlier attempt went, which this run has finished.
+
+        It stands among the warnings of the document, too: that run wrote, whatever this one does.
+        """
         self.has_recovered = True
+        self._recoveries.append(f"this run first finished what an attempt had left of {message}")
         self.note("recovered", message)
 
     def caution(self, message: str) -> None:
@@ -185,7 +190,7 @@ class Console:
             check_variables=self.check_variables,
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
-            warnings=tuple(self._warnings),
+            warnings=(*self._recoveries, *self._warnings),
             cautions=frozenset(self._cautions),
             places=self._places,
             course=self._course,

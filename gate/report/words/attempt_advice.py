@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,9 +72,13 @@ def claims_of(message: str) -> Iterator[Step]:
     managers = dict.fromkeys(_MANAGER.findall(message))
     if not managers:
         return
-    flags = [word for name in managers for word in ("--take-over", name)]
-    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
+    yield Step("to take their fields over for good, apply with:", take_over_flags(managers))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def take_over_flags(managers: Iterable[str]) -> str:
+    """Return the flags with which an apply takes over what these field managers own."""
+    return shlex.join(word for name in managers for word in ("--take-over", name))
 
 
 def parse_hint(hint: str) -> Step:

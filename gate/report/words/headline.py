@@ -262,6 +262,9 @@ def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
     name, new = deployment_name(result, deployment), version_words(deployment["new"])
     match deployment["reason"]:
         case Reason.NO_CHANGE:
+            if result["has_recovered"]:
+                first = "this run finished what an attempt had left"
+                return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
         case Reason.VACUOUS:
             return f"{name} has 0 replicas: it is as asked for, and nothing runs"

@@ -241,7 +241,7 @@ def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("minutes of waiting")
-@pytest.mark.contract("B859")
+@pytest.mark.contract("B859", "B913")
 def test_a_way_back_that_is_paused_says_what_ends_the_pause(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -252,7 +252,7 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         running.wait_for_line("restored +deployment/web", 60.0)
         beside = program("pause", "web")
         assert "until then `kubectl rollout resume` ends the pause" in beside.stderr
-        command = "kubectl rollout resume deployment/web -n shop"
+        command = "kubectl rollout resume deployment/web -n shop --context sandbox"
         running.wait_for_line(
             f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0
         )

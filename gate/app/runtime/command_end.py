@@ -28,6 +28,7 @@ from gate.config.takers import CLUSTER_CHANGING
 from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import Bug, GateError, place_of
+from gate.last_word import last_word
 from gate.report.document.document import document, minimal
 from gate.report.formats.files import Format, json_text, write_report
 from gate.report.formats.text import verdict_text
@@ -96,6 +97,7 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
     with (
         named,
         world.delivered(signals.ignore_signal),
+        last_word(console.describe_end),
         _threads_watched(console),
         measure_run(world, settings, console),
     ):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 Word = Callable[[int], str]
-"""Says in one line what stands, given the number of the signal; called between any two
-instructions of the main thread, or in another one. It takes no lock."""
+"""Says in one line what stands, "" for nothing, given the number of the signal; called between any
+two instructions of the main thread, or in another one. It takes no lock."""
 
 _STDERR: Final = 2
 _TURN_SECONDS: Final = 0.1
@@ -39,9 +39,9 @@ def say_last(number: int) -> None:
     if not _turn.acquire(timeout=_TURN_SECONDS):
         return
     with contextlib.suppress(Exception):
-        if _words:
+        if _words and (text := _words[-1](number)):
             as_line = getattr(sys.stderr, "as_line", "{}\n".format)
-            _write_at_once(as_line(_words[-1](number)).encode("utf-8", "replace"))
+            _write_at_once(as_line(text).encode("utf-8", "replace"))
 
 
 def _write_at_once(data: bytes) -> None:

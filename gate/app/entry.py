@@ -42,8 +42,9 @@ def preflight(world: World, settings: Settings) -> int:
             return 0
         manifest = applying.arrive(session, settings, manifest, console)
         memory = look_at_locks(session, settings, console, [item.ref for item in manifest.objects])
-        applying.prepare_attempt(session, settings, manifest, console, None, Claim(memory))
-        return Passed("nothing refuses this manifest; nothing was written")
+        ready = applying.prepare_attempt(session, settings, manifest, console, None, Claim(memory))
+        said = "nothing refuses this manifest; nothing was written"
+        return applying.end_dry_run(ready.plan, said)
 
     return run_command(world, "preflight", settings, prepare)
 

@@ -17,8 +17,11 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "nothing; no check of the gate says that it works",
     ),
     Outcome.OBSERVED: (
-        "with `--observe`: the new version, also one that failed and crashes",
-        "read the report: it says what would have been done without `--observe`",
+        (
+            "with `--observe`: the new version, also one that failed and crashes; after `preflight`"
+            " or `--dry-run`, or where there was nothing to do: what ran before"
+        ),
+        "read the report: it says what would have been done without `--observe` or `--dry-run`",
     ),
     Outcome.INTERNAL_ERROR: (
         "unknown: rollout-gate itself failed",
@@ -50,7 +53,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.SUPERSEDED: (
         "what somebody else made of it; what the report says, where only its lock was taken",
-        "find out who: the report names the field manager; then apply again",
+        (
+            "find out who: the report names the field manager; then apply again, with the"
+            " `--take-over` that it advises"
+        ),
     ),
     Outcome.LOST_CONTACT: (
         "unknown: after the write the API server stopped answering, or refused to be read",

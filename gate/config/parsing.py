@@ -7,7 +7,7 @@ UsageError without a place: the layers know where the value stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, TypeGuard, TypeVar
@@ -31,6 +31,7 @@ _REVISION: Final = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 _NAMESPACE_HINT: Final = "at most 63 of a-z, 0-9 and -, with a letter or digit at both ends"
 _PORT: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 _HIGHEST_PORT: Final = 65_535
+_LONGEST_HINT: Final = 120
 _SLOWEST, _FASTEST = 0.01, 1000.0
 
 T = TypeVar("T")
@@ -192,16 +193,21 @@ def parse_speed(value: object) -> float:
 
 def parse_fail_fast(value: object) -> FailFast:
     """Take `KIND=VALUE` each."""
-    return value if isinstance(value, FailFast) else fail_fast(parse_texts(value))
+    if isinstance(value, FailFast):
+        return value
+    _require_pairs(value)
+    return fail_fast(parse_texts(value))
 
 
 def parse_images(value: object) -> tuple[ImageOverride, ...]:
     """Take `CONTAINER=REF` each."""
+    _require_pairs(value)
     return _each(ImageOverride, _image, value)
 
 
 def parse_reports(value: object) -> tuple[ReportFile, ...]:
     """Take `FORMAT=FILE` each."""
+    _require_pairs(value)
     return _each(ReportFile, ReportFile.parse, value)
 
 
@@ -221,6 +227,25 @@ def _image(text: str) -> ImageOverride:
 def _each(kind: type[T], parse: Callable[[str], T], value: object) -> tuple[T, ...]:
     items = value if _is_list(value) else parse_texts(value)
     return tuple(item if isinstance(item, kind) else parse(parse_text(item)) for item in items)
+
+
+def _require_pairs(value: object) -> None:
+    """Raise UsageError for a mapping in place of `KEY=VALUE`, alone or in a list: say the form."""
+    items = value if _is_list(value) else [value]
+    mappings = [item for item in items if isinstance(item, Mapping)]
+    if not mappings:
+        return
+    pairs = (pair for mapping in mappings for pair in mapping.items())
+    listed = ", ".join(f"{key}={_as_written(one)}" for key, one in pairs)
+    raise UsageError(
+        f"a mapping, not a list of KEY=VALUE: {_quote_value(mappings[0])}",
+        hint=f"write [{listed}]" if len(listed) <= _LONGEST_HINT else "write [KEY=VALUE, ...]",
+    )
+
+
+def _as_written(value: object) -> object:
+    """Return a scalar as YAML 1.1 has it in a file, where `off` is false."""
+    return {False: "off", True: "on"}[value] if isinstance(value, bool) else value
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:

@@ -17,8 +17,9 @@ from tests.bed.expectations import (
     images,
 )
 from tests.bed.invariants import CANARY
-from tests.bed.scene import OURS, Scene, settings, template_annotation, web
+from tests.bed.scene import OURS, Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
 
@@ -42,6 +43,25 @@ def test_a_rehearsal_writes_nothing(scene: Scene, audit: Trail, words: list[str]
     assert_runs(scene.objects, "shop/web:1", revision=1)
     assert scene.objects.find("configmaps", "settings") is None
     assert not audit.requests().writes()
+
+
+def _how(result: Result) -> tuple[str, str]:
+    return result.document["outcome"], result.document["reason"]
+
+
+@pytest.mark.contract("B907")
+@pytest.mark.parametrize("words", [["apply", "--dry-run"], ["preflight"]])
+def test_a_rehearsal_says_what_an_apply_would_write(scene: Scene, words: list[str]) -> None:
+    """`NoChange` is said only where an apply would find all as it is to be."""
+    assert_verified(scene.apply(web(), settings("one")))
+    path = scene.manifest(settings("one"), web(2), service())
+    changing = scene.gate(*words, "-f", path, *JSON_OUTPUT)
+    assert (changing.exit_code, *_how(changing)) == (0, "observed", "DryRun"), str(changing)
+    said = "an apply would create service/web, and change deployment/web"
+    assert changing.document["message"].endswith(said)
+    same = scene.gate(*words, "-f", scene.manifest(settings("one"), web()), *JSON_OUTPUT)
+    assert (same.exit_code, *_how(same)) == (0, "observed", "NoChange"), str(same)
+    assert same.document["message"].endswith("an apply would change nothing")
 
 
 @pytest.mark.contract("B35")

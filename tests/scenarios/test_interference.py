@@ -45,6 +45,23 @@ def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
     assert live["metadata"]["generation"] == 3
 
 
+@pytest.mark.contract("B911")
+def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: Scene) -> None:
+    """Without the flags it would be: whoever changed the image owns it now."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        seen(scene.objects)
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    advised = shown.partition("with what takes over their fields:")[2].splitlines()[1].split()
+    assert advised == ["--take-over", "kubectl-set"], shown
+    assert_refused(scene.apply(web(4)), "Conflict", "kubectl-set")
+    assert_verified(scene.apply(web(4), flags=advised))
+
+
 @pytest.mark.fault(33)
 @pytest.mark.contract("B59")
 def test_a_field_of_ours_that_somebody_removes_supersedes(scene: Scene) -> None:

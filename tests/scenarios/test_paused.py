@@ -280,7 +280,7 @@ def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("minutes of waiting")
-@pytest.mark.contract("B859")
+@pytest.mark.contract("B859", "B913")
 def test_a_way_back_that_is_paused_says_what_ends_the_pause(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -291,10 +291,26 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         running.wait_for_line("restored +deployment/web", 60.0)
         beside = program("pause", "web")
         assert "until then `kubectl rollout resume` ends the pause" in beside.stderr
-        ended = "it goes on once kubectl rollout resume has ended that"
-        running.wait_for_line(f"waiting +deployment/web: .*paused: {ended}", 60.0)
+        command = "kubectl rollout resume deployment/web -n shop --context sandbox"
+        running.wait_for_line(
+            f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0
+        )
         resumed = program("resume", "web", "--lock-wait", "5s")
         assert_refused(resumed, "Locked", "deployment/web is locked by")
         scene.kubectl("rollout", "resume", "deployment/web", check=True)
         assert running.wait().exit_code == 4
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B906")
+def test_a_first_deployment_that_was_left_paused_is_resumed_as_its_report_says(
+    scene: Scene,
+) -> None:
+    """No undo is named, which would be refused; `resume`, which is named, ends the pause."""
+    paused = scene.apply(web(behaviour="crash=0.1"), flags=["--on-failure", "pause"])
+    assert paused.exit_code == 6, str(paused)
+    assert warned(paused, "`resume` or the next apply resumes it")
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
+    assert scene.gate("undo", "web").exit_code == 3
+    scene.gate("resume", "web", "--on-failure", "keep", "--timeout", "20s")
+    assert "paused" not in scene.objects.get("deployments", "web")["spec"]

@@ -20,6 +20,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import CRASHED
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks, on_another_machine
 from tests.bed.policies import Policies, When
@@ -199,6 +200,22 @@ def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> Non
     assert "recovered   deployment/web: rolled-back" in result.stderr
     assert result.document["deployments"][0]["baseline"]["images"] == ["shop/web:1"]
     assert_runs(scene.objects, "shop/web:3", revision=4)
+
+
+@pytest.mark.contract("B910")
+def test_a_run_says_that_it_first_finished_another(scene: Scene, program: PlayedGate) -> None:
+    """Nothing was to be changed then; the Deployment was written all the same."""
+    assert_verified(scene.apply(web()))
+    killed(scene, program, web(2, behaviour=SLOW))
+    result = scene.apply(web())
+    assert_verified(result, "NoChange")
+    assert warned(
+        result, "this run first finished what an attempt had left of deployment/web: rolled-back"
+    )
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = "this run finished what an attempt had left; then deployment/web had nothing to change"
+    assert said in shown, shown
 
 
 @pytest.mark.contract("B546")
@@ -716,3 +733,25 @@ def test_without_its_record_nothing_is_written(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
     assert held_locks(scene) == []
+
+
+@pytest.mark.contract("B905")
+@pytest.mark.parametrize("signalled", [True, False], ids=["signalled", "killed"])
+def test_what_crashed_before_its_gate_ended_is_not_called_innocent(
+    scene: Scene, program: PlayedGate, signalled: bool
+) -> None:
+    """What the record knows leads to what the container said; else what was seen does."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=CRASH))) as running:
+        running.wait_for_line(CRASHED, 60.0)
+        if signalled:
+            running.send(signal.SIGTERM)
+            assert running.wait().exit_code == 143
+        else:
+            running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    assert "nothing was found against" not in result.stdout, result.stdout
+    expected = "mend that, then apply again" if signalled else "what broke off was not judged"
+    assert expected in result.stdout, result.stdout
+    assert ("CrashLoop: " in result.stdout) is signalled

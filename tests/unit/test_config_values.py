@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +128,30 @@ def test_fail_fast_names_what_it_takes(texts: list[str], problem: str, hint: str
         load("apply", {"fail_fast": tuple(texts)}, environ={})
     assert caught.value.message == f"--fail-fast: {problem}"
     assert hint in caught.value.hint
+
+
+@pytest.mark.contract("B908")
+@pytest.mark.parametrize(
+    ("key", "given", "form"),
+    [
+        ("fail-fast", "{crash: 4, image-pull: off}", "[crash=4, image-pull=off]"),
+        ("fail-fast", "[{crash: 4}, {image-pull: 2m}]", "[crash=4, image-pull=2m]"),
+        ("image", "{web: 'shop/web:2'}", "[web=shop/web:2]"),
+        ("report", "{html: page.html}", "[html=page.html]"),
+    ],
+)
+def test_a_mapping_is_answered_with_the_form_that_works(
+    tmp_path: Path, key: str, given: str, form: str
+) -> None:
+    """It is the most natural thing to write; quotes do not make it right."""
+    path = tmp_path / "gate.yaml"
+    path.write_text(f"{key}: {given}")
+    with pytest.raises(SettingsError) as caught:
+        load("apply", {"config": (str(path),)}, environ={})
+    assert f"gate.yaml:1: {key}: a mapping, not a list" in caught.value.message
+    assert caught.value.hint == f"write {form}"
+    path.write_text(f"{key}: {form}")
+    load("apply", {"config": (str(path),)}, environ={})
 
 
 def test_the_policy_is_what_the_settings_say() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 
-from gate.app.commands.apply_plan import arrive, prepare_attempt, read_manifest
+from gate.app.commands.apply_plan import (
+    arrive,
+    end_dry_run,
+    prepare_attempt,
+    read_manifest,
+)
 from gate.app.execution.recovery import Carry, Recovery, under_lock
 from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import look_at_locks, take_locks
@@ -39,8 +44,8 @@ def apply(world: World, settings: Settings) -> int:
         attempt = partial(prepare_attempt, session, settings, manifest, console, line)
         refs = [item.ref for item in manifest.objects]
         if settings.dry_run:
-            attempt(Claim(look_at_locks(session, settings, console, refs)))
-            return Passed("a dry run: nothing was written")
+            ready = attempt(Claim(look_at_locks(session, settings, console, refs)))
+            return end_dry_run(ready.plan, "a dry run: nothing was written")
         locks = locks_of(refs, session.namespace)
         keeper = take_locks(session, settings, console, world, locks)
         carry: Carry = run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from gate.app.execution.run import Ready
 from gate.app.locks import verified_bodies
@@ -23,6 +23,7 @@ from gate.app.preflight.guards import refuse_protected_plan
 from gate.app.preflight.rejections import with_places
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
+from gate.app.runtime.command_end import Passed
 from gate.app.runtime.console import Console
 from gate.app.runtime.masking import learn
 from gate.app.runtime.session import Session
@@ -31,6 +32,8 @@ from gate.config import Settings, policy
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of, locks_of
+from gate.core.model.outcome import Reason
+from gate.core.plan.foreseen_return import would_write
 from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import OnFirstFailure
 from gate.duration import format_seconds
@@ -46,6 +49,9 @@ from gate.manifests.load import load
 from gate.manifests.manifest import Manifest, value_at
 from gate.manifests.namespaces import in_namespace
 from gate.manifests.source import escape_line
+from gate.report.words.object_names import some_names
+
+_MOST_NAMED: Final = 6
 
 
 def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
@@ -135,6 +141,17 @@ def prepare_attempt(
         console.warn(finding.line(plan.name_of(finding.object.ref)))
     try_checks(session, settings, plan.targets, console)
     return Ready(session, plan, watching, claim.lock_lane)
+
+
+def end_dry_run(plan: Plan, said: str) -> Passed:
+    """Return the end of a run that was to write nothing; `said` begins its message."""
+    parts = []
+    for intent, refs in would_write(plan).items():
+        names = some_names([plan.name_of(ref) for ref in refs], _MOST_NAMED)
+        parts.append(f"{intent.value} {names}")
+    if not parts:
+        return Passed(f"{said}; an apply would change nothing", Reason.NO_CHANGE)
+    return Passed(f"{said}; an apply would {', and '.join(parts)}", Reason.DRY_RUN)
 
 
 def _is_paused(live: LiveObject) -> bool:

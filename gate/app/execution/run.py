@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from gate.app.execution.shared_objects import answer_with_users
-from gate.app.execution.unfinished import describe_unfinished
+from gate.app.execution.unfinished import describe_ended, describe_unfinished
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
 from gate.app.runtime.check_sources import Measured, performer
@@ -20,6 +20,7 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
+from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Known
@@ -35,7 +36,7 @@ from gate.kube.evidence import Collector
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
-from gate.last_word import last_word
+from gate.last_word import Word, last_word
 from gate.signals import Delivery
 
 LOOK_SECONDS = 5.0
@@ -109,15 +110,21 @@ def run(
         word = partial(_describe_unfinished, ready, console, lanes)
         with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
             attempt = engine.run(replace(ready.plan, origin=console.origin))
+            console.end_word = partial(_describe_ended, attempt, word)
             return _looked_around(clock, client, console, attempt)
     except Exception:
-        if lanes.sent:
-            sent = ", ".join(map(str, lanes.sent))
-            console.warn(f"broken off after writes to {sent}: they stand as they are")
+        _warn_of_writes(console, lanes.sent)
         raise
     finally:
         stopping.set()
         lanes.stop()
+
+
+def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
+    """Name what was written when a bug of ours broke a run off."""
+    if sent:
+        names = ", ".join(map(str, sent))
+        console.warn(f"broken off after writes to {names}: they stand as they are")
 
 
 def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
@@ -147,6 +154,11 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
 def _describe_unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
     is_locked = ready.lock_lane is not None
     return describe_unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
+
+
+def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:
+    """Say what stands of an attempt that has ended: a second signal may cut its report off."""
+    return unfinished(number) if is_left_open(attempt) else describe_ended(attempt, number)
 
 
 def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:

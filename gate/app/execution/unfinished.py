@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.cluster_name import ClusterName
+from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.plan import Plan
@@ -30,6 +31,18 @@ def describe_unfinished(
     written = ", ".join(names[:_MOST_NAMED]) + more
     follow = _next(plan, cluster, is_locked=is_locked)
     return f"{ended}: unfinished, after writes to {written}; next: {follow}"
+
+
+def describe_ended(attempt: Attempt, number: int) -> str:
+    """Say in one line how an attempt had ended when a signal cut off what was said of it."""
+    plan, ending = attempt.plan, attempt.result.ending
+    ended = f"{signal_name(number)} ended it at once"
+    if ending is None:
+        return ended
+    names = [plan.name_of(target.ref) for target in plan.targets] or ["what was applied"]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    of = ", ".join(names[:_MOST_NAMED]) + more
+    return f"{ended}; by then the run had come to its end: {ending.outcome}, {ending.reason}: {of}"
 
 
 def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:

@@ -163,11 +163,19 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
     barred = [asked for asked in queries if asked.measurement.permanent]
     if barred:
         raise _refusal(barred)
-    doomed = [_why_it_cannot_pass(trial, asked) for trial, asked in deciding]
-    if any(doomed) and settings.strict_checks:
+    doomed = [one for one in deciding if _why_it_cannot_pass(*one)]
+    if doomed and settings.strict_checks:
         hint = "correct the check, or leave out --strict-checks"
-        message = "; ".join(filter(None, doomed))
-        raise RefusedError(message, reason=Reason.CHECK_INCONCLUSIVE, hint=hint)
+        message = "; ".join(_why_it_cannot_pass(*one) for one in doomed)
+        kinds = [asked.measurement.kind for _, asked in doomed]
+        raise RefusedError(message, reason=_reason_of(kinds), hint=hint)
+
+
+def _reason_of(kinds: Sequence[Kind]) -> Reason:
+    """Return what several answers come to: one failure counts more than what was not seen."""
+    if Kind.FAIL in kinds:
+        return Reason.CHECK_FAILED
+    return Reason.CHECK_ERROR if Kind.ERROR in kinds else Reason.CHECK_INCONCLUSIVE
 
 
 def is_unfit(asked: AskedCheck) -> bool:

@@ -28,6 +28,7 @@ from gate.config.takers import CLUSTER_CHANGING
 from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import Bug, GateError, place_of
+from gate.last_word import last_word
 from gate.report.document.document import document, minimal
 from gate.report.formats.files import Format, json_text, write_report
 from gate.report.formats.text import verdict_text
@@ -41,6 +42,7 @@ class Passed:
     """Nothing refuses what was asked for, and nothing was to be written."""
 
     message: str
+    reason: Reason = Reason.NO_CHANGE
 
 
 Run = Callable[[Delivery], Attempt | Passed]
@@ -95,6 +97,7 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
     with (
         named,
         world.delivered(signals.ignore_signal),
+        last_word(console.describe_end),
         _threads_watched(console),
         measure_run(world, settings, console),
     ):
@@ -140,7 +143,7 @@ def _report_refusal(world: World, settings: Settings, console: Console, error: G
 
 def _report_no_change(world: World, settings: Settings, console: Console, passed: Passed) -> int:
     console.note("passed", passed.message)
-    result = minimal(Outcome.OBSERVED, 0, Reason.NO_CHANGE, passed.message, console.run())
+    result = minimal(Outcome.OBSERVED, 0, passed.reason, passed.message, console.run())
     _publish(world, settings, console, world.secrets.mask_value(result)).remark()
     return 0
 

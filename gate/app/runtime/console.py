@@ -24,6 +24,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.protocol.effects import Announce
+from gate.last_word import Word
 from gate.report.document.course import Course
 from gate.report.document.run import Run
 from gate.report.live.attempts import attempt_view
@@ -58,12 +59,14 @@ class Console:
         """Start the run's time; results go to `stdout`, that of the process unless told.
 
         `tree` shows the states of the run, where people look on; `environ` tells what a terminal
-        can show.
+        can show. `end_word` is the last word of an attempt that has ended, for a signal that
+        ends the process before its report stands.
         """
         self.tree: LiveTree | None = None
         self.is_locked = False
         self.has_open_record = False
         self.has_recovered = False
+        self.end_word: Word = lambda _: ""
         self.check_flags: tuple[str, ...] | None = None
         self.check_variables: tuple[str, ...] = ()
         self.going_namespaces: frozenset[str] = frozenset()
@@ -78,6 +81,7 @@ class Console:
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
+        self._recoveries: list[str] = []
         self._cautions: set[str] = set()
         self._about: dict[str, str] = {}
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
@@ -116,7 +120,9 @@ class Console:
         if self.tree is not None and self.tree.shown:
             return
         now = self.clock.now()
-        self._show(Announce(now, "waiting", waiting_for(attempt, now)), self._started_clock)
+        self._show(
+            Announce(now, "waiting", waiting_for(attempt, now, self.cluster)), self._started_clock
+        )
 
     def write(self, text: str) -> None:
         """Write a result."""
@@ -142,8 +148,12 @@ class Console:
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def note_recovery(self, message: str) -> None:
-        """Say how the end of an earlier attempt went, which this run has finished."""
+        """Say how the end of an earlier attempt went, which this run has finished.
+
+        It stands among the warnings of the document, too: that run wrote, whatever this one does.
+        """
         self.has_recovered = True
+        self._recoveries.append(f"this run first finished what an attempt had left of {message}")
         self.note("recovered", message)
 
     def caution(self, message: str) -> None:
@@ -154,6 +164,10 @@ class Console:
         """
         self._cautions.add(message)
         self.warn(message)
+
+    def describe_end(self, number: int) -> str:
+        """Say how the last attempt ended, "" before one has; the last word of a run."""
+        return self.end_word(number)
 
     def record_stays(self) -> None:
         """Hear that a record stands: the attempt's own, or one that a gate left before it."""
@@ -185,7 +199,7 @@ class Console:
             check_variables=self.check_variables,
             cluster_uid=self._about.get("cluster_uid", ""),
             timeline=tuple(self._timeline),
-            warnings=tuple(self._warnings),
+            warnings=(*self._recoveries, *self._warnings),
             cautions=frozenset(self._cautions),
             places=self._places,
             course=self._course,

@@ -71,6 +71,7 @@ class Reason(enum.StrEnum):
 
     COMPLETE = "Complete"
     NO_CHANGE = "NoChange"
+    DRY_RUN = "DryRun"
     VACUOUS = "Vacuous"
     PROGRESSING = "Progressing"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"

@@ -1,10 +1,23 @@
-"""Whether a failure would restore anything, as far as can be told before the first write."""
+"""What a plan would change, and what a failure would restore: as told before the first write."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Mapping
+
+from gate.core.model.fact import Absent
+from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.core.plan.rollback_plan import content, goes_back, has_target
+
+
+class Intent(enum.Enum):
+    """What a write would do to its object, as the server's dry run shows it."""
+
+    CREATE = "create"
+    CHANGE = "change"
+    UNTRIED = "perhaps change"
 
 
 def may_restore(plan: Plan) -> bool:
@@ -23,6 +36,20 @@ def may_restore(plan: Plan) -> bool:
 def would_change_anything(plan: Plan) -> bool:
     """Tell whether a plan changes any object; what no dry run could try counts as changed."""
     return any(_would_change(plan, write.ref) for write in plan.writes)
+
+
+def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
+    """Return what an apply of a plan would do to its objects; the others stay as they are."""
+    found: dict[Intent, list[Ref]] = {}
+    taken = {write.ref for write in plan.writes if write.verb is Verb.TAKE_OVER}
+    for one in plan.objects:
+        if isinstance(one.before, Absent):
+            found.setdefault(Intent.CREATE, []).append(one.ref)
+        elif one.trial is None:
+            found.setdefault(Intent.UNTRIED, []).append(one.ref)
+        elif one.ref in taken or _would_change(plan, one.ref):
+            found.setdefault(Intent.CHANGE, []).append(one.ref)
+    return {intent: tuple(found[intent]) for intent in Intent if intent in found}
 
 
 def _would_change(plan: Plan, ref: Ref) -> bool:

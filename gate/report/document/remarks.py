@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
+
+_SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
 
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
@@ -53,17 +57,23 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
 def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     """Tell of what the way back did not restore."""
     name = attempt.plan.name_of
-    end = "is scaled to zero, as --on-first-failure asks"
-    if attempt.plan.policy.on_failure is OnFailure.PAUSE:
-        apply = "the next apply" if is_locked else "an apply with --resume"
-        end = f"is paused, as --on-failure pause asks: undo or {apply} resumes it"
+    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
     for ref in attempt.ledger.patched:
+        end = _describe_pause(attempt, ref, is_locked=is_locked) if pauses else _SCALED_TO_ZERO
         yield f"{name(ref)} {end}"
     for ref in attempt.ledger.left_alone:
         if ref not in attempt.ledger.findings:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
         yield f"{name(ref)} could not be restored: {refusal.message}"
+
+
+def _describe_pause(attempt: Attempt, ref: Ref, *, is_locked: bool) -> str:
+    """Say what ends a pause of ours: an undo only where something served to return to."""
+    apply = "the next apply" if is_locked else "an apply with --resume"
+    can_undo = isinstance(attempt.plan.target(ref).baseline, Known)
+    first = "undo" if can_undo else "`resume`"
+    return f"is paused, as --on-failure pause asks: {first} or {apply} resumes it"
 
 
 def _not_paused_again(attempt: Attempt) -> Iterator[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gate.cluster_name import ClusterName
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
@@ -14,6 +16,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, VerdictKind
 
 _MOST_TOLD = 3
+_UNNAMED: Final = ClusterName()
 _STANDING = {
     State.RECORDING: "waiting for the attempt record to be written",
     State.CONFIRMING: "reading everything again before the verdict",
@@ -21,9 +24,6 @@ _STANDING = {
     State.CLOSING: "giving the lock back",
     State.ENDED: "done",
 }
-
-_END_OF_A_PAUSE: Final = "it goes on once kubectl rollout resume has ended that"
-"""While a run has the lock: our own `resume` would wait for it. The context is the reader's."""
 
 
 def timeline_line(announce: Announce, started_at: float) -> str:
@@ -33,12 +33,15 @@ def timeline_line(announce: Announce, started_at: float) -> str:
     return f"{seconds:6.1f}s  {announce.event:<10}  {message}"
 
 
-def waiting_for(attempt: Attempt, now: float) -> str:
-    """Return what an attempt waits for, and why it has not come yet: the heartbeat's message."""
-    return "; ".join(_waits(attempt, now))
+def waiting_for(attempt: Attempt, now: float, cluster: ClusterName = _UNNAMED) -> str:
+    """Return what an attempt waits for, and why it has not come yet: the heartbeat's message.
+
+    A command in it leads to `cluster`.
+    """
+    return "; ".join(_waits(attempt, now, cluster))
 
 
-def _waits(attempt: Attempt, now: float) -> Iterator[str]:
+def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     if attempt.interference.contact.why_not is not None:
         yield f"no contact with the API server: {attempt.interference.contact.why_not}"
     match attempt.course.state:
@@ -46,14 +49,14 @@ def _waits(attempt: Attempt, now: float) -> Iterator[str]:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])
             yield f"writing {rest}" if rest else "waiting for the answer to a write"
         case State.FOLLOWING | State.BAKING:
-            yield from _following(attempt, now)
+            yield from _following(attempt, now, cluster)
         case state:
             yield _STANDING[state]
 
 
-def _following(attempt: Attempt, now: float) -> Iterator[str]:
+def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
-        _line(rollout, now)
+        _line(rollout, now, cluster)
         for ref, rollout in attempt.deployments.rollouts.items()
         if ref not in attempt.interference.departures
     ]
@@ -68,15 +71,21 @@ def _following(attempt: Attempt, now: float) -> Iterator[str]:
         yield "waiting for the verdict to be read again"
 
 
-def _line(rollout: Rollout, now: float) -> str:
+def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
     """Return what one Deployment still lacks, "" where it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
     if verdict.reason is Reason.PAUSED:
-        return f"{rollout.ref}: {verdict.message}: {_END_OF_A_PAUSE}"
+        return f"{rollout.ref}: {verdict.message}: {_end_of_pause(rollout.ref, cluster)}"
     causes = verdict.causes or rollout.causes(now)
     return f"{rollout.ref}: {verdict.message}{_because(causes)}"
+
+
+def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
+    """Say what ends a pause while a run has the lock: our own `resume` would wait for that."""
+    words = ("kubectl", "rollout", "resume", str(ref))
+    return f"it goes on after {cluster.command(*words, namespace=ref.namespace)}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

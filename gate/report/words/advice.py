@@ -20,6 +20,7 @@ from gate.report.words.attempt_advice import (
     after_interruption,
     claims_of,
     parse_hint,
+    take_over_flags,
 )
 from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
@@ -27,7 +28,7 @@ from gate.report.words.fate import fate_of, fate_words, group_deployments
 from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
 from gate.report.words.half_applied import is_innocent
 from gate.report.words.headline import is_made_again
-from gate.report.words.object_advice import object_advice
+from gate.report.words.object_advice import object_advice, writers_of
 from gate.report.words.object_names import deployment_name
 from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
@@ -90,6 +91,9 @@ def telling_reason(deployment: DeploymentResult) -> str:
     """Return what was wrong underneath where the rule that decided says little itself."""
     causes = deployment["causes"]
     if deployment["reason"] in _SAYS_LITTLE and causes:
+        return causes[0]["reason"]
+    is_back = deployment["outcome"] == Outcome.ROLLED_BACK
+    if is_back and deployment["reason"] == Reason.INTERRUPTED and causes:
         return causes[0]["reason"]
     return deployment["reason"]
 
@@ -234,7 +238,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step("--require-pods refuses a Deployment without pods")
-    else:
+    elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
 
 
@@ -350,6 +354,20 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 
 
+def _advise_if_superseded(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Lead to what runs, and to an apply that is not refused for the fields of whoever did it."""
+    place = ("Deployment", worst["namespace"], worst["name"])
+    items = [i for i in result["objects"] if (i["kind"], i["namespace"], i["name"]) == place]
+    managers = dict.fromkeys(name for item in items for name in writers_of(item))
+    if not managers:
+        text = "see what runs, and apply again if yours is to win:"
+        yield _step(result, worst, text, "history")
+        return
+    yield _step(result, worst, "see what runs:", "history")
+    text = "if yours is to win, apply again with what takes over their fields:"
+    yield Step(text, take_over_flags(managers))
+
+
 def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from WITHOUT_A_DEPLOYMENT[Reason.UNREACHABLE]
@@ -362,6 +380,7 @@ _DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
     Reason.CONFLICT: _conflict,
     Reason.DELETED: _advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
+    Reason.SUPERSEDED: _advise_if_superseded,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,
     Reason.CHECK_ERROR: _checks,

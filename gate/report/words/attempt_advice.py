@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,10 +52,15 @@ _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
-    """Lead on where what broke off went back or stands, though nothing was found against it."""
+    """Lead on where what broke off went back or stands, by whether anything speaks against it."""
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
-    if broke_off and not result["takes_back"]:
+    if not broke_off or result["takes_back"]:
+        return
+    if any(one["causes"] or one["evidence"] for one in result["deployments"]):
+        text = "what broke off was not judged to its end: look at what is shown of it before"
+        yield Step(f"{text} you apply it again")
+    else:
         yield Step("nothing was found against what broke off: apply it again if it is to run")
 
 
@@ -67,9 +72,13 @@ def claims_of(message: str) -> Iterator[Step]:
     managers = dict.fromkeys(_MANAGER.findall(message))
     if not managers:
         return
-    flags = [word for name in managers for word in ("--take-over", name)]
-    yield Step("to take their fields over for good, apply with:", shlex.join(flags))
+    yield Step("to take their fields over for good, apply with:", take_over_flags(managers))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def take_over_flags(managers: Iterable[str]) -> str:
+    """Return the flags with which an apply takes over what these field managers own."""
+    return shlex.join(word for name in managers for word in ("--take-over", name))
 
 
 def parse_hint(hint: str) -> Step:

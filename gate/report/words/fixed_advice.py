@@ -12,7 +12,6 @@ from gate.core.model.outcome import Reason
 
 RESUME: Final = "when whoever paused it agrees, resume it:"
 _STATUS: Final = "rollout-gate status {name} {place}"
-_HISTORY: Final = "rollout-gate history {name} {place}"
 FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
     Reason.CONTAINER_CONFIG: (
@@ -56,7 +55,6 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "if it is merely slow, raise --timeout; see what it waits for:",
         _STATUS,
     ),
-    Reason.SUPERSEDED: ("see what runs, and apply again if yours is to win:", _HISTORY),
     Reason.PAUSED: (
         RESUME,
         "rollout-gate resume {name} {place}",

@@ -51,7 +51,7 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "unknown": "what runs is unknown",
 }
 _KEPT = "the new version was kept"
-_AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE)
+_AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
 """Why a manifest without a Deployment is well."""
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
@@ -264,6 +264,9 @@ def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
     name, new = deployment_name(result, deployment), version_words(deployment["new"])
     match deployment["reason"]:
         case Reason.NO_CHANGE:
+            if result["has_recovered"]:
+                first = "this run finished what an attempt had left"
+                return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
         case Reason.VACUOUS:
             return f"{name} has 0 replicas: it is as asked for, and nothing runs"

@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.report.schema.result import ObjectResult, Result
+from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.headline import is_changed_by_others
 from gate.report.words.object_names import object_name, some_names
 
@@ -36,6 +38,9 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     meddled = [item for item in staying if _is_meddled_with(item)]
     if meddled and not leftover:
         done = "apply again if this run's is to stand"
+        managers = dict.fromkeys(name for item in meddled for name in writers_of(item))
+        if managers:
+            done += f", with {take_over_flags(managers)}"
         yield f"{_name_objects(result, meddled)}: find out who did that; {done}", ""
 
 
@@ -99,6 +104,14 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
         " that is to run:"
     )
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
+def writers_of(item: ObjectResult) -> list[str]:
+    """Return the managers that changed an object since: an apply conflicts with their fields."""
+    at_end = item["at_end"]
+    if at_end is None or at_end["state"] not in ("changed", "recreated"):
+        return []
+    return [name for name in at_end["managers"] if name != FIELD_MANAGER]
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:

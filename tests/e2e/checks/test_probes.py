@@ -62,7 +62,7 @@ def test_an_http_check_decides(scene: Scene, front: FrontBefore, status: int, co
     assert warned(result, "what serves now fails it already") == bool(code)
 
 
-@pytest.mark.contract("B454")
+@pytest.mark.contract("B454", "B909")
 def test_a_url_that_fails_before_the_write_is_a_refusal_by_strict_checks(
     scene: Scene, front: FrontBefore
 ) -> None:
@@ -71,6 +71,6 @@ def test_a_url_that_fails_before_the_write_is_a_refusal_by_strict_checks(
     service = front(answer=lambda _: Reply(404, [b"{}"]))
     flags = ["--http-check", f"{service.url}/nope", "--strict-checks"]
     result = scene.apply(web(2), flags=flags)
-    assert (result.exit_code, result.document["reason"]) == (3, "CheckInconclusive"), str(result)
+    assert (result.exit_code, result.document["reason"]) == (3, "CheckFailed"), str(result)
     assert "fails it already: the status is 404" in result.stderr
     assert scene.objects.get("deployments", "web")["metadata"]["generation"] == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
+from gate import last_word
 from gate.app.execution import run
 from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
@@ -18,6 +20,9 @@ from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import Reason
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
+from gate.report.document.document import document
+from gate.report.document.run import Run
+from gate.report.schema.result import Result
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import ApiServer
@@ -59,6 +64,44 @@ def test_nothing_is_watched_once_it_is_decided(
     server.on_request = wait
     assert gate("apply", file=[manifest(web(tag))]).code == code
     assert in_time == [True]
+
+
+@pytest.mark.contract("B912")
+@pytest.mark.parametrize(
+    ("signalled", "word"),
+    [
+        (False, "; by then the run had come to its end: verified, Complete: deployment/web"),
+        (True, ": unfinished, after writes to deployment/web; next: rollout-gate recover web"),
+    ],
+)
+def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
+    gate: Gate,
+    server: ApiServer,
+    manifest: Manifest,
+    monkeypatch: pytest.MonkeyPatch,
+    signalled: bool,
+    word: str,
+) -> None:
+    """The second Ctrl-C often comes while the first one's end is made."""
+    said: list[str] = []
+
+    def ask_for_word(attempt: Attempt, of: Run) -> Result:
+        said.extend(speak(signal.SIGINT) for speak in last_word._words[-1:])
+        return document(attempt, of)
+
+    def interrupt(seen: Seen) -> None:
+        is_write = seen.method == "PATCH" and seen.path.endswith("/deployments/web")
+        if signalled and is_write and "dryRun" not in seen.query:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("gate.app.runtime.command_end.document", ask_for_word)
+    server.put(web())
+    server.on_request = interrupt
+    ended = gate("apply", file=[manifest(web("2"))])
+    assert ended.code == (143 if signalled else 0), ended.err
+    (line,) = said
+    assert line.startswith(f"SIGINT ended it at once{word}")
+    assert not last_word._words
 
 
 def test_connections_are_made_while_it_goes_on(

@@ -299,7 +299,7 @@ def test_a_url_at_which_what_serves_fails_is_a_warning(
     assert len(shop.calls) == 1
 
 
-@pytest.mark.contract("B454")
+@pytest.mark.contract("B454", "B909")
 def test_with_strict_checks_a_url_that_fails_is_a_refusal(
     gate: Gate, path: str, shop: RequestsMock, nobody_listens: str
 ) -> None:
@@ -310,7 +310,7 @@ def test_with_strict_checks_a_url_that_fails_is_a_refusal(
     checks = [only_reports, {"name": "gone", "http": {"url": nobody_listens}}]
     given = {"http_check": [SERVICE], "checks": checks, "strict_checks": True}
     ended = gate("preflight", file=[path], **given)
-    assert (ended.code, ended.document["reason"]) == (3, "CheckInconclusive")
+    assert (ended.code, ended.document["reason"]) == (3, "CheckFailed")
     assert "fails it already: the status is 404" in ended.err
     assert "check gone: what serves now fails it already: " in ended.err
     assert "leave out --strict-checks" in ended.err

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Absent
 from gate.core.plan.plan import PlannedWrite
 from gate.report.document.remarks import remarks
 from tests.unit.report.cluster import managed_by, manifest
@@ -34,6 +35,18 @@ def test_a_pause_of_ours_is_told(is_locked: bool, apply: str) -> None:
     assert remarks(ENDINGS["paused"]().attempt, is_locked=is_locked) == [
         f"deployment/web is paused, as --on-failure pause asks: undo or {apply} resumes it"
     ]
+
+
+@pytest.mark.contract("B906")
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_pause_of_a_first_deployment_is_ended_by_no_undo(is_locked: bool) -> None:
+    """Nothing served before it: an undo would be refused."""
+    attempt = ENDINGS["paused"]().attempt
+    (target,) = attempt.plan.targets
+    plan = replace(attempt.plan, targets=(replace(target, baseline=Absent()),))
+    (remark,) = remarks(replace(attempt, plan=plan), is_locked=is_locked)
+    apply = "the next apply" if is_locked else "an apply with --resume"
+    assert remark.endswith(f"asks: `resume` or {apply} resumes it")
 
 
 def test_scaling_to_zero_is_told() -> None:

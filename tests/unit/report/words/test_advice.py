@@ -30,6 +30,7 @@ RUN = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0)
 SILENT = {
     Reason.COMPLETE,
     Reason.NO_CHANGE,
+    Reason.DRY_RUN,
     Reason.PROGRESSING,
     Reason.INTERRUPTED,
     Reason.NO_BASELINE,

@@ -23,6 +23,18 @@ def at_end(name: str, state: str) -> ObjectResult:
     return {**SETTINGS, "name": name, "at_end": found}
 
 
+@pytest.mark.contract("B911")
+def test_who_changed_an_object_is_named_as_what_an_apply_takes_over() -> None:
+    """An apply without that would be refused; the gate's own fields are in nobody's way."""
+    result = result_of(deployment(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other"))
+    changed = at_end("flags", "changed")
+    assert changed["at_end"] is not None
+    changed["at_end"]["managers"] = ["kubectl-edit", "rollout-gate", "my tool"]
+    result["objects"] = [changed]
+    with_flags = f"{CHANGED}, with --take-over kubectl-edit --take-over 'my tool'"
+    assert list(object_advice(result)) == [(with_flags, "")]
+
+
 @pytest.mark.contract("B145", "B175")
 @pytest.mark.parametrize(
     ("states", "advice"),

@@ -16,7 +16,7 @@ import pytest
 import gate
 from gate.cli.catalog import COMMANDS
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.report.schema.result import Result
+from gate.report.schema.result import EvidenceResult, Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
 from tests.unit.report.results import NAMES, told
@@ -100,8 +100,10 @@ def test_every_option_that_a_hint_names_exists() -> None:
 
 @pytest.mark.contract("B846")
 def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
-    """Unless somebody undid it."""
-    back = {**result_of(deployment(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline"))}
+    """Unless somebody undid it, or anything speaks against it."""
+    one = deployment(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    one["causes"], one["evidence"] = [], []
+    back = {**result_of(one)}
     back["message"] = "the gate ended before the new version was complete"
     (step,) = next_steps(back)  # type: ignore[arg-type]
     assert step.text == "nothing was found against what broke off: apply it again if it is to run"
@@ -109,3 +111,32 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     assert "apply it again" in step.text
     back["takes_back"] = True
     assert not next_steps(back)  # type: ignore[arg-type]
+
+
+@pytest.mark.contract("B905")
+@pytest.mark.parametrize("takes_back", [False, True])
+def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -> None:
+    """A cause leads to what mends it; evidence without one is to be looked at."""
+    one = deployment(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    seen: EvidenceResult = {
+        "kind": "event",
+        "pod": "web-1-x",
+        "container": "web",
+        "text": "Unhealthy: Readiness probe failed: HTTP 503",
+        "at": "",
+        "previous": False,
+    }
+    one["evidence"] = [seen]
+    one["causes"] = []
+    back: Result = {**result_of(one), "takes_back": takes_back}
+    texts = [step.text for step in next_steps(back)]
+    looked_at = (
+        "what broke off was not judged to its end: look at what is shown of it before you apply"
+        " it again"
+    )
+    assert texts == ([] if takes_back else [looked_at])
+    crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
+    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1}]
+    texts = [step.text for step in next_steps(back)]
+    mended = "read what container web said as it ended, mend that, then apply again"
+    assert texts == ([] if takes_back else [mended])

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -197,7 +197,7 @@ def test_everything_else_is_complete_before_metrics_are_pushed(scene: Scene) -> 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
+    with HTTPServer(("127.0.0.1", 0), Gateway) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         url = f"http://127.0.0.1:{server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""What an attempt knows of its contact with the API server: heard last, lost, refused."""
+"""What an attempt knows of its contact with the API server: last fact, loss, refusals."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import Reason
 
 REFUSED_SECONDS = 15.0
-"""For how long the same access has to be refused until asking again is no use."""
+"""How long the same access has to be refused before asking again is pointless."""
 REFUSED_TIMES = 3
-"""How often at least: an authorizer that fails now and then is none that refuses."""
+"""How often at least: an authorizer that fails now and then does not count as refusing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Access that is refused, again and again since `since` (monotonic seconds)."""
+    """Access that has been refused `times` in a row since `since` (monotonic seconds)."""
 
     why: str
     reason: Reason
@@ -27,7 +27,7 @@ class Refusal:
 
     @property
     def lasts(self) -> bool:
-        """Whether it was answered often enough, for long enough, and never otherwise."""
+        """Whether it has been refused often enough, for long enough, and never granted between."""
         return self.times >= REFUSED_TIMES and self.last_at - self.since >= REFUSED_SECONDS
 
 
@@ -51,33 +51,33 @@ class Contact:
     refusals: FrozenMap[str, Refusal] = field(default_factory=FrozenMap)
 
     def after_fact(self, at: float) -> Contact:
-        """Return it after a fact."""
+        """Return the contact after a fact at `at`."""
         return Contact(max(at, self.facts_at), self.lost, self.refusals)
 
     def after_refusal(self, at: float, what: str, why: str, reason: Reason) -> Contact:
-        """Return it after a 401 or 403."""
+        """Return the contact after a 401 or 403."""
         known = self.refusals.get(what)
         since, times = (known.since, known.times) if known is not None else (at, 0)
         refusal = Refusal(why, reason, since, times + 1, at)
         return replace(self, refusals=self.refusals.put(what, refusal))
 
     def after_grant(self, what: str) -> Contact:
-        """Return it after what was refused is not any more."""
+        """Return the contact after `what` is no longer refused."""
         return replace(self, refusals=self.refusals.drop(what))
 
     @property
     def refusal(self) -> Refusal | None:
-        """The refusal that lasts, if one does: trying again is no use."""
+        """A refusal that lasts, None without one: trying again is pointless."""
         return next(self._lasting(), None)
 
     @property
     def why_not(self) -> str | None:
-        """Why nothing can be had, None while it can."""
+        """Why the server gives us nothing, None while it does."""
         return self.refusal.why if self.refusal is not None else self.lost
 
     @property
     def trouble(self) -> Trouble | None:
-        """What stands between us and the server: a refusal that has not ended, or its silence."""
+        """What keeps us from the server: a refusal that has not ended, or its silence."""
         refusal = next(iter(self.refusals.values()), None) if not self.lost else self.refusal
         if refusal is not None:
             return Trouble(refusal.reason, refusal.why)

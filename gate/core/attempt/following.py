@@ -1,4 +1,4 @@
-"""How a Deployment begins to be followed: from the answer to our apply, or as it was found."""
+"""Begins to follow a Deployment: from the answer to our apply, or as it was found."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from gate.core.ssa import field_set, managed_fields
 
 
 class UnexpectedAnswer(Exception):
-    """An answer to an effect that is not outstanding; the attempt is untouched."""
+    """An answer to an effect that is not outstanding; the attempt is unchanged."""
 
 
 def applied_of(
     at: float, before: LiveObject | None, live: LiveObject, field_manager: str
 ) -> Applied:
-    """Return what our apply returned, with the fields of the template that it owns."""
+    """Return what our apply set, with the template fields that it owns.
+
+    Raise UnexpectedAnswer if `live` is no Deployment.
+    """
     deployment = live.deployment
     if deployment is None:
         raise UnexpectedAnswer(f"{live.ref} is no Deployment")
@@ -49,9 +52,9 @@ def applied_of(
 
 
 def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Applied:
-    """Return what `verify` follows: what it found, its whole template being "ours".
+    """Return what is followed without a write, as by `verify`: its whole template is "ours".
 
-    `changed` is false of what is known to be as it was before.
+    `changed` is false if it is known to be as it was before.
     """
     return Applied(
         live.uid,
@@ -66,11 +69,11 @@ def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Appli
 
 
 def policy_of_the_way_back(policy: Policy) -> Policy:
-    """Return the limits of a rollback: no window, and patience with what passes by itself.
+    """Return the limits of a rollback: no bake window, and patience with what passes by itself.
 
-    A quota that new pods filled is free again once they are gone, but the ReplicaSet's own
-    retries come minutes apart by then (client-go rate limiter, up to 1,000 s). Giving up sooner
-    than the clocks would only make it a failed rollback.
+    A quota that new pods filled has room again once they are gone, but by then the ReplicaSet's
+    own retries are minutes apart (client-go rate limiter, up to 1,000 s). Failing fast would only
+    turn it into a failed rollback.
     """
     fail_fast = replace(
         policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
@@ -79,7 +82,7 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
-    """Put a fresh rollout in the place of the snapshot, with the budget of the leg."""
+    """Replace the snapshot of a Deployment by a new rollout, with the budget of the leg."""
     policy = attempt.plan.policy
     forward = attempt.course.leg is Leg.FORWARD
     rollout = Rollout.start(

@@ -1,7 +1,7 @@
 """The health checks of an attempt: when they run, what they ask, what they say of the version.
 
-They run on the way out alone, from the end of its writes to the end of the bake window. A verdict
-of theirs stands beside that of the rollout: whichever is against the version counts.
+They run only on the way out, from the end of its writes to the end of the bake window. Their
+verdict is combined with that of the rollout: whichever is against the version counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PHASES: Mapping[State, During] = {State.FOLLOWING: During.ROLLOUT, State.BAKING
 def start_checks(attempt: Attempt, phase: During) -> Attempt:
     """Start the checks of a phase that begins; those of both phases go on.
 
-    What runs in the bake window alone starts anew with each: it is to see all of one.
+    A check of the bake window alone starts again with each window: it has to see a whole one.
     """
     if attempt.course.leg is Leg.BACK or not attempt.plan.policy.checks:
         return attempt
@@ -54,14 +54,14 @@ def _starts(attempt: Attempt, check: Check) -> bool:
 
 
 def wake_at(attempt: Attempt) -> float:
-    """Return when the next check is due, monotonic seconds; infinity while none is."""
+    """Return when the next check is due (monotonic seconds), infinity for never."""
     return min((run.wake_at for run in _running(attempt)), default=math.inf)
 
 
 def _running(attempt: Attempt) -> Iterator[CheckRun]:
     """Yield the checks that ask in the present state.
 
-    None does once the window is over, nor one whose Deployments all are somebody else's.
+    None asks once the bake window is over, nor one whose Deployments were all taken over by others.
     """
     phase = _PHASES.get(attempt.course.state)
     if phase is None or attempt.course.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
@@ -72,7 +72,7 @@ def _running(attempt: Attempt) -> Iterator[CheckRun]:
 
 
 def ask_due_checks(attempt: Attempt) -> Step:
-    """Ask every check that is due; the attempt itself where none is."""
+    """Ask every check that is due; the attempt is returned unchanged if none is."""
     effects: list[Ask] = []
     for run in tuple(_running(attempt)):
         tick = run.due(attempt.now)
@@ -82,7 +82,7 @@ def ask_due_checks(attempt: Attempt) -> Step:
 
 
 def _ask_check(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) -> Attempt:
-    """Ask one check, or note that there is nothing to ask it with yet."""
+    """Ask one check, or record that it cannot be asked yet."""
     phase = _PHASES[attempt.course.state]
     questions = tick_questions.ask(run.check, tick.at, subject(attempt, run.check), phase)
     if isinstance(questions, Unaskable):
@@ -93,7 +93,7 @@ def _ask_check(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) 
 
 
 def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
-    """Measure an answer; one to a run that has started anew meanwhile says nothing."""
+    """Measure an answer; one to a run that has since been started again is ignored."""
     run = attempt.health.checks.get(effect.check)
     if run is None or run.outstanding != effect.tick:
         return attempt
@@ -113,7 +113,7 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
-    """Return the Deployments that a check is about, of those that are followed and still ours."""
+    """Return the Deployments that a check is about, out of those followed and still ours."""
     refs = (
         ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
     )
@@ -121,14 +121,14 @@ def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
 
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:
-    """Tell whether anything is left to be measured; a plan without Deployments always is."""
+    """Tell whether a check still has something to measure; without Deployments it always has."""
     return not attempt.plan.targets or bool(about(attempt, check))
 
 
 def subject(attempt: Attempt, check: Check) -> Subject:
     """Return what the check's questions can name now.
 
-    Of several Deployments, or of none, only what they have in common is known.
+    For several Deployments, or none, that is only what they have in common.
     """
     refs = about(attempt, check)
     if len(refs) != 1:
@@ -154,7 +154,7 @@ def subject(attempt: Attempt, check: Check) -> Subject:
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:
-    """Return what is known of all: the window reaches back to the youngest of the new versions."""
+    """Return what is common to all: the window begins with the youngest of the new versions."""
     objects = refs or tuple(planned.ref for planned in attempt.plan.objects)
     namespaces = {ref.namespace for ref in objects}
     available = [attempt.deployments.rollouts[ref].progress.first_available_at for ref in refs]
@@ -168,9 +168,9 @@ def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:
 
 
 def conclusions(attempt: Attempt) -> tuple[Conclusion, ...]:
-    """Return what each check says, in the policy's order: final once the way out is over.
+    """Return what each check says, in the policy's order; final once the way out is over.
 
-    One that has not begun, as where the attempt ended before its phase, never ran.
+    A check that has not begun, because the attempt ended before its phase, is "never ran".
     """
     if attempt.health.concluded:
         return attempt.health.concluded
@@ -203,7 +203,7 @@ def awaits(attempt: Attempt) -> bool:
 
 
 def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
-    """Return what deciding checks have against Deployments, the first check of each."""
+    """Return what deciding checks have against each Deployment: the first such check's verdict."""
     found: dict[Ref, Verdict] = {}
     for check, verdict in _verdicts(attempt):
         for ref in about(attempt, check):
@@ -212,9 +212,9 @@ def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
 
 
 def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdict | None:
-    """Return what stands of a rollout with what checks have against it.
+    """Return the verdict on a rollout, with what checks have against it.
 
-    What is somebody else's, or held by somebody, is not for the checks to fail.
+    The checks cannot fail a rollout that somebody else has taken over or holds.
     """
     if ruled is None or ruled.kind in (VerdictKind.COMPLETE, VerdictKind.PROGRESSING):
         return of_checks or ruled
@@ -229,7 +229,7 @@ def against_all(attempt: Attempt) -> Verdict | None:
 
 
 def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:
-    """Yield the failures; doubts too where the policy takes them for failures."""
+    """Yield the failures, and the doubts if the policy treats them as failures."""
     if attempt.course.leg is Leg.BACK:
         return
     doubts_count = attempt.plan.policy.on_inconclusive is OnInconclusive.ROLLBACK
@@ -246,9 +246,9 @@ def _verdict(said: Conclusion) -> Verdict:
 
 
 def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
-    """Return the first deciding check that could not tell and is about `ref`, or about anything.
+    """Return the first inconclusive deciding check about `ref` (None: about anything), or None.
 
-    Those of an attempt that died before they had said anything are asked by nobody any more.
+    The checks of an attempt that died before they had concluded are not asked again.
     """
     resumed = attempt.plan.resumed
     if resumed is not None and resumed.record.checks:
@@ -263,7 +263,7 @@ def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
 
 
 def has_evidence(attempt: Attempt) -> bool:
-    """Tell whether any measurement that may decide was bad already (for an interrupt)."""
+    """Tell whether a deciding check has already measured anything bad (for an interrupt)."""
     return any(
         run.check.decides and run.tally.failures and _is_about_any(attempt, run.check)
         for run in attempt.health.checks.values()

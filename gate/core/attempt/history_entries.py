@@ -1,4 +1,4 @@
-"""What the end of an attempt leaves to be remembered of the Deployments that it wrote."""
+"""What the history remembers of an attempt that ends, for each Deployment that it wrote."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from gate.core.versions.history import Closed, Closing
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""The orderly ends that leave something to be finished."""
+"""The orderly ends that leave something to finish."""
 _UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
-"""The ends of a Deployment that say nothing of the version that was written."""
+"""The ends of a Deployment that say nothing about the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
-"""The ends of an attempt after which nothing unverified stands that this attempt wrote."""
+"""The ends of an attempt that leave nothing unverified of what it wrote."""
 
 
 def closed_of(attempt: Attempt) -> Closed:
-    """Return what the end of an attempt leaves to be remembered."""
+    """Return what is to be remembered of an attempt that ends."""
     written = (
         ref
         for ref in attempt.result.endings
@@ -56,7 +56,7 @@ def closed_of(attempt: Attempt) -> Closed:
 
 
 def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to be finished."""
+    """Tell whether an attempt ended with something left to finish."""
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
     return (
         attempt.result.ending is not None
@@ -66,7 +66,7 @@ def is_left_open(attempt: Attempt) -> bool:
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
-"""What `_bodies` and `_confidential` yield of all objects; each verified version has them."""
+"""What `_bodies` and `_confidential` yield of all objects; every verified version gets it."""
 
 
 def _closing(
@@ -91,7 +91,7 @@ def _closing(
 
 
 def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
-    """Tell whether this attempt scaled a first version that failed to 0; as `Closing` has it."""
+    """Return `Closing.scaled_down`: whether this attempt scaled a failed first version to 0."""
     policy, written = attempt.plan.policy, attempt.ledger.written.get(ref)
     if ref in attempt.ledger.patched:
         scales = policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
@@ -106,7 +106,7 @@ def _replicas_of(live: LiveObject) -> int | None:
 
 
 def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
-    """Return what an undo that succeeded went back from, None of anything else."""
+    """Return what a successful undo went back from, None for any other attempt."""
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
     if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
@@ -121,7 +121,7 @@ def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion 
 def _iter_unjudged(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> Iterator[JudgedVersion]:
-    """Yield what was written where the end says nothing of it, so that it is known as ours."""
+    """Yield what was written if the end says nothing of it, so that it is known as ours."""
     tried = attempt.ledger.written.get(ref)
     if tried is None or not _has_changed_anything(attempt):
         return
@@ -132,7 +132,7 @@ def _iter_unjudged(
 
 
 def _uid(attempt: Attempt, record: Record, ref: Ref) -> str:
-    """Return the uid of what was written; what is somebody else's by now has that of before."""
+    """Return the uid of what was written, else that of before the attempt."""
     written = attempt.ledger.written.get(ref)
     live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
     if live is not None:
@@ -143,9 +143,9 @@ def _uid(attempt: Attempt, record: Record, ref: Ref) -> str:
 def _find_unverified(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that was rolled out where it was not verified, None where it was.
+    """Return the version that was rolled out if it was not verified, None if it was.
 
-    Of one that somebody else replaced before it had failed nobody can say anything.
+    None, too, for one that somebody else replaced before it had failed: nothing is known of it.
     """
     tried = attempt.ledger.written.get(ref)
     if tried is not None and not _has_changed_anything(attempt):
@@ -169,9 +169,9 @@ def _find_unverified(
 def _failed_unchanged(
     attempt: Attempt, record: Record, live: LiveObject, ending: Ending
 ) -> JudgedVersion | None:
-    """Return what ran before an attempt that changed nothing, where it failed since.
+    """Return the version that an attempt which changed nothing left as it was, if it has failed.
 
-    Doubt, or the failure of another Deployment, takes nothing from what was verified.
+    Doubt, or the failure of another Deployment, does not revoke a verification.
     """
     judged = _make_judged_version(
         attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
@@ -180,20 +180,20 @@ def _failed_unchanged(
 
 
 def _is_cut_off(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a lock was lost before a verdict: what was written stands unverified."""
+    """Tell whether a lock was lost before a verdict: what was written is left unverified."""
     is_lost = attempt.interference.lock_lost is not None
     return is_lost and ref not in attempt.interference.departures
 
 
 def _without_lock(attempt: Attempt, ending: Ending) -> Ending:
-    """Return why a version was not verified: the loss of a lock interrupts its attempt."""
+    """Return why a version was not verified; a lost lock counts as an interruption."""
     if attempt.interference.lock_lost is None or ending.outcome is not Outcome.SUPERSEDED:
         return ending
     return replace(ending, reason=Reason.INTERRUPTED)
 
 
 def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> JudgedVersion | None:
-    """Return what stands unverified beside a Deployment that did not change; None for nothing."""
+    """Return what is left unverified beside a Deployment that did not change, None for nothing."""
     ending = attempt.result.ending
     if ending is None or not _has_changed_anything(attempt):
         return None
@@ -210,9 +210,9 @@ def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> Jud
 def _find_verified(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that was verified: the new one, or the one that serves again.
+    """Return the version that was verified, the new one or the one that serves again, or None.
 
-    What stands beside a failure, or of a set that could not be restored whole, is no set to
+    A version beside a failure, or one of a set that could not be restored whole, is no set to
     return to. With 0 replicas nothing was shown to work.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
@@ -230,7 +230,7 @@ def _find_verified(
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:
-    """Return how an attempt ended in all; of one that only observed how each Deployment did."""
+    """Return the outcome of the whole attempt; with `--observe` those of its Deployments."""
     whole = (
         attempt.result.ending.outcome
         if attempt.result.ending is not None
@@ -254,7 +254,10 @@ def _make_judged_version(
     objects: Mapping[Ref, LiveObject],
     why: Cause | None = None,
 ) -> JudgedVersion | None:
-    """Return a version of a Deployment, None where nobody knows its ReplicaSet or its fields."""
+    """Return a version of a Deployment, verified if `why` is None.
+
+    None if `live` is no Deployment, or if it would be verified but its ReplicaSet is not known.
+    """
     if live.deployment is None:
         return None
     template = _followed_template(attempt, live.ref, live.deployment.template)
@@ -273,9 +276,9 @@ def _make_judged_version(
 
 
 def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Template:
-    """Return the pod template that was judged of the one that was written.
+    """Return the pod template that was judged when `written` was written.
 
-    What others added in mid-flight made another ReplicaSet, which was followed from then on.
+    What others added during the rollout made another ReplicaSet, which was followed from then on.
     """
     for legs in (attempt.deployments.followed_before, attempt.deployments.rollouts):
         rollout = legs.get(ref)
@@ -288,7 +291,7 @@ def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Templat
 
 
 def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None:
-    """Return where a version came from, None where it is not a manifest of this attempt."""
+    """Return where a version came from, None if it is not from this attempt's manifest."""
     serves_again = attempt.ledger.restored.get(live.ref) is live
     return record.origin if record.command == "apply" and not serves_again else None
 
@@ -300,7 +303,7 @@ def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet |
 
 
 def _collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
-    """Return each object as this attempt wrote it, or the one whose record it goes on from."""
+    """Return each object as this attempt, or the dead one that it finishes, wrote it."""
     resumed = attempt.plan.resumed
     written = {ref: one.after for ref, one in attempt.ledger.written.items()}
     return {**resumed.unkept, **written} if resumed is not None else written
@@ -316,7 +319,7 @@ def _has_changed_anything(attempt: Attempt) -> bool:
 
 
 def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
-    """Return each object as this attempt leaves it, without what somebody else has taken over."""
+    """Return each object as this attempt leaves it, except those that others have taken over."""
     left = _collect_written(attempt)
     left.update(attempt.ledger.restored)
     others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
@@ -324,11 +327,11 @@ def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
 
 
 def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
-    """Return the members of a version, with those of which nobody knows what it needs.
+    """Return the members of a version, with those whose verified state is not known.
 
-    What somebody else had changed or deleted by the end stood beside what was verified, in a
-    state that this attempt did not write. It is remembered as `NOTHING`, so that no older version
-    of it is taken for this one's.
+    An object that somebody else had changed or deleted by the end stood beside what was verified,
+    in a state that this attempt did not write. It is remembered as `NOTHING`, so that no older
+    version of it is mistaken for this one's.
     """
     changed = {
         ref: NOTHING
@@ -339,7 +342,7 @@ def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
 
 
 def _stands(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether an object stood at the end as this attempt left it, for all that was read.
+    """Tell whether an object was at the end as this attempt left it, as far as it was read.
 
     The number of replicas is no part of a version.
     """
@@ -350,7 +353,7 @@ def _stands(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
-    """Yield what may be remembered of objects: of Secrets nothing, of pods no environment."""
+    """Yield the bodies that a Lease may hold, by digest: no Secrets, no environment values."""
     for ref, live in objects.items():
         body = applied_body(live)
         if body is not None and ref.kind != "Secret":
@@ -358,7 +361,7 @@ def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
 
 
 def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, ConfidentialBody]]:
-    """Yield the whole bodies of which `_bodies` yields nothing or a part."""
+    """Yield, by digest, the whole bodies that `_bodies` leaves out or yields in part."""
     for ref, live in objects.items():
         body = applied_body(live)
         if body is not None and (ref.kind == "Secret" or without_values(body) != body):
@@ -366,7 +369,7 @@ def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Conf
 
 
 def _replicas(record: Record, ref: Ref) -> int | None:
-    """Return how many replicas were applied because the manifest asked for them."""
+    """Return the replicas that were applied because the manifest asks for them, None for none."""
     kept = next((one for one in record.objects if one.ref == ref), None)
     if record.command != "apply" or kept is None or kept.autoscaled:
         return None
@@ -381,6 +384,6 @@ def _replicas(record: Record, ref: Ref) -> int | None:
 
 
 def _find_expected(record: Record, ref: Ref) -> LiveObject | None:
-    """Return what an attempt that died was to make of an object, None where nobody knows."""
+    """Return the dry run's result for an object, as the record has it; None if it has none."""
     expected = next((kept.expected for kept in record.objects if kept.ref == ref), None)
     return expected if isinstance(expected, LiveObject) else None

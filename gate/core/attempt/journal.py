@@ -20,10 +20,10 @@ from gate.core.rollout.causes import Cause
 
 
 def record_of(plan: Plan) -> Record:
-    """Return the journal of an attempt on its way out.
+    """Return the record of an attempt on its way out.
 
-    One that finishes another has that one's, with its own answer to a failure: should it die as
-    well, the next one has to take back what it was taking back.
+    An attempt that finishes another has that one's record, with its own answer to a failure: if
+    it dies as well, the next one has to take back what it was taking back.
     """
     if plan.resumed is not None:
         found = plan.resumed.record
@@ -51,7 +51,7 @@ def record_of(plan: Plan) -> Record:
 
 
 def record_now(attempt: Attempt) -> Record:
-    """Return the journal of an attempt as it stands: on the way back it says why."""
+    """Return the record of an attempt as it is now; on the way back it has the reason."""
     record = record_of(attempt.plan)
     if attempt.course.leg is Leg.FORWARD:
         return record
@@ -67,7 +67,7 @@ def record_now(attempt: Attempt) -> Record:
 
 
 def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the way out ended before the write of an object, as far as this run saw it."""
+    """Tell whether the way out ended before the write of an object, as far as this run knows."""
     resumed, ledger = attempt.plan.resumed, attempt.ledger
     if resumed is not None and resumed.record.leg is Leg.BACK:
         return False
@@ -87,7 +87,7 @@ def _why(attempt: Attempt) -> tuple[Cause, ...]:
 
 
 def cause_of_end(ending: Ending) -> Cause:
-    """Return why an attempt, or a Deployment of it, ended as a cause."""
+    """Return as a cause why an attempt, or a Deployment of it, ended."""
     return Cause(ending.reason, ending.message)
 
 
@@ -114,10 +114,10 @@ def _changes(before: LiveObject, trial: LiveObject | None, sent: Body) -> bool:
 
 
 def contains(sent: Any, live: Any) -> bool:
-    """Tell whether `live` has all of a body that was sent, for want of the server's own word.
+    """Tell whether `live` has all of a body that was sent; for use without a dry run.
 
-    Lists of named things are matched by name, others as they stand; null means that nothing is
-    there.
+    Lists of named items are matched by name, other lists item by item; null matches a missing
+    value.
     """
     if isinstance(sent, Mapping):
         found = live if isinstance(live, Mapping) else {}

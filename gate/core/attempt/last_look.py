@@ -1,4 +1,4 @@
-"""Compares what an attempt left of an object with what is read of it at the end."""
+"""Compares an object as an attempt left it with what is read of it at the end."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ REPLICAS = ("spec.replicas",)
 
 
 class FindingKind(enum.StrEnum):
-    """How an object stands beside what the attempt left of it."""
+    """How an object compares with what the attempt left."""
 
     AS_WRITTEN = "as-written"
     CHANGED = "changed"
     """Somebody else has changed or removed fields of ours."""
     NOT_AS_SENT = "not-as-sent"
-    """The answer to our own restoration differed already from what was sent."""
+    """The answer to our own restoration already differed from what was sent."""
     DELETED = "deleted"
     BEING_DELETED = "being-deleted"
     RECREATED = "recreated"
@@ -38,8 +38,8 @@ class FindingKind(enum.StrEnum):
 class LeftObject:
     """An object as the answer to our last write shows it.
 
-    `sent` is the body of a restoration, None of a write on the way out: there the server's
-    defaults and webhooks have their say. `autoscaled`: `spec.replicas` is not ours to keep.
+    `sent` is the body of a restoration, None for a write on the way out, whose result the server's
+    defaults and webhooks may legally change. `autoscaled`: `spec.replicas` is not ours to keep.
     """
 
     answer: LiveObject
@@ -50,12 +50,12 @@ class LeftObject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one object stands at the end.
+    """How one object compares at the end with what the attempt left.
 
-    `managers` are the field managers that own the differing fields by now, or that made the
-    object anew; empty where the object does not say. `paths` are the differing fields,
-    `finalizers` what a deletion waits for, `why` what kept it from being read. `irreversible` is
-    why nobody can take it back to what was left, as somebody else has made it since.
+    `managers` are the field managers that now own the differing fields, or that created the
+    object again; empty if the object does not say. `paths` are the differing fields, `finalizers`
+    what a deletion waits for, `why` what kept the object from being read. `irreversible` is why
+    nobody can take somebody else's change back.
     """
 
     kind: FindingKind
@@ -67,7 +67,7 @@ class Finding:
 
 
 def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
-    """Return how an object stands that was left as `left` and is read as `fact`."""
+    """Return how an object that was left as `left` compares with `fact`, as it was read."""
     if isinstance(fact, Unknown):
         return Finding(FindingKind.UNREAD, why=fact.why)
     if isinstance(fact, Absent):
@@ -114,10 +114,10 @@ def _find_owned_fields(left: LeftObject) -> Fields | None:
 def _who_changed(
     left: LeftObject, live: LiveObject, owned: Fields, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Name who owns any of the paths by now, or has replaced items of a list.
+    """Name who now owns any of the paths, or has replaced items of a list.
 
-    A field that was removed has no owner. One that is ours alone was written under our manager's
-    name by another run, if its entry is not the one that we left.
+    A field that was removed has no owner. One that is ours alone was written by another run under
+    our manager's name, if its managed-fields entry is not the one that we left.
     """
     ours = left.field_manager
     theirs = managed_fields.managers_of(_entries(live), owned, ours)
@@ -130,7 +130,7 @@ def _who_changed(
 
 
 def _has_written(entry: Mapping[str, Any], ours: str, paths: tuple[str, ...]) -> bool:
-    """Tell whether a new entry shows who wrote: our own name, or other items of a list."""
+    """Tell whether a new entry owns any of the paths under our name, or other items of a list."""
     held = field_set.paths(entry.get("fieldsV1"))
     if entry.get("manager") == ours:
         return _overlap(paths, held)
@@ -148,7 +148,7 @@ def _contains(outer: str, inner: str) -> bool:
 
 
 def _writers(live: LiveObject) -> tuple[str, ...]:
-    """Name who wrote an object, writes through subresources aside."""
+    """Name who wrote an object, except for writes through subresources."""
     names = (entry.get("manager") for entry in _entries(live) if not entry.get("subresource"))
     return tuple(dict.fromkeys(_printable(name) for name in names if name))
 

@@ -1,4 +1,4 @@
-"""One attempt: the only value that writes and ends. `step` is the whole of its behaviour.
+"""One attempt: the only value that writes and ends. All of its behaviour is in `step`.
 
 `step` folds the event, then derives triggers one at a time and enters the state that the table
 names, until no trigger is left. Time comes in with each event.
@@ -33,31 +33,31 @@ from gate.core.rollout.ruling import Rulings
 from gate.core.rollout.snapshot import Snapshot
 
 RETRY_SECONDS = 1.0
-"""How long an unanswered question rests before it is asked again."""
+"""How long to wait before a question without an answer is asked again."""
 OVERTIME_SECONDS = 7.0
-"""What the budgets may be exceeded by in all, for questions under way."""
+"""By how much the budgets may be exceeded in total, for questions under way."""
 ANSWER_SECONDS = 5.0
 """How long the end of the bake window waits for measurements under way, within the overtime."""
 INSPECTION_SECONDS = 2.0
-"""How long the end waits for every object to be read once more, within the overtime."""
+"""How long INSPECTING waits for the last read of every object, within the overtime."""
 READS_A_DEADLINE = 3
-"""How often all is read within a progress deadline, at least."""
+"""The least number of full reads within a progress deadline."""
 SHORTEST_READ_INTERVAL_SECONDS = 5.0
 CLOSING_SECONDS = 2.0
-"""How long giving the lock back may take; with the overtime within the contract's 10 s."""
+"""How long releasing the lock may take; with the overtime within the contract's 10 s."""
 EVIDENCE_SECONDS = 2.0
-"""How long evidence, or the name of who else writes, is waited for."""
+"""How long to wait for evidence, or for the name of another writer."""
 INTERRUPT_SECONDS = 3.5
 """From a signal to the end of the writes that answer it; the contract allows 5 s in all."""
 INTERRUPTED_CLOSING_SECONDS = 4.5
-"""From a signal to the end."""
+"""From a signal to the end of the attempt."""
 UNFOLLOWED_SECONDS = 900.0
-"""The budget `auto` where no Deployment is followed."""
+"""The budget `auto` if no Deployment is followed."""
 SIGNAL_BASE = 128
 
 
 class Purpose(enum.StrEnum):
-    """What a confirming read is to bear out."""
+    """What a confirming read is to confirm."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -65,7 +65,7 @@ class Purpose(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How it ended for one Deployment."""
+    """How the attempt ended, for one Deployment or as a whole."""
 
     outcome: Outcome
     reason: Reason
@@ -87,8 +87,8 @@ class Rejection:
 class Retry:
     """The write under way has to be decided again, after a read.
 
-    `uncertain` if its answer was lost, so that what is live may be our own write; `refused` if
-    the server would not have it, for which a change of somebody else may be the cause.
+    `uncertain` if its answer was lost, so that the live state may be our own write; `refused` if
+    the server refused it, perhaps because of somebody else's change. `read`: that read is done.
     """
 
     uncertain: bool
@@ -98,9 +98,9 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What is known of the next write to one object: why it is decided again, if it is.
+    """What is known about the next write to one object: why it is decided again, if it is.
 
-    `uncertain` is whether an answer to an earlier try was lost.
+    `uncertain` is whether the answer to an earlier try was lost.
     """
 
     retry: Retry | None = None
@@ -109,10 +109,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Where an attempt is, and when it came there; times are monotonic seconds.
+    """Where an attempt is, and since when; times are monotonic seconds.
 
-    `leg_at` is when the budget of the leg began: with its first write on the way out, with the
-    decision on the way back. `purpose` is what a confirming read is to bear out.
+    `leg_at` is when the budget of the leg began: on the way out with its first write, on the way
+    back with the decision. `purpose` is what a confirming read is to confirm.
     """
 
     started_at: float
@@ -129,10 +129,10 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What was asked for and is not answered, by its id, and when to ask again.
+    """The effects that await an answer, by id, and when to ask again.
 
     `reread_at` is when a way back read its Deployments again, `users_asked_at` when it asked who
-    uses what it deletes. `unread` and `unreadable`: the confirming read failed, and for good.
+    uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: the last did.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -147,11 +147,11 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Deployments:
-    """What is known of the Deployments, and how those that are followed fare.
+    """What is known of the Deployments, and how those that are followed progress.
 
-    `rollouts` are of this leg, `followed_before` those of the way out once it has turned back.
-    `rulings` spare the judge what he said already: they follow from the rollouts, so they are no
-    part of the value.
+    `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
+    `rulings` cache what the judge said: they follow from the rollouts and are excluded from
+    comparison.
     """
 
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
@@ -165,10 +165,10 @@ class Deployments:
 class Ledger:
     """What this attempt did to each object, and what it knows of it.
 
-    `live` is the latest that was read or written, `written` what the way out left, `restored` what
-    the way back left. `left` is each object as our last write left it on either leg, `findings` how
-    each stood at the end. `left_alone` are objects that somebody else has changed meanwhile,
-    `dropped_paths` and `kept_paths` fields of others that the way back left out or sent along.
+    `live` is the latest state that was read or written, `written` what the way out left, `restored`
+    what the way back left. `left` is each object as our last write on either leg left it,
+    `findings` its state at the end. `left_alone` are objects that somebody else has since changed,
+    `dropped_paths` and `kept_paths` others' fields that the way back left out or sent along.
     """
 
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
@@ -188,8 +188,8 @@ class Writes:
     """The writes that this leg still has to send, and what became of earlier ones.
 
     `retry` and `uncertain` are of the write at the head of the queue, `set_aside` has those of
-    writes further back (`writes.order`). `rejection` refused the way out, `refusals` are the writes
-    back that the server would not have.
+    writes further back (`writes.order`). `rejection` is what ended the way out, `refusals` are the
+    writes of the way back that were refused or could not be sent.
     """
 
     queue: tuple[PlannedWrite, ...] = ()
@@ -205,7 +205,7 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The health checks: the runs that have begun, by name, and what all said at the end.
+    """The health checks: the runs that have begun, by name, and what all concluded at the end.
 
     `concluded` is empty before the end of the way out.
     """
@@ -218,7 +218,7 @@ class Health:
 class Interference:
     """What comes from outside: Deployments that others took over, signals, lost locks, contact.
 
-    `lock_taker` is who has the lost locks now.
+    `lock_taker` is who took the first of the lost locks.
     """
 
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -233,9 +233,9 @@ class Interference:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What it came to: `failures` are the verdicts that led back, `why_back` what else did.
+    """The result: `failures` are the verdicts that led back, `why_back` what else did.
 
-    `judged` is what `ending` is but for `--observe`, which makes nearly every end `observed`.
+    `judged` is `ending` without `--observe`, which makes nearly every end `observed`.
     """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -269,7 +269,7 @@ class Attempt:
 
     @property
     def outcome(self) -> Outcome:
-        """What runs now, worst of all Deployments; internal error before the end."""
+        """The outcome of the whole, by its worst Deployment; internal error before the end."""
         return (
             self.result.ending.outcome if self.result.ending is not None else Outcome.INTERNAL_ERROR
         )
@@ -287,17 +287,17 @@ class Attempt:
         return bool(self.requests.outstanding)
 
     def awaits(self, kind: type[Asking]) -> bool:
-        """Tell whether the answer to an effect of that kind is awaited."""
+        """Tell whether an effect of that kind awaits its answer."""
         return any(isinstance(effect, kind) for effect in self.requests.outstanding.values())
 
     @property
     def may_have_written(self) -> bool:
-        """Whether anything was written, or may have been: its answer is not there."""
+        """Whether anything was written, or may have been because an answer is still missing."""
         return self.writes.first_write_at is not None or self.awaits(Write)
 
     @property
     def bake_seconds(self) -> float:
-        """How long completion has to last at most; a rollback is not baked."""
+        """The longest that completion has to last; a rollback is not baked."""
         return self.plan.policy.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
 
     @property
@@ -316,9 +316,9 @@ class Attempt:
 
     @property
     def gives_up_at(self) -> float:
-        """When nothing is waited for any more.
+        """When the attempt stops waiting for anything, monotonic seconds.
 
-        Overtime of the way out is not granted again on the way back.
+        Overtime that the way out has used is not granted again on the way back.
         """
         late = (
             max(0.0, self.course.leg_at - self.course.forward_ended_at)
@@ -329,7 +329,7 @@ class Attempt:
 
     @property
     def read_interval_seconds(self) -> float:
-        """How often all is read: several times a deadline, or blindness would pass unnoticed."""
+        """Time between full reads: several a deadline, or blindness would pass unnoticed."""
         lives = (rollout.snapshot.live for rollout in self.deployments.rollouts.values())
         deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
         often = max(
@@ -339,9 +339,9 @@ class Attempt:
 
     @property
     def bake_ends_at(self) -> float:
-        """When completion has lasted long enough, or the budget leaves no time for more.
+        """When completion has lasted long enough, or the budget ends, monotonic seconds.
 
-        The window is `evidence_seconds` longer only while checks want to measure more.
+        The window is extended to `evidence_seconds` only while checks want to measure more.
         """
         if self.course.leg is Leg.BACK:
             return self.course.baked_since
@@ -353,29 +353,29 @@ class Attempt:
 
     @property
     def answers_overdue(self) -> bool:
-        """Whether the end of the bake window waits for measurements no longer."""
+        """Whether the end of the bake window no longer waits for measurements."""
         return self.now >= self.bake_ends_at + ANSWER_SECONDS
 
     @property
     def inspection_ends_at(self) -> float:
-        """When the last look waits for no more answers."""
+        """When the last look stops waiting for answers, monotonic seconds."""
         return min(self.course.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
 
     @property
     def closes_at(self) -> float:
-        """When the lock is waited for no longer."""
+        """When the attempt stops waiting for the release of the lock, monotonic seconds."""
         own = self.course.closing_since + CLOSING_SECONDS
         return min(own, self.interference.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:
-        """Return the attempt that is done with the write at the head of the queue."""
+        """Return the attempt without the write at the head of the queue."""
         return replace(
             self,
             writes=replace(self.writes, queue=self.writes.queue[1:], retry=None, uncertain=False),
         )
 
     def with_effect(self, effect: Asking) -> Attempt:
-        """Return the attempt that waits for the answer to `effect`, whose id is `next_id`."""
+        """Return the attempt waiting for the answer to `effect`, whose id is `next_id`."""
         return replace(
             self,
             requests=replace(
@@ -391,7 +391,7 @@ class Attempt:
 
 
 def leg_timeout(policy: Policy, leg: Leg) -> float | None:
-    """Return the total budget of a leg, None for `auto`; the way back takes the way out's."""
+    """Return a leg's total seconds, None for `auto`; the way back's default is the way out's."""
     if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
         return policy.rollback_timeout_seconds
     return policy.timeout_seconds

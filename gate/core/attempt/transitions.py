@@ -1,25 +1,25 @@
-"""All states of an attempt and every way between them.
+"""All states of an attempt and every transition between them.
 
-Rule 1: whatever moves an attempt from one state to another stands in `TRANSITIONS`; no other
-file may hold any. Rule 2: the table does not know which rollouts, writes or checks there are:
-`triggers` reads them off, at most one trigger at a time.
+Rule 1: every transition is in `TRANSITIONS`; no other file may hold any. Rule 2: the table does
+not know which rollouts, writes or checks there are: `triggers` derives from them at most one
+trigger at a time.
 
 Theory of operation
 -------------------
-An attempt walks one or two legs. FORWARD writes the manifest and follows it; BACK restores what
+An attempt has one or two legs. FORWARD writes the manifest and follows it; BACK restores what
 was before and follows that through the same states, so that a rollback is verified by the same
-predicate as a rollout. A leg is entered by RECORDING: the journal names all its writes before
-the first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for
-the window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
-that either bears the verdict out or sends the attempt back to FOLLOWING. INSPECTING reads every
-object of the attempt once more, to say what is not as it was left. Nothing is written in
-INSPECTING, in CLOSING, which gives the lock back, nor in ENDED.
+predicate as a rollout. A leg begins with RECORDING: the record names all its writes before the
+first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for the
+window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
+that either confirms the verdict or sends the attempt back to FOLLOWING. INSPECTING reads every
+object of the attempt once more, to report what is not as it was left. Nothing is written in
+INSPECTING, in CLOSING, which releases the lock, or in ENDED.
 
-RETREAT is the only way from FORWARD to BACK, and nothing leads back: at most one rollback. A
-write that is refused closes or turns the way out; on the way back it is a cause among others.
-Where two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
-INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones. A lock that is known to be
-somebody else's is DEPARTED also where the budget has ended.
+RETREAT is the only way from FORWARD to BACK, and nothing leads from BACK to FORWARD: at most one
+rollback. A refused write ends the way out or turns it back; on the way back it is one cause among
+others. If two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
+INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones. A lock known to be lost
+to somebody else is DEPARTED even if the budget has ended.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ Place = tuple[Leg, State]
 
 
 def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
-    """Return what both legs share."""
+    """Return the transitions that both legs share."""
     closing, inspecting = (leg, State.CLOSING), (leg, State.INSPECTING)
     always = {Trigger.LOST: closing, Trigger.INTERRUPTED: closing, Trigger.DEPARTED: inspecting}
     return {
@@ -96,7 +96,7 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
 
 
 def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
-    """Return the way out: what both legs share, what turns it back, what refuses it."""
+    """Return the way out: `table`, which both legs share, with RETREAT and REJECTED."""
     retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
     writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
     for state in writes_may_stand:
@@ -112,11 +112,11 @@ TRANSITIONS: Mapping[Leg, Mapping[State, Mapping[Trigger, Place]]] = {
 
 
 class IllegalTransition(Exception):
-    """A trigger that the table does not have; the attempt is untouched."""
+    """A trigger that the table does not have for this state; the attempt is unchanged."""
 
 
 def after(leg: Leg, state: State, trigger: Trigger) -> Place:
-    """Return where `trigger` leads; raise IllegalTransition where it leads nowhere."""
+    """Return where `trigger` leads; raise IllegalTransition if the table does not have it."""
     try:
         return TRANSITIONS[leg][state][trigger]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Why the version of a Deployment failed, as far as an attempt has seen that itself."""
+"""Why the version of a Deployment failed, as far as an attempt knows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from gate.core.versions.judged_version import is_failure
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return why a Deployment's version failed; the end of a gate is no failure of a version."""
+    """Return why a Deployment's version failed, None if that is not known.
+
+    The end of a gate is no failure of a version.
+    """
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
         return attempt.result.failures.get(ref)
@@ -20,7 +23,7 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
 def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment's own version led back, whoever has changed it since.
 
-    A write that a server refused says nothing of what was written.
+    A write that the server refused says nothing about the version.
     """
     why = find_failure(attempt, ref)
     return why is not None and is_failure(why.reason) and why.reason is not Reason.APPLY_REJECTED

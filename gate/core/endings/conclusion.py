@@ -1,4 +1,7 @@
-"""How an attempt ended for each Deployment and in all, decided where it enters CLOSING."""
+"""How an attempt ended, per Deployment and as a whole.
+
+This is decided on entering INSPECTING, or CLOSING if nothing is inspected.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,13 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.ssa import field_set
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
-"""What all Deployments end alike in."""
+"""Outcomes that apply to all Deployments alike."""
 _OF_SIBLINGS = (Reason.SIBLING_FAILED, Reason.SIBLING_LOCKED)
-"""Why a Deployment ended for what befell another one."""
+"""Reasons of a Deployment that ended because of what happened to another one."""
 
 
 def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
-    """Return the attempt with its endings, `trigger` being what closes it."""
+    """Return the attempt with its endings; `trigger` is what ends it."""
     attempt = replace(
         attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
     )
@@ -73,9 +76,10 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
 
 
 def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found: Ending) -> Ending:
-    """Return the end of one drawn in as that of the whole: its reason is why the attempt went back.
+    """Return as the end of the whole that of a Deployment which went back because another failed.
 
-    Where the one that failed is back, what is not back is said beside that.
+    Its reason is why the attempt went back. If `found` itself did not come back, the message and
+    the causes say that too.
     """
     failure = failure_behind(attempt, None)
     whole = replace(failure, outcome=found.outcome)
@@ -92,7 +96,7 @@ def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found:
 def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
     """Tell whether a Deployment has nothing to go back to: never written, or created and left.
 
-    It does not decide whether what was there before is back.
+    Such a Deployment has no say in whether what was there before is back.
     """
     return attempt.course.leg is Leg.BACK and ending.outcome in (
         Outcome.REFUSED,
@@ -101,7 +105,7 @@ def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
-    """End a manifest without a Deployment: its objects are all there is to say."""
+    """Return the ending of a manifest without a Deployment, by its other objects."""
     if trigger is Trigger.DEPARTED and attempt.interference.lock_lost is not None:
         return _before_any_write(attempt, attempt.interference.lock_lost)
     if trigger is not Trigger.CONFIRMED:
@@ -115,7 +119,10 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
 
 
 def _of_way_back(attempt: Attempt) -> Ending:
-    """End an attempt that was led back: nothing but created objects to take back is no return."""
+    """Return the ending of an attempt that went back.
+
+    It is no rollback if only created objects, which stay, were to be taken back.
+    """
     failure = failure_behind(attempt, None)
     if has_taken_back_nothing(attempt):
         return replace(failure, outcome=Outcome.FAILED)
@@ -123,7 +130,7 @@ def _of_way_back(attempt: Attempt) -> Ending:
 
 
 def _end_applied(attempt: Attempt) -> Ending:
-    """End writes that no rollout follows: applied, and verified only where a check decided."""
+    """Return the ending of writes that no rollout follows: verified only if a check decides."""
     changed = any(written.changed for written in attempt.ledger.written.values())
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
@@ -138,7 +145,7 @@ def _end_applied(attempt: Attempt) -> Ending:
 
 
 def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
-    """An object that could not be restored leaves a mixture, whatever its Deployments show."""
+    """Turn a success into a failed rollback if an object was refused: that leaves a mixture."""
     if not attempt.writes.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
     causes = tuple(
@@ -167,7 +174,7 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
 
 
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
-    """End all Deployments alike: a signal, a lost server, a refusal."""
+    """Return the ending that all Deployments share: by a signal, lost contact or a refusal."""
     if trigger is Trigger.INTERRUPTED:
         return _end_interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
@@ -186,7 +193,7 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
 
 
 def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
-    """Where nothing was written yet, stepping back is a refusal."""
+    """Return `ending`, as a refusal if nothing was written yet."""
     if attempt.plan.writes and not attempt.may_have_written:
         return replace(ending, outcome=Outcome.REFUSED)
     return ending
@@ -226,14 +233,17 @@ def _end_rejected(attempt: Attempt) -> Ending:
 
 
 def _taken_over(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the ownership of an object's fields has moved though its apply has not."""
+    """Tell whether an object's fields were taken over although its apply was not done."""
     ahead = [write.verb for write in attempt.writes.queue if write.ref == ref]
     planned = [write.verb for write in attempt.plan.writes if write.ref == ref]
     return Verb.TAKE_OVER in planned and Verb.TAKE_OVER not in ahead
 
 
 def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
-    """Tell a stranger's change from the return of the bad version after our rollback."""
+    """Return the ending of a Deployment that others took over.
+
+    A rollback failed if what came back after it is the failed version; any other change is theirs.
+    """
     departure = attempt.interference.departures[ref]
     if attempt.course.leg is Leg.BACK:
         departure = replace(departure, causes=causes_behind(attempt, ref))
@@ -257,7 +267,7 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
-    """Tell a Deployment that is gone from one that was made again since it was deleted."""
+    """Return the ending of a deleted Deployment; its message says if it was created again."""
     rollout = attempt.deployments.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     found = (
@@ -267,9 +277,9 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
 
 
 def _writer(read: LiveObject | None, live: Deployment | None) -> str:
-    """Name the field manager that wrote the live template last, "" where nobody can tell.
+    """Name the field manager that wrote the live template last, "" if that is not known.
 
-    Managed fields come with reads alone, so what was read has to be of that template.
+    Only reads have managed fields, so the object that was read must have that template.
     """
     if read is None or read.deployment is None or live is None:
         return ""
@@ -285,7 +295,7 @@ def _writer(read: LiveObject | None, live: Deployment | None) -> str:
 
 
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
-    """Return what stands of a Deployment, its checks included."""
+    """Return the verdict on a Deployment, its checks included."""
     found = rollout.verdict(attempt.now)
     return health_checks.combine_verdicts(found, health_checks.against(attempt).get(ref)) or found
 
@@ -303,7 +313,10 @@ def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 def _unless_in_doubt(
     attempt: Attempt, ref: Ref | None, reason: Reason, message: CleanText
 ) -> Ending:
-    """End what is complete: verified, unless a check could not tell and the policy keeps it."""
+    """Return the ending of what is complete.
+
+    It is verified, unless a check was inconclusive and the policy does not let that pass.
+    """
     doubt = health_checks.doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.on_inconclusive is OnInconclusive.PASS:
         return Ending(Outcome.VERIFIED, reason, message)
@@ -312,9 +325,9 @@ def _unless_in_doubt(
 
 
 def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
-    """End a Deployment that was under way when another one's failure ended the attempt.
+    """Return the ending of a Deployment under way when another's failure ended the attempt.
 
-    What spoke against it by then stays among its causes.
+    The evidence against it at that time stays among its causes.
     """
     own = attempt.deployments.rollouts[ref]
     causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()

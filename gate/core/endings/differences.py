@@ -1,4 +1,4 @@
-"""Says in words what the last look found: which objects do not stand as the attempt left them."""
+"""Says in words what the last look found: which objects are not as the attempt left them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gate.core.model.outcome import Outcome, Reason
 
 _MOST_PATHS = 3
 _NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""Ends that say already that nobody has looked."""
+"""Outcomes that already say that nobody has looked."""
 
 
 def differences(attempt: Attempt) -> Iterator[str]:
-    """Iterate one line for each object that a reader has to know of."""
+    """Yield one line for each object that a reader has to know about."""
     for ref in attempt.ledger.findings:
         line = difference(attempt, ref)
         if line:
@@ -23,9 +23,9 @@ def differences(attempt: Attempt) -> Iterator[str]:
 
 
 def difference(attempt: Attempt, ref: Ref) -> str:
-    """Say how an object differs from what was left, "" where it does not.
+    """Say how an object differs from what was left, "" if it does not.
 
-    A Deployment that somebody else has taken over is what the verdict itself is about.
+    "", too, for a Deployment that somebody else has taken over: the verdict itself reports that.
     """
     found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
     if ref in attempt.interference.departures:
@@ -42,7 +42,7 @@ def difference(attempt: Attempt, ref: Ref) -> str:
 
 
 def _after_deletion(name: str, found: Finding) -> str:
-    """Tell of what this attempt has deleted."""
+    """Say what became of an object that this attempt deleted, "" if it is gone."""
     match found.kind:
         case FindingKind.DELETED:
             return ""
@@ -55,7 +55,7 @@ def _after_deletion(name: str, found: Finding) -> str:
 
 
 def _leftover(attempt: Attempt, ref: Ref) -> str:
-    """Tell of what still is this attempt's where the rest is somebody else's."""
+    """Say what is still as this attempt wrote it although others took over the rest, else ""."""
     ours, name = attempt.ledger.written.get(ref), attempt.plan.name_of(ref)
     if ref in attempt.ledger.left_alone and ours is not None and ours.created:
         return f"{name} was not deleted: somebody else has changed it, or put something into it"
@@ -78,7 +78,7 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment does not exist any more, by the last read of it."""
+    """Tell whether a Deployment no longer exists, by the last read of it."""
     found = attempt.ledger.findings.get(ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED
@@ -86,7 +86,7 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _left_alone(name: str, found: Finding) -> str:
-    """Tell of what somebody else had changed or deleted before the rollback came to it."""
+    """Say what somebody else had changed or deleted before the rollback reached it."""
     match found.kind:
         case FindingKind.DELETED:
             return f"{name} was deleted by somebody else before the rollback; it was left so"
@@ -129,7 +129,7 @@ def _waiting(found: Finding) -> str:
 
 
 def _fields(found: Finding) -> str:
-    """Name a few of the fields that differ; "it" where nobody knows which."""
+    """Name a few of the fields that differ; "it" if they are not known."""
     paths = found.paths
     more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
     return ", ".join(paths[:_MOST_PATHS]) + more or "it"

@@ -1,4 +1,4 @@
-"""The last look: what it reads, what comes of each answer, what it does to the endings.
+"""The last look: what it reads, how each answer is taken in, how it changes the endings.
 
 A Deployment that was read for the verdict is not read again. What could not be read decides
 nothing.
@@ -45,13 +45,13 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
 
 
 def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
-    """Iterate what reads have shown of Deployments a moment ago."""
+    """Yield the findings on Deployments that were read a moment ago."""
     for ref, left in attempt.ledger.left.items():
         live, departure = attempt.ledger.live.get(ref), attempt.interference.departures.get(ref)
         if live is None:
             continue
         if departure is not None and departure.reason is Reason.SUPERSEDED:
-            # Where nobody could tell in time who changed it, nobody is asked again.
+            # If nobody could say in time who changed it, that is not asked again.
             found = compare(left, Known(live))
             yield ref, found if found.kind is not FindingKind.AS_WRITTEN else _CHANGED
         elif confirmed and departure is None and ref in attempt.deployments.rollouts:
@@ -59,7 +59,7 @@ def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, 
 
 
 def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Attempt:
-    """Return the attempt that knows how `ref` stands; `stale` is an answer from before."""
+    """Return the attempt with the finding on `ref`; a `stale` answer shows an older state."""
     fact: Fact[LiveObject] = Unknown("the server showed an older state") if stale else answer.fact
     found = compare(attempt.ledger.left[ref], fact)
     return replace(
@@ -68,7 +68,7 @@ def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Att
 
 
 def with_unread(attempt: Attempt) -> Attempt:
-    """Return the attempt with a finding for each object that was left, read or not."""
+    """Return the attempt with a finding for every object that it left; UNREAD without an answer."""
     missing = {
         ref: _NOT_ANSWERED for ref in attempt.ledger.left if ref not in attempt.ledger.findings
     }
@@ -79,7 +79,7 @@ def with_unread(attempt: Attempt) -> Attempt:
 
 
 def with_recreations(attempt: Attempt) -> Attempt:
-    """Return the attempt whose endings know which deleted Deployments are there again by now."""
+    """Return the attempt whose endings say which deleted Deployments exist again."""
     said = CleanText("the Deployment was deleted and created again")
     again = {
         ref: replace(ending, message=said)
@@ -105,7 +105,7 @@ def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
 
 
 def with_restorations_checked(attempt: Attempt) -> Attempt:
-    """A restoration that the server keeps otherwise than it was sent is no rollback."""
+    """Return the attempt with a failed rollback if the server keeps other values than were sent."""
     causes = tuple(_not_restored(attempt))
     whole = attempt.result.ending
     if whole is None or not causes or whole.outcome not in _GOOD_ON_THE_WAY_BACK:

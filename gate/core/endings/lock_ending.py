@@ -1,4 +1,4 @@
-"""How a Deployment ends where a lock of the attempt was taken: its own lock, or another one's."""
+"""How a Deployment ends if a lock of the attempt was taken: its own, or another's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from gate.core.model.outcome import Outcome, Reason
 
 
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
-    """End `ref` by whose lock was taken; `lost` is the ending of the Deployment it locks."""
+    """Return the ending of `ref`: `lost` if its own lock was taken, else that of a sibling.
+
+    Without known locks every Deployment ends as `lost`.
+    """
     taken = _list_taken_locks(attempt)
     if not taken or ref in taken:
         return lost
@@ -19,6 +22,6 @@ def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
 
 
 def _list_taken_locks(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the Deployments that the attempt follows whose locks it lost."""
+    """Return the followed Deployments whose locks the attempt lost."""
     by_lock = {lock_of(one.ref.namespace, one.ref.name): one.ref for one in attempt.plan.targets}
     return tuple(by_lock[lock] for lock in attempt.interference.locks_lost if lock in by_lock)

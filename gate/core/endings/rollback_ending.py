@@ -1,4 +1,4 @@
-"""How an attempt that went back ended for one Deployment: what serves again, and why it went."""
+"""How an attempt that went back ended for a Deployment: what serves again, and why it went back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gate.core.writes.queue import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
-    """End a Deployment after the way back, by what stands of it.
+    """Return the ending of a Deployment after the way back, by its present state.
 
-    Each was read just before, also where the way back of another one failed: what is complete is
+    Each was read just before, even if the way back of another one failed: what is complete is
     back.
     """
     if ref in attempt.writes.refusals:
@@ -44,7 +44,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
-    """End what is somebody else's by now, while the rest of the attempt went back."""
+    """Return the ending of what others took over, while the rest of the attempt went back."""
     there_before = attempt.plan.before(ref) is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
     if ref not in attempt.ledger.live:
@@ -54,7 +54,10 @@ def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
-    """End where the server would not take the way back; a pause was none."""
+    """Return the ending of a Deployment whose way back was refused.
+
+    That is a failed rollback only if it was to return; a pause is no rollback.
+    """
     failure = failure_behind(attempt, ref)
     outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
     return replace(
@@ -63,7 +66,7 @@ def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
 
 
 def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
-    """End a Deployment that the way back does not follow: paused, scaled, deleted or kept."""
+    """Return the ending of what the way back does not follow: paused, scaled, deleted or kept."""
     failure, written = failure_behind(attempt, ref), attempt.ledger.written.get(ref)
     if written is None and attempt.plan.resumed is not None:
         return _as_found(attempt, ref, failure)
@@ -87,8 +90,9 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
 def takes_back_part(attempt: Attempt) -> bool:
     """Tell whether an incomplete apply is taken back, rather than a version that failed.
 
-    A gate that died did not record why; its record names what it was to write and did not. Once
-    on its way back, only what it was to create tells: all else is as before either way.
+    A gate that died did not record why, but its record shows what it was to write and did not. If
+    it died on its way back, only unreached objects and those it was to create show that: all else
+    is as before in either case.
     """
     why, resumed = attempt.result.why_back, attempt.plan.resumed
     if attempt.result.failures or why is None:
@@ -107,10 +111,10 @@ def takes_back_part(attempt: Attempt) -> bool:
 
 
 def has_taken_back_nothing(attempt: Attempt) -> bool:
-    """Tell whether an attempt that was to go back had nothing to return or delete, though it wrote.
+    """Tell whether an attempt that went back had nothing to restore or delete, though it wrote.
 
-    It had only created objects, which stay. What a server refused, or somebody else has changed
-    since, does not count: that was to go back.
+    It had only created objects, which stay. If a write back was refused, or others have since
+    changed all that was written, there was something to take back.
     """
     ledger = attempt.ledger
     if ledger.restored or ledger.deleted or attempt.writes.refusals:
@@ -121,15 +125,15 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
 
 
 def _never_written(failure: Ending) -> Ending:
-    """End what was never written and is not followed: it is as it was, or does not exist."""
+    """Return the ending of what was never written: it is as it was, or does not exist."""
     return replace(failure, outcome=Outcome.REFUSED)
 
 
 def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """End a Deployment that this attempt created, of an apply whose other parts went back.
+    """Return the ending of a Deployment that this attempt created, of an incomplete apply.
 
-    It stays as other created objects do, and nobody knows whether it works. Deleted, it is as it
-    was before. Where nothing went back, all that was written stands.
+    It stays, as other created objects do, and nobody knows whether it works. If it was deleted, all
+    is as before. If nothing went back, all that was written stays.
     """
     if ref in attempt.ledger.deleted:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
@@ -139,18 +143,18 @@ def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment is known to be gone that was there before the attempt."""
+    """Tell whether a Deployment that existed before the attempt is known to be gone."""
     snapshot, found = attempt.deployments.snapshots.get(ref), attempt.plan.target(ref).snapshot
     is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
     return found.live is not None and is_absent
 
 
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """End what a gate that died had taken back, or came not to write, as it was found.
+    """Return the ending of what a dead gate had taken back or never written, as it was found.
 
-    Nothing there is no version; what was there before, serving or not, is what it was, and no
-    return where it did not serve. A part of an apply that may not go back stays, though this
-    Deployment was never written.
+    If nothing is there, there is no version. A Deployment that existed before, serving or not, is
+    as it was, which is no return if it did not serve. A part of an apply that may not be taken
+    back stays, although this Deployment was never written.
     """
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
@@ -172,7 +176,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 
 
 def _uid_before(attempt: Attempt, ref: Ref) -> str:
-    """Return the uid that a gate that died had found, "" where there was nothing."""
+    """Return the uid that the dead gate had found, "" if there was nothing."""
     resumed = attempt.plan.resumed
     kept = resumed.record.objects if resumed is not None else ()
     return next((one.uid for one in kept if one.ref == ref), "")
@@ -185,7 +189,7 @@ def _returns(attempt: Attempt, ref: Ref) -> bool:
 
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
-    """Return why the attempt went back: this Deployment's own failure, else what else did."""
+    """Return why the attempt went back: this Deployment's failure, another one's, or what else."""
     if ref is not None and ref in attempt.result.failures:
         return attempt.result.failures[ref]
     for other, failure in attempt.result.failures.items():
@@ -196,7 +200,7 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
 
 
 def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
-    """Return why the attempt went back as causes, for a Deployment that ends of another reason."""
+    """Return as causes why the attempt went back, for a Deployment that ends for another reason."""
     failure = failure_behind(attempt, ref)
     if any(cause.reason is failure.reason for cause in failure.causes):
         return failure.causes
@@ -204,12 +208,12 @@ def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
 
 
 def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:
-    """End a Deployment against which nothing was found, for the failure of another one."""
+    """Return the ending of a Deployment without fault of its own, for the failure of another."""
     text = CleanText(f"{plan.name_of(other)} failed: {failure.reason}: {failure.message}")
     cause = Cause(Reason.SIBLING_FAILED, text)
     return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))
 
 
 def refusal_cause(plan: Plan, rejection: Rejection) -> Cause:
-    """Return what the server would not take, as a cause."""
+    """Return as a cause what the server refused."""
     return Cause(rejection.reason, CleanText(f"{plan.name_of(rejection.ref)}: {rejection.message}"))

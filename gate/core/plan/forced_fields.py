@@ -7,7 +7,7 @@ from gate.core.ssa import managed_fields
 
 
 def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
-    """Return what others owned before our apply and do not own any more, by field manager."""
+    """Return the fields that others owned before our apply and no longer own, by field manager."""
     if object_.before is None:
         return {}
     after = object_.after.managed.thaw()["managedFields"]
@@ -22,7 +22,7 @@ def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
 
 
 def forced_fields(object_: WrittenObject) -> frozenset[str]:
-    """Return the paths of the fields that our apply took from others by force."""
+    """Return the paths of the fields that our apply took from other managers by force."""
     if not object_.forced:
         return frozenset()
     return frozenset(path for paths in lost_fields(object_).values() for path in paths)

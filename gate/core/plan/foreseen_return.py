@@ -1,4 +1,4 @@
-"""What a plan would change, and what a failure would restore: as told before the first write."""
+"""What a plan would change and a failure would restore, as reported before the first write."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Intent(enum.Enum):
 
 
 def may_restore(plan: Plan) -> bool:
-    """Tell whether a failure of what is about to be written would restore anything of before.
+    """Tell whether a failure of this plan would restore anything.
 
-    What no dry run could try counts as changed. An attempt that changes nothing leaves all as it
-    is, unless a verified set returns.
+    An object without a dry run counts as changed. If the plan changes nothing, a failure restores
+    nothing, unless it returns to a verified set.
     """
     mine = {one.ref for one in plan.objects if _would_change(plan, one.ref)}
     mine |= {one.ref for one in plan.objects if one.ref in plan.target_set.bodies}
@@ -34,12 +34,12 @@ def may_restore(plan: Plan) -> bool:
 
 
 def would_change_anything(plan: Plan) -> bool:
-    """Tell whether a plan changes any object; what no dry run could try counts as changed."""
+    """Tell whether a plan changes any object; one without a dry run counts as changed."""
     return any(_would_change(plan, write.ref) for write in plan.writes)
 
 
 def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
-    """Return what an apply of a plan would do to its objects; the others stay as they are."""
+    """Return the objects that an apply of a plan would write, by intent; it leaves the others."""
     found: dict[Intent, list[Ref]] = {}
     taken = {write.ref for write in plan.writes if write.verb is Verb.TAKE_OVER}
     for one in plan.objects:

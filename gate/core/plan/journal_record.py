@@ -1,6 +1,6 @@
-"""The journal of an attempt as a value.
+"""The record of an attempt as a value.
 
-It stands before each leg's writes. It holds what a stranger needs to finish the attempt:
+It is saved before each leg's writes. It holds what another gate needs to finish the attempt:
 what each object was, what our write makes of it, the policy, and which way it was going.
 """
 
@@ -22,13 +22,13 @@ from gate.core.rollout.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One object as the journal has it, written as `field_manager`.
+    """One object in the record, written as `field_manager`.
 
-    `before` is Unknown where it is not kept: too large, or a Secret. `expected` is what the
-    server's dry run made of our write (without a resourceVersion), or the body that is sent where
-    that could not be tried, None where it is not kept. `uid` and `resource_version` are those of
-    before, "" for what our write creates; `changes` is whether our write changes anything.
-    `is_unreached` is whether the record of a way back says that our write never came to it.
+    `before` is Unknown if it is not kept: too large, or a Secret. `expected` is what the server's
+    dry run made of our write (without a resourceVersion), the body that is sent if there could be
+    no dry run, or None if it is not kept. `uid` and `resource_version` are those of before, "" for
+    what our write creates; `changes` is whether our write changes anything. `is_unreached` is
+    whether the record of a way back says that our write never reached the object.
     """
 
     ref: Ref
@@ -45,10 +45,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A Deployment whose rollout is followed; `baseline` is None where nothing served.
+    """A Deployment whose rollout is followed; `baseline` is None if nothing served.
 
-    `why` is what was found against its own version and led the attempt back, and what was wrong
-    underneath; empty of one that nothing was found against.
+    `why` is the failure of its own version that led the attempt back, followed by the underlying
+    causes; empty if nothing was found against it.
     """
 
     ref: Ref
@@ -58,12 +58,13 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The journal of an attempt that goes `leg`.
+    """The record of an attempt on its `leg`.
 
-    `why` is what led it back and what was wrong underneath, empty on the way out. `attempt_id`
-    tells it from other attempts, and whoever writes it fills it in; `origin` is for people. Checks
-    are no part of `policy`: what answers them is known to the run alone. `checks` are the names of
-    those that would have decided. `target_set` is what a failure returns to.
+    `why` is what led it back, followed by the underlying causes; empty on the way out.
+    `attempt_id` distinguishes it from other attempts and is filled in by whoever saves the record;
+    `origin` is for people. `policy` has no checks: only the run itself knows what answers them.
+    `checks` are the names of those that would have decided. `target_set` is what a failure returns
+    to.
     """
 
     command: str
@@ -80,15 +81,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """How far an attempt had come that was found in its record.
+    """How far the attempt of a found record had come.
 
-    `written` is what is live of the objects that it wrote, `restored` of those that it had taken
-    back already. `departed` and `left_alone` are what somebody else has changed or deleted since,
-    `lost` is what it changed and nobody can restore, why and (`unkept`) as it stands, whichever way
-    it goes.
-    `back` is whether it goes back at once, `may_still_run` whether its lock was released, so that
-    nobody knows of its gate that it has ended, `undone` whether it goes back since somebody undoes
-    it.
+    `written` is the live state of the objects that it wrote, `restored` of those that it had
+    already taken back. `departed` (followed Deployments) and `left_alone` (other objects) are what
+    somebody else has changed or deleted since. `unkept` is the live state of what it wrote but
+    nobody can restore, whichever way it goes; on the way back `lost` says why of what it changed.
+    `back` is whether it goes back at once. `may_still_run` is whether its lock was released, so
+    that its gate may not have ended. `undone` is whether it goes back because of an `undo`.
     """
 
     record: Record

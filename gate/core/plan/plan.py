@@ -1,7 +1,7 @@
 """What an attempt sets out to do, decided before its first write.
 
-`apply`, `verify`, `undo` and `restart` differ in their plan alone: `verify` has no writes,
-`undo` and `restart` have one.
+`apply`, `verify`, `undo` and `restart` differ only in their plan: `verify` has no writes,
+`restart` has one, and `undo` has those of the set that it returns to.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from gate.core.rollout.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class PlannedWrite:
-    """A write without its preconditions, which are those of the moment when it is sent.
+    """A write without its preconditions, which are set when it is sent.
 
-    `autoscaled`: the manifest does not decide on `spec.replicas`: an autoscaler does, or whoever
-    has scaled it. The live number is sent, or the field left to its other owner.
-    `over_any_change`: it is right whatever others have changed of the object since it was read.
+    `autoscaled`: not the manifest but an autoscaler, or whoever has scaled it, decides on
+    `spec.replicas`. The live number is sent, or the field is left to its other owner.
+    `over_any_change`: the write is right whatever others have changed since the object was read.
     """
 
     ref: Ref
@@ -44,8 +44,8 @@ class PlannedWrite:
 class PlannedObject:
     """An object of the manifest, what was there before, and what the server would make of it.
 
-    `trial` is the answer to the dry run, None where it could not be tried. `irreversible` is why
-    a failure could not take it back, "" where it could.
+    `trial` is the answer to the dry run, None if there could be none. `irreversible` is why a
+    failure could not take the write back, "" if it could.
     """
 
     ref: Ref
@@ -67,10 +67,10 @@ class Target:
 class Plan:
     """The writes in the order of application, and the Deployments that are judged.
 
-    `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set
-    where another attempt is finished, whose writes are done. `target_set` is what a failure
-    returns to. `origin` is the run's own. `held` says of objects that the attempt created why they
-    are not to be deleted: another run of the gate uses them.
+    `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set if
+    the plan finishes another attempt, whose writes are done. `target_set` is what a failure
+    returns to. `origin` is the run's own. `held` has the objects that the attempt created and must
+    not delete, each with the reason: another run of the gate uses it.
     """
 
     command: str
@@ -85,23 +85,23 @@ class Plan:
     held: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
 
     def name_of(self, ref: Ref) -> str:
-        """Return what sentences call an object, with its namespace where the plan has several."""
+        """Return an object's name for messages, with its namespace if the plan has several."""
         followed = (target.ref for target in self.targets)
         return naming((*(planned.ref for planned in self.objects), *followed))(ref)
 
     def before(self, ref: Ref) -> LiveObject | None:
-        """Return what was there before, None where there was nothing or nobody could tell."""
+        """Return the object as it was before, None if it did not exist or that is not known."""
         for planned in self.objects:
             if planned.ref == ref and isinstance(planned.before, Known):
                 return planned.before.value
         return None
 
     def trial(self, ref: Ref) -> LiveObject | None:
-        """Return what the server would make of an object, None where nobody could tell."""
+        """Return what the server would make of an object, None without a dry run."""
         return next((planned.trial for planned in self.objects if planned.ref == ref), None)
 
     def target(self, ref: Ref) -> Target:
-        """Return the target; KeyError where that Deployment is not followed."""
+        """Return the target; raise KeyError if that Deployment is not followed."""
         for target in self.targets:
             if target.ref == ref:
                 return target
@@ -111,8 +111,8 @@ class Plan:
 def plan_to_take_back(plan: Plan) -> Plan:
     """Return the plan that takes back a part of an apply.
 
-    `--on-failure` says what a version gets that fails: a part of an apply is no version, and goes
-    back whatever it says.
+    `--on-failure` is for a version that fails. A part of an apply is no version, and goes back
+    whatever the option says, unless the policy forbids that (`takes_back_parts`).
     """
     if not plan.policy.takes_back_parts:
         return plan

@@ -1,7 +1,7 @@
-"""How many replicas an apply asks for where somebody may have scaled the Deployment by hand.
+"""How many replicas an apply asks for if somebody may have scaled the Deployment by hand.
 
-After `kubectl scale --replicas=0` no manager owns `spec.replicas`, so that the server itself would
-let an apply write over it: only a number that was remembered tells.
+After `kubectl scale --replicas=0` no manager owns `spec.replicas`, so the server itself would
+let an apply overwrite it: only a remembered number shows the scaling.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 
 class ReplicasPolicy(enum.StrEnum):
-    """Whose number counts where somebody has scaled the Deployment since the last apply.
+    """Whose number counts if somebody has scaled the Deployment since the last apply.
 
-    `KEEP` counts always: whatever the manifest asks for, nothing is scaled.
+    `KEEP` always applies: whatever the manifest asks for, nothing is scaled.
     """
 
     REFUSE = "refuse"
@@ -27,18 +27,18 @@ class Decision(enum.Enum):
     MANIFEST = enum.auto()
     """It sends the manifest's number."""
     LIVE = enum.auto()
-    """It sends the live number while no other manager owns the field, else leaves it out."""
+    """It sends the live number, or leaves the field out if another manager owns it."""
     REFUSED = enum.auto()
-    """Somebody has to say which."""
+    """It is refused: somebody has to say which number counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """The numbers of one Deployment that exists, and what follows from them.
+    """The replica counts of an existing Deployment, and what follows from them.
 
-    `wanted` is the manifest's, None where it names none; `applied` is what an apply sent last by
-    a manifest, None where nobody remembers. `scaled_down` is whether the live 0 is what the gate
-    itself left of a first version that failed (`--on-first-failure scale-to-zero`).
+    `wanted` is the manifest's number, None if it has none; `applied` is the last number that an
+    apply sent from a manifest, None if none is remembered. `scaled_down` is whether the gate itself
+    scaled a first version that failed to the live 0 (`--on-first-failure scale-to-zero`).
     """
 
     live: int
@@ -50,9 +50,9 @@ class Replicas:
 
     @property
     def decision(self) -> Decision:
-        """What an apply does; a scale-down of our own is undone, also under an autoscaler.
+        """What an apply does; it undoes a scale-down of our own, even under an autoscaler.
 
-        An autoscaler leaves a Deployment of no replicas alone.
+        An autoscaler leaves a Deployment with 0 replicas alone.
         """
         if self.scaled_down and self.policy is not ReplicasPolicy.KEEP:
             return Decision.MANIFEST
@@ -64,9 +64,9 @@ class Replicas:
 
     @property
     def was_scaled(self) -> bool:
-        """Whether somebody has scaled it to what the manifest does not ask for.
+        """Whether somebody has scaled it to a number that the manifest does not ask for.
 
-        Where nothing is remembered, only nought is a sign: nobody gets it from a default.
+        If no number is remembered, only 0 is a sign of that: no default leads to it.
         """
         if self.wanted is None or self.live == self.wanted or self.scaled_down:
             return False
@@ -76,12 +76,12 @@ class Replicas:
 
     @property
     def is_resumed(self) -> bool:
-        """Whether a scale-down of our own ends."""
+        """Whether the apply ends a scale-down of our own."""
         return self.scaled_down and self.decision is Decision.MANIFEST and self.wanted != 0
 
     @property
     def is_imposed(self) -> bool:
-        """Whether the manifest's number was asked for over somebody else's."""
+        """Whether the user asked for the manifest's number over the scaled one."""
         return (
             self.was_scaled
             and self.decision is Decision.MANIFEST

@@ -1,8 +1,8 @@
-"""What a failed attempt does about it: roll back, pause, scale to zero, delete or nothing.
+"""How an attempt answers a failure: roll back, pause, scale to zero, delete or nothing.
 
-What this attempt changed is restored, as one set (`target_set`), in the order of application,
-configuration first: the baseline's pods never start with the configuration of the version that
-failed.
+What this attempt changed is restored as one set (`target_set`), in the order of application,
+configuration first, so that the baseline's pods never start with the configuration of the failed
+version.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from gate.core.ssa.unions import with_allocations
 from gate.core.ssa.unowned_fields import claims_for_apply, claims_for_return
 
 _WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
-"""Kinds whose unowned values nobody would set again; elsewhere they are the server's defaults."""
+"""Kinds whose unowned values nobody would set again; in others those are server defaults."""
 _DEFAULT_REPLICAS = 1
-"""`spec.replicas` of an apps/v1 Deployment that names none."""
+"""`spec.replicas` of an apps/v1 Deployment that does not set it."""
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -40,9 +40,9 @@ _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationT
 class WrittenObject:
     """One object as this attempt left it.
 
-    `before` is what it was before the attempt, None where it did not exist. `after` is
+    `before` is what it was before the attempt, None if it did not exist. `after` is
     the answer to our latest write of it, applied as `field_manager`. `is_created` is whether the
-    server answered that our apply made it (201), Unknown where that answer was lost.
+    server answered that our apply created it (201), Unknown if that answer was lost.
     """
 
     before: LiveObject | None
@@ -54,9 +54,9 @@ class WrittenObject:
 
     @property
     def created(self) -> bool:
-        """Whether this attempt made the object, and not somebody else just before our write.
+        """Whether this attempt created the object, and not somebody else just before our write.
 
-        Where no answer tells, an object in which other managers own fields does not count.
+        Without an answer, an object in which other managers own fields does not count.
         """
         if self.before is not None:
             return False
@@ -67,9 +67,9 @@ class WrittenObject:
 
     @property
     def creator_unknown(self) -> bool:
-        """Whether another run of the gate may have made the object at that moment.
+        """Whether another run of the gate may have created the object at the same moment.
 
-        It asks for the same under the same field manager; only the answer 201 tells them apart.
+        It applies the same under the same field manager; only the answer 201 tells the runs apart.
         """
         return self.created and not isinstance(self.is_created, Known)
 
@@ -81,12 +81,12 @@ class WrittenObject:
 
     @property
     def changed(self) -> bool:
-        """Whether the apply changed anything but bookkeeping."""
+        """Whether the apply changed more than the server's bookkeeping."""
         return self.before is None or content(self.before.body) != content(self.after.body)
 
 
 def content(body: Body) -> dict[str, Any]:
-    """Return an object without what the API server keeps books with."""
+    """Return an object without its status and the bookkeeping of server and controller."""
     value = body.thaw()
     value.pop("status", None)
     metadata = value.get("metadata", {})
@@ -112,9 +112,9 @@ def writes_back(
     departed: frozenset[Ref],
     failed: frozenset[Ref],
 ) -> tuple[PlannedWrite, ...]:
-    """Return the writes that answer a failed verdict, none where nothing may be written.
+    """Return the writes that answer a failed verdict, none if nothing may be written.
 
-    `departed` Deployments are somebody else's by now, `failed` those whose verdict failed.
+    `departed` Deployments were taken over by others; `failed` are those with a failed verdict.
     """
     if plan.policy.observe or not plan.may_retreat:
         return ()
@@ -134,7 +134,7 @@ def _pause(ref: Ref) -> PlannedWrite:
 def _rollback(
     plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
 ) -> tuple[PlannedWrite, ...]:
-    """Restore all that changed; where no changed Deployment can go back, the rest stays too."""
+    """Restore all that changed; if no changed Deployment can go back, the rest stays too."""
     returns_to = decided_plan(plan, written).target_set
     mine = {
         ref: w
@@ -161,9 +161,9 @@ def _rollback(
 def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     """Tell whether what was changed is to be restored.
 
-    What a Deployment uses that was there before goes back with it, or stays with it where it has
-    to stay. One that this attempt made is no reason to leave the others a configuration that is
-    not theirs.
+    The other objects go back with a changed Deployment that existed before, and stay if it has to
+    stay. A Deployment that this attempt created is no reason to leave the others with a
+    configuration that is not theirs.
     """
     there_before = {target.ref for target in plan.targets if plan.before(target.ref) is not None}
     if rolled_out & there_before:
@@ -182,9 +182,9 @@ def has_target(plan: Plan, ref: Ref) -> bool:
 def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """Return the plan with the set that its way back returns to, as a rollback begins.
 
-    Where an apply broke off before it changed a Deployment, it takes back what little was
-    written: all is as before then, whatever ran. A recovery that finds a rollback begun goes on to
-    where that one was going.
+    An apply that broke off before it changed a Deployment takes back what little was written:
+    then all is as before, whatever ran. A recovery that finds a rollback begun keeps the set of
+    that one.
     """
     if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
         return plan
@@ -202,10 +202,10 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
 def with_unwritten_members(
     plan: Plan, written: FrozenMap[Ref, WrittenObject], restored: Collection[Ref]
 ) -> FrozenMap[Ref, WrittenObject]:
-    """Return `written` with the objects of the set that this attempt did not come to write.
+    """Return `written` with the objects of the set that this attempt did not get to write.
 
-    An apply that was refused half-way leaves some; the set is restored whole. What is `restored`
-    already needs nothing more.
+    An apply that is refused half-way leaves some unwritten, but the set is restored whole. What is
+    `restored` already needs nothing more.
     """
     members = plan.target_set.bodies
     left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
@@ -241,7 +241,7 @@ def irreversible(
 ) -> FrozenMap[Ref, CleanText]:
     """Return which objects a rollback has to leave as our apply made them, and why.
 
-    Empty where nothing goes back.
+    Empty if nothing goes back.
     """
     policy = plan.policy
     if policy.observe or not plan.may_retreat or policy.on_failure is not OnFailure.ROLLBACK:
@@ -255,7 +255,7 @@ def irreversible(
 
 
 def why_not_restored(object_: WrittenObject) -> str:
-    """Return why the server would not take an object back, "" where it would."""
+    """Return why the server would refuse to restore an object, "" if it would not."""
     if object_.before is None:
         return ""
     return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
@@ -264,7 +264,7 @@ def why_not_restored(object_: WrittenObject) -> str:
 def _plan_claims(
     ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER
 ) -> Iterator[PlannedWrite]:
-    """Yield the patch that makes ours what the next apply has to remove, all `by` another too."""
+    """Yield the patch that makes ours what the next apply must remove, and all fields of `by`."""
     managers = {} if by == FIELD_MANAGER else {"managers": [by]}
     if claims is not None or managers:
         yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims or {}, **managers}))
@@ -283,7 +283,10 @@ def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite
 
 
 def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Body | None:
-    """Return what is to be applied of a member of the set, with kubectl's annotation if it has."""
+    """Return the body to apply for a member of the set, None if it has none.
+
+    It has kubectl's last-applied annotation if the object has it.
+    """
     body = returns_to.bodies.get(ref)
     if body is not None and object_.after.deployment is not None:
         body = Body.of(without_pause(body.thaw()))
@@ -293,12 +296,12 @@ def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Bod
 
 
 def _has_replicas(live: LiveObject) -> bool:
-    """Tell whether it is scaled: the body of a set names no replicas, the live number is kept."""
+    """Tell whether it has replicas: a set's body names none, and the live number is kept."""
     return "replicas" in (live.body.thaw().get("spec") or {})
 
 
 def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
-    """Return the apply of identity alone: what we own alone goes, all else stays as it is."""
+    """Return an apply without fields: it removes what only we own and leaves the rest."""
     return PlannedWrite(ref, Verb.APPLY, Body.of(named_body(ref, {})), object_.field_manager)
 
 
@@ -321,8 +324,9 @@ def _may_be_deleted(object_: WrittenObject) -> bool:
 def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
     """Return the apply of what the gate had applied before.
 
-    Fields that only the new version had are gone with it, ownership is clean, and the old
-    ReplicaSet is found again by its template. A pause that the attempt ended is not set again.
+    It removes the fields that only the new version had, leaves clean ownership, and lets the
+    controller find the old ReplicaSet by its template. A pause that the attempt ended is not set
+    again.
     """
     if object_.field_manager != FIELD_MANAGER:
         return _given_back(ref, object_, before)
@@ -345,7 +349,7 @@ def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: Li
     """Tell whether an apply of `value` would reset the replicas of before to their default.
 
     After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
-    one would remove what it does not name.
+    one would remove them unless it names them.
     """
     if before.deployment is None or "replicas" in value.get("spec", {}):
         return False
@@ -355,7 +359,7 @@ def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: Li
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
-    """Return the apply that gives back what another manager of ours took, as `restart` does."""
+    """Return the apply that gives back what another manager of ours (that of `restart`) took."""
     manager = object_.field_manager
     taken = managed_fields.owned_fields(object_.after.managed.thaw()["managedFields"], manager)
     value = extract(before.body.thaw(), taken) if taken else {}
@@ -384,7 +388,7 @@ def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any
 
 
 def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Apply the autoscaler's rule to the body of an apply: its owner decides on replicas."""
+    """Return an apply's body that leaves replicas to their other owner, or has the live number."""
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     if any(manager != FIELD_MANAGER for manager, _ in owners):
         return without_replicas(value)

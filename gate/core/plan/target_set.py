@@ -1,4 +1,4 @@
-"""What a rollback returns to: one set of objects that stood together.
+"""What a rollback returns to: one set of objects that were live together.
 
 Either all objects as they were right before the attempt, or the last set that a gate verified.
 """
@@ -15,19 +15,19 @@ from gate.core.model.objects import CleanText, Ref
 class TargetSet:
     """The set that a failure returns to, as far as it differs from what was before the attempt.
 
-    An object that is in neither map returns to what it was before. `bodies` are to be applied
-    instead, `missing` says of which objects of the set no body can be had, and why: such a
-    rollback leaves a mixture and is a failed one. `obstacles` says of which Deployments what ran
-    before is nothing to return to, and why. `confidential` are the objects whose body came from a
-    Secret: it may be written down in a Secret alone. `unverified` are the Deployments
-    that return to an older ReplicaSet that still serves, since no gate verified a version.
-    `beside` identifies, as `applied_digest` does, what stood beside the attempt of the objects that
-    earlier ones had written and it did not: a version that it verifies was verified beside them.
-    `undo_lacks` are the objects that an `undo` of each Deployment, to what served before the
-    attempt, could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the managers of
-    fields for which one is refused, as far as `verify` knows them. `applied_again` are the
-    Deployments whose last verified version is what is about to be applied: they return to the one
-    before that.
+    An object that is neither in `bodies` nor in `missing` returns to what it was before. `bodies`
+    are applied instead. `missing` has the objects of the set without an available body, each with
+    the reason: a rollback without them leaves a mixture and counts as failed. `obstacles` has the
+    Deployments whose version of before is not to be returned to, each with the reason.
+    `confidential` are the objects whose body came from a Secret and may be stored in a Secret only.
+    `unverified` are the Deployments that return to an older ReplicaSet that still serves, because
+    no gate verified a version. `beside` has the digests (`applied_digest`) of objects that earlier
+    attempts wrote and this one does not: a version that it verifies was verified beside them.
+    `undo_lacks` are, for each Deployment, the objects that an `undo` to what served before the
+    attempt could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the field
+    managers for whose fields it would be refused, as far as `verify` knows them. `applied_again`
+    are the Deployments whose last verified version is about to be applied again: they return to the
+    one before that.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)

@@ -1,3 +1,3 @@
-"""What an attempt hears and asks for: events in, effects out."""
+"""What an attempt receives and asks for: events in, effects out."""
 
 __all__ = ["effects", "events"]

@@ -1,4 +1,4 @@
-"""The vocabulary out: everything that an attempt may ask for. One effect, at most one write."""
+"""The outgoing messages: all that an attempt may ask for. An effect is at most one write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gate.core.versions.history import Closed
 
 @dataclass(frozen=True, slots=True)
 class SaveRecord:
-    """Write the journal before the writes of a leg."""
+    """Save the record before the writes of a leg."""
 
     effect_id: int
     record: Record
@@ -26,8 +26,8 @@ class SaveRecord:
 class Write:
     """One write to one object.
 
-    `uid` and `resource_version` are preconditions. Where both are None the object is to be
-    created: one that is there already is a conflict.
+    `uid` and `resource_version` are preconditions. If both are None, the object is to be
+    created, and one that already exists is a conflict.
     """
 
     effect_id: int
@@ -53,7 +53,7 @@ class Read:
 class Collect:
     """Collect evidence on the most telling pod: last terminations, current and previous logs.
 
-    `container` is "" where any will do. Answered within 2 s whatever happens.
+    `container` is "" if any will do. Answered within 2 s whatever happens.
     """
 
     effect_id: int
@@ -65,9 +65,9 @@ class Collect:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask what a check of that name asks at one of its ticks.
+    """Ask the questions of a check at one of its ticks.
 
-    Answered within the limits of its questions, in a lane that other checks do not share.
+    Answered within the limits of the questions, in a lane that other checks do not share.
     """
 
     effect_id: int
@@ -78,10 +78,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class FindUsers:
-    """Ask which other runs of the gate use objects that this attempt created, as they are live.
+    """Ask which other runs of the gate use objects that this attempt created.
 
-    Another run that applied the very same object leaves no trace in it. Asked before they are
-    deleted, and answered within the limits of requests about locks.
+    `created` has their live state, but another run that applied the very same object leaves no
+    trace in it. Asked before the objects are deleted, and answered within the time limits of lock
+    requests.
     """
 
     effect_id: int
@@ -99,7 +100,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Give the lock back and keep what is to be remembered."""
+    """Release the lock and store what is to be remembered."""
 
     effect_id: int
     closed: Closed

@@ -1,4 +1,4 @@
-"""The vocabulary in: everything that an attempt may hear. `at` is monotonic seconds.
+"""The incoming messages: all that an attempt may receive. `at` is monotonic seconds.
 
 Observations are legal in every state. An answer is legal only while the effect with its
 `effect_id` is outstanding.
@@ -20,7 +20,7 @@ from gate.core.rollout.observations import Listed, Observed, Vanished
 
 @dataclass(frozen=True, slots=True)
 class Woke:
-    """The time `steps.step.wake_at` has come."""
+    """The time that `steps.step.wake_at` returned has come."""
 
     at: float
 
@@ -43,7 +43,7 @@ class ContactFailed:
 
 @dataclass(frozen=True, slots=True)
 class ContactLost:
-    """Nothing of the API server can be had."""
+    """The API server is not reachable at all."""
 
     at: float
     why: str
@@ -58,7 +58,7 @@ class ContactRestored:
 
 @dataclass(frozen=True, slots=True)
 class AccessRefused:
-    """The API server answers, but not us: `reason` is Forbidden or Unauthorized.
+    """The API server answers but refuses us: `reason` is Forbidden or Unauthorized.
 
     `what` is refused: a kind in a namespace.
     """
@@ -71,7 +71,7 @@ class AccessRefused:
 
 @dataclass(frozen=True, slots=True)
 class AccessGranted:
-    """What was refused is answered again."""
+    """The API server allows again what it refused."""
 
     at: float
     what: str
@@ -81,7 +81,7 @@ class AccessGranted:
 class LeaseLost:
     """Somebody else holds locks of this attempt; `holder` took the first of them.
 
-    Without `locks` nobody knows which.
+    Without `locks` it is not known which.
     """
 
     at: float
@@ -99,7 +99,7 @@ class ControllersSilent:
 
 @dataclass(frozen=True, slots=True)
 class ControllersActed:
-    """The controller manager has renewed its Lease again, or something has moved."""
+    """The controller manager renews its Lease again, or something moved, or nobody can tell."""
 
     at: float
 
@@ -120,7 +120,7 @@ Observation = (
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The journal stands."""
+    """The record is saved."""
 
     at: float
     effect_id: int
@@ -141,7 +141,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class WriteConflicted:
-    """409 of the resourceVersion: the object changed since it was read."""
+    """409 on the resourceVersion: the object changed since it was read."""
 
     at: float
     effect_id: int
@@ -163,9 +163,9 @@ class WriteRejected:
 
 @dataclass(frozen=True, slots=True)
 class WriteUncertain:
-    """The answer was lost: the write may or may not have been done.
+    """The answer was lost: the write may or may not have taken effect.
 
-    `retry_after_seconds` is for how long the server wants it not to be sent again.
+    `retry_after_seconds` is how long the server wants us to wait before it is sent again.
     """
 
     at: float
@@ -202,7 +202,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What could be collected within the bound; may be nothing."""
+    """The evidence that could be collected in time; may be none."""
 
     at: float
     effect_id: int
@@ -220,7 +220,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Errored:
-    """A check's questions have no answers, and why."""
+    """Why a check's questions have no answers."""
 
     at: float
     effect_id: int
@@ -229,7 +229,7 @@ class Errored:
 
 @dataclass(frozen=True, slots=True)
 class UsersFound:
-    """Why some of the objects in question are not to be deleted; nobody else uses the rest."""
+    """Why some of the objects in question must not be deleted; nobody else uses the rest."""
 
     at: float
     effect_id: int
@@ -238,7 +238,7 @@ class UsersFound:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The lock is given back."""
+    """The lock is released."""
 
     at: float
     effect_id: int

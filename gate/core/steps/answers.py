@@ -1,6 +1,6 @@
-"""Takes in the answers to effects: what was written, what was read, what was refused.
+"""Folds the answers to effects: what was written, what was read, what was refused.
 
-An answer is legal only while its effect is outstanding, and only to an effect of its kind.
+An answer is legal only while its effect is outstanding, and only for an effect of its kind.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Facts = tuple[Observed | Listed, ...]
 
 
 def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
-    """Return the attempt after an answer, and the observations that the answer holds."""
+    """Return the attempt after an answer, and the observations that the answer contains."""
     effect = attempt.requests.outstanding.get(answer.effect_id)
     if effect is None or not isinstance(effect, _ANSWERS[type(answer)]):
         raise UnexpectedAnswer(f"nobody awaits {type(answer).__name__} {answer.effect_id}")
@@ -91,7 +91,7 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
 
 
 def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
-    """Take in what was found out beside the objects: evidence, and who else uses them."""
+    """Fold an answer that is not about an object's state: evidence, or who else uses objects."""
     match answer:
         case Collected(_, _, evidence):
             found = attempt.result.evidence + evidence
@@ -103,9 +103,10 @@ def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
 
 
 def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
-    """Return the attempt that awaits an effect no longer, with what it was about at the head.
+    """Return the attempt with `effect` answered and its object's writes at the head of the queue.
 
-    A read that no write waits for moves nothing: configuration stays before its Deployments.
+    A read that no write waits for does not reorder the queue: configuration stays before its
+    Deployments.
     """
     attempt = replace(
         attempt,
@@ -144,7 +145,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
     if attempt.course.leg is Leg.BACK:
         attempt = went_back(attempt, effect, before, live)
     else:
-        # After a lost answer, a 200 may be about what our own earlier try has made.
+        # After a lost answer, a 200 may mean that our own earlier try created the object.
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
         attempt = went_out(attempt, head, live, read=before, is_created=is_created)
@@ -153,14 +154,14 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
 
 
 def _again(attempt: Attempt) -> Attempt:
-    """Leave the write at the head of the queue, to be decided again after a read."""
+    """Leave the write at the head of the queue; it is decided again after a read."""
     return replace(attempt, writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain)))
 
 
 def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
-    """Take note of a lost answer; the server is asked nothing before it wants to be.
+    """Record a lost answer; the server is asked nothing for the `seconds` that it wants.
 
-    The end of the leg's budget is one more time to ask.
+    If the leg's budget ends before that, it is asked then.
     """
     not_before = attempt.now + seconds
     if attempt.now < attempt.leg_ends_at:
@@ -184,10 +185,10 @@ def _fold_rejection(attempt: Attempt, rejection: Rejection) -> Attempt:
 
 
 def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
-    """Give up on a write, for good.
+    """Handle a write of the way out that the server refused: give up on it.
 
-    A Deployment beside which something was written already is read first: the refusal may come
-    from a change of somebody else, which decides what is said of it.
+    A Deployment is read first if anything has changed so far: the refusal may come from somebody
+    else's change, and then that change is what is reported.
     """
     followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
     if followed and any(written.changed for written in attempt.ledger.written.values()):
@@ -234,7 +235,7 @@ def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attemp
 
 
 def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
-    """Tell whether a read shows what was there before one that is known: of a server behind."""
+    """Tell whether a read is older than the state already known: the server lags behind."""
     known = attempt.ledger.live.get(live.ref)
     if known is None or known.uid != live.uid:
         return False
@@ -242,7 +243,7 @@ def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
 
 
 def _decidable(attempt: Attempt, effect: Read) -> Attempt:
-    """Let the write that waited for this read be decided again."""
+    """Mark the write that waited for this read as ready to be decided again."""
     attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
     retry = attempt.writes.retry
     if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:

@@ -1,4 +1,4 @@
-"""What entering a state asks for, and what a state asks for while it lasts.
+"""The effects of entering a state, and those that a state asks for while it lasts.
 
 Every effect that is answered is made here or in `writes.queue`; writes are made in WRITING alone.
 """
@@ -47,7 +47,7 @@ from gate.core.steps.triggers import Rulings, culprits, fails, find_failed
 from gate.core.writes.queue import became_theirs, next_write
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
-"""What the log of the run before tells most of."""
+"""Causes that are best explained by the log of the container's previous run."""
 
 
 def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> Step:
@@ -66,9 +66,9 @@ def enter(attempt: Attempt, trigger: Trigger, place: Place, ruled: Rulings) -> S
 
 
 def ask(attempt: Attempt) -> Step:
-    """Return what the present state asks for next: the next write, or a read that is due.
+    """Return what the present state asks for next: a write, a read or a check that is due.
 
-    The attempt itself where it asks for nothing.
+    The attempt is returned unchanged if there is nothing to ask for.
     """
     if attempt.course.state is State.WRITING:
         return next_write(attempt)
@@ -88,7 +88,7 @@ def ask(attempt: Attempt) -> Step:
 
 
 def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -> Step:
-    """Read Deployments whatever the watches say, but for those that are being read already."""
+    """Read `refs`, whatever the watches say, except those that are being read already."""
     under_way = {
         effect.ref for effect in attempt.requests.outstanding.values() if isinstance(effect, Read)
     }
@@ -100,7 +100,7 @@ def read_all(attempt: Attempt, refs: list[Ref], *, whole_rollout: bool = True) -
 
 
 def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
-    """Turn around: remember why, lay out the writes, start with no rollout of the new leg."""
+    """Turn back: keep the reasons, queue the writes, and drop the rollouts of the way out."""
     recorded = _recorded_failures(attempt)
     plan = decided_plan(attempt.plan, attempt.ledger.written)
     written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
@@ -141,7 +141,7 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
 
 
 def _recorded_failures(attempt: Attempt) -> FrozenMap[Ref, Ending]:
-    """Return the verdicts that led a gate back that died; empty where the record has none."""
+    """Return the verdicts that led a dead gate back; empty if its record has none."""
     resumed = attempt.plan.resumed
     return failures_found(resumed) if resumed is not None and resumed.back else FrozenMap()
 
@@ -155,7 +155,7 @@ def _failures(ruled: Rulings) -> FrozenMap[Ref, Ending]:
 
 
 def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[Ref, Rejection]:
-    """Count what cannot be taken back as refused: it is not even sent."""
+    """Add what cannot be taken back to the refusals: it is not even sent."""
     stays = irreversible(attempt.plan, attempt.ledger.written, departed)
     return FrozenMap(
         {
@@ -166,7 +166,7 @@ def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[
 
 
 def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[Ref, Rejection]:
-    """Return what of the set cannot be restored, if any of it is to be."""
+    """Return the members of the set that cannot be restored; none if nothing is applied at all."""
     if not any(write.verb is Verb.APPLY for write in queue):
         return {}
     missing = attempt.plan.target_set.missing
@@ -174,10 +174,10 @@ def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[
 
 
 def _why_back(attempt: Attempt) -> Ending | None:
-    """Return what led back beside failed verdicts of Deployments.
+    """Return what led back other than failed verdicts of Deployments, None for nothing else.
 
-    A write that was refused, a signal, a check of a manifest without a Deployment, the death of
-    the gate that began.
+    It is a refused write, a signal, a check of a manifest without a Deployment, or the death of
+    the gate that began the attempt.
     """
     if attempt.plan.resumed is not None and attempt.plan.resumed.back:
         return why_resumed(attempt.plan.resumed)
@@ -221,11 +221,11 @@ def _following(attempt: Attempt, _ruled: Rulings) -> Step:
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:
-    """Follow on the way back what served before and needs no write to serve again.
+    """Follow on the way back each Deployment that served before and needs no write to serve again.
 
-    Its configuration may have been restored: the same predicate has to verify it. What somebody
-    else changed before it was written is theirs, and nothing that this attempt could verify; nor
-    is what did not serve before.
+    Its configuration may have been restored, so the same predicate has to verify it. A Deployment
+    that somebody else changed before our write is theirs and not ours to verify; one that did not
+    serve before is not followed either.
     """
     if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
         return attempt
@@ -258,7 +258,7 @@ def _baking(attempt: Attempt, _ruled: Rulings) -> Step:
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Step:
-    """Read everything with quorum; beside it collect evidence where the verdict is bad."""
+    """Read everything with quorum; if the verdict is bad, collect evidence at the same time."""
     failures = find_failed(ruled)
     attempt = replace(
         attempt,
@@ -287,7 +287,7 @@ def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
 
 
 def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
-    """Return the trouble whose pod has most to tell: of the first cause, first by name."""
+    """Return the trouble whose pod explains most: of the first cause, then the first by name."""
     rollout = attempt.deployments.rollouts[ref]
     rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
     troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)

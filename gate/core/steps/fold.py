@@ -1,6 +1,6 @@
-"""Takes in one event: observations into rollouts and snapshots, answers by way of `answers`.
+"""Folds one event: observations into rollouts and snapshots, answers by way of `answers`.
 
-Nothing here moves the attempt on: it only makes true what the event said.
+Nothing here changes the attempt's state: it only takes in what the event says.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from gate.core.steps.answers import fold_answer
 __all__ = ["UnexpectedAnswer", "applied_found", "applied_of", "fold", "start_following"]
 
 READ_AGAIN_SECONDS = 5.0
-"""How soon after a read all is read again, where a request or a watch has failed."""
+"""After a failed request or watch, how soon after the last full read the next one is due."""
 
 Folded = TypeVar("Folded", Rollout, Snapshot)
 
 
 def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
-    """Return the attempt after `event`; raise UnexpectedAnswer for an answer nobody awaits."""
+    """Return the attempt after `event`; raise UnexpectedAnswer if no effect awaits this answer."""
     if isinstance(event, Observed | Vanished | Listed):
         return fold_observation(attempt, event)
     if event.at > attempt.now:
@@ -86,7 +86,7 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
 
 
 def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
-    """End the blindness of a Deployment that was read as a whole."""
+    """End the blindness of a Deployment whose whole rollout was read."""
     if not isinstance(effect, Read) or not effect.whole_rollout:
         return attempt
     rollout = attempt.deployments.rollouts.get(effect.ref)
@@ -131,7 +131,7 @@ def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
 
 
 def _without_facts(attempt: Attempt) -> Attempt:
-    """Count from the last fact as blind, and have all read soon: that ends it."""
+    """Count the time since the last fact as blind, and schedule the full read that ends it."""
     since = attempt.interference.contact.facts_at
     rollouts = {
         ref: rollout.without_facts(since) for ref, rollout in attempt.deployments.rollouts.items()
@@ -146,7 +146,7 @@ def _without_facts(attempt: Attempt) -> Attempt:
 
 
 def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
-    """Let the Deployments that an observation is about take in what it tells of them."""
+    """Fold an observation into the Deployments that it is about."""
     known = attempt.deployments
     owners = known.owners.after(event)
     refs = known.owners.find_concerned(event)
@@ -173,7 +173,10 @@ def _fold_each(
     owners: Owners,
     fold_in: Callable[[Folded, Observation], Folded],
 ) -> FrozenMap[Ref, Folded]:
-    """Return what is known after `event`, itself where nothing changed; None is all of it."""
+    """Return what is known after `event`, `before` itself if nothing changed.
+
+    `refs` are the Deployments concerned, None for all.
+    """
     changed = {}
     for ref in before if refs is None else refs:
         one = before.get(ref)
@@ -195,7 +198,7 @@ def _fold_interruption(attempt: Attempt, signal_number: int) -> Attempt:
 
 
 def _lease_lost(attempt: Attempt, holder: str, locks: tuple[Lock, ...]) -> Attempt:
-    """Step back from everything: what the lock was for is somebody else's by now."""
+    """Step back from everything: what the lock protected belongs to somebody else now."""
     message = CleanText(f"the lock was taken by {holder}")
     return replace(
         attempt,

@@ -1,7 +1,7 @@
-"""Whose an object of an attempt's record is by now: as our write left it, as before, or others'.
+"""Who last changed a recorded object: our write, nobody since the attempt began, or others.
 
-What was written is told from what was there before and from what others did since by what the
-server had said that our write would make.
+The server's dry run of our write, kept in the record, distinguishes what we wrote from what was
+there before and from what others changed since.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gate.core.writes.obstacles import substance
 
 
 class Standing(enum.StrEnum):
-    """Whose an object is by now."""
+    """Who last changed an object."""
 
     WRITTEN = "written"
     """As our write leaves it."""
@@ -33,7 +33,7 @@ class Standing(enum.StrEnum):
 
 
 def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
-    """Tell whose an object is by now, where the attempt returns it to what was before."""
+    """Return who last changed an object that a rollback returns to its state from before."""
     if not isinstance(fact, Known):
         return Standing.OTHERS if kept.uid else Standing.BEFORE
     live = fact.value
@@ -53,9 +53,9 @@ def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
 
 
 def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standing:
-    """Tell whose an object is by now that a rollback takes to `body` instead.
+    """Return who last changed an object that a rollback returns to `body` instead.
 
-    What it was before is not restored yet then.
+    Such an object in its state from before the attempt is not restored yet: it is WRITTEN.
     """
     if isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw()):
         return Standing.BEFORE
@@ -64,7 +64,7 @@ def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standi
 
 
 def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
-    """Compare all of it; where our write changes more than metadata, what matters alone."""
+    """Compare all of it; `substance` is enough if our write changes more than metadata."""
     if content(live.body) == content(before.body):
         return True
     dry_run = trial(kept)
@@ -73,7 +73,7 @@ def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
 
 
 def _as_expected(kept: Kept, live: LiveObject) -> bool:
-    """Tell whether all that our write set is there; the number of replicas aside."""
+    """Tell whether everything that our write set is there, except for `spec.replicas`."""
     expected = kept.expected
     if isinstance(expected, LiveObject):
         owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
@@ -89,7 +89,7 @@ def _same_template(before: LiveObject, live: LiveObject) -> bool:
 
 
 def _still_ours(kept: Kept, live: LiveObject) -> bool:
-    """Tell whether the pod template that we set still stands."""
+    """Tell whether the pod template still has everything that we set in it."""
     expected = trial(kept)
     if expected is None or expected.deployment is None or live.deployment is None:
         return False
@@ -97,9 +97,9 @@ def _still_ours(kept: Kept, live: LiveObject) -> bool:
 
 
 def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
-    """Tell by the fields that our write changes whose an object is that others changed in part.
+    """Classify an object that others changed in part, by the fields that our write changes.
 
-    One that is as our write leaves it is enough; where there is none, one that is as before.
+    WRITTEN if any of them is as our write leaves it, else BEFORE if any is as before.
     """
     expected = trial(kept)
     if expected is None or live.deployment is not None or not isinstance(kept.before, Known):
@@ -120,5 +120,5 @@ def _is_any_alike(one: Any, other: Any, named: field_set.Fields | None) -> bool:
 
 
 def trial(kept: Kept) -> LiveObject | None:
-    """Return what the server's dry run made of our write; None where none was made."""
+    """Return what the server's dry run made of our write, None if there was no dry run."""
     return kept.expected if isinstance(kept.expected, LiveObject) else None

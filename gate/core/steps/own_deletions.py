@@ -1,7 +1,7 @@
-"""What a gate that died on its way back had created and deleted again, as its record tells.
+"""What a gate that died on its way back had created and then deleted, by its record.
 
-Nothing is live of it. Only where the record says that it was written, and the way back of its
-attempt deletes it, is it counted as deleted by that attempt.
+Such an object is no longer live. It counts as deleted by that attempt only if the record says
+that it was written and the attempt's way back deletes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gate.core.plan.rollback_plan import WrittenObject, writes_back
 def find_deleted(
     plan: Plan, resumed: Resumed, written: Mapping[Ref, WrittenObject]
 ) -> dict[Ref, WrittenObject]:
-    """Return what was deleted, as its creation had left it; `written` is what is still live."""
+    """Return the deleted objects as their creation left them; `written` are those still live."""
     record = resumed.record
     if record.leg is Leg.FORWARD:
         return {}
@@ -41,7 +41,7 @@ def find_deleted(
 
 
 def _as_created(kept: Kept, expected: LiveObject) -> WrittenObject:
-    """Return an object as the server had said that our write would make it; its uid is lost."""
+    """Return an object as the dry run showed it would be created; its real uid is not known."""
     after = replace(expected, uid="", resource_version="")
     created = Known(value=True)
     return WrittenObject(None, after, kept.forced, kept.autoscaled, kept.field_manager, created)

@@ -1,7 +1,7 @@
-"""Goes on from the record of an attempt that died: a plan for the same machine.
+"""Resumes from the record of an attempt that died: makes a plan for the same state machine.
 
-Forward where all of it stands and is complete, back otherwise,
-hands off what somebody else has taken over.
+Forward if everything was written and is complete or paused half-way; else back, as far as the
+policy restores anything. It steps back from what somebody else has taken over.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from gate.core.steps.own_deletions import find_deleted
 from gate.core.writes.removed_owners import are_owners_removed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
-"""Why an attempt goes back that may have been complete."""
+"""Why an attempt goes back although it may have been complete."""
 
 Found = Mapping[Ref, Fact[LiveObject]]
-"""What is live of the record's objects; Unknown of none of them."""
+"""The live state of each object of the record; none is Unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """The record's objects by whose they are."""
+    """The record's objects, by who last changed them."""
 
     record: Record
     found: Found
@@ -63,10 +63,11 @@ def resume(
     *,
     takes_back: bool = False,
 ) -> Plan | None:
-    """Return the plan that finishes an attempt; None where nothing of it is left.
+    """Return the plan that finishes an attempt, None if there is nothing to finish.
 
-    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`
-    is whether somebody undoes it: it goes back, complete or not, where what served is known.
+    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`:
+    an `undo` asks for it. The attempt then goes back, complete or not, if every Deployment that it
+    followed has a baseline.
     """
     standings = {kept.ref: _standing(record, kept, found[kept.ref]) for kept in record.objects}
     sorted_ = _Sorted(record, found, standings)
@@ -100,9 +101,9 @@ def resume(
 
 
 def _is_untouched(sorted_: _Sorted) -> bool:
-    """Tell whether all that an attempt was to change is as before, and nobody else took over.
+    """Tell whether everything an attempt was to change is as before, and nobody else took over.
 
-    A write that changes nothing leaves no trace: done or not, what it was to leave stands.
+    A write that changes nothing leaves no trace: done or not, the object is as it should be.
     """
     written = sorted_.of(Standing.WRITTEN)
     if sorted_.of(Standing.OTHERS) or any(kept.changes for kept in written):
@@ -111,7 +112,10 @@ def _is_untouched(sorted_: _Sorted) -> bool:
 
 
 def _standing(record: Record, kept: Kept, fact: Fact[LiveObject]) -> Standing:
-    """Tell whose an object is; one that we never wrote and looks so is somebody else's doing."""
+    """Return who last changed an object.
+
+    If it looks written but the record says that our write never reached it, others did it.
+    """
     body = record.target_set.bodies.get(kept.ref)
     if record.leg is Leg.BACK and body is not None:
         found = standing_of_member(kept, fact, body)
@@ -134,7 +138,7 @@ def _target(followed: Followed, snapshot: Snapshot) -> Target:
 
 
 def _find_restorable(sorted_: _Sorted) -> dict[Ref, LiveObject]:
-    """Return what can be restored of what was written."""
+    """Return the written objects that can be restored."""
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
     return {
         kept.ref: live
@@ -144,7 +148,7 @@ def _find_restorable(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 
 def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
-    """Return what was written of which nobody knows what it returns to."""
+    """Return the written objects for which nothing to return to is known."""
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
     return {
         kept.ref: live
@@ -154,7 +158,7 @@ def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 
 def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
-    """Return what the attempt had taken back; on its way out nothing was."""
+    """Return what the attempt had already restored; on the way out that is nothing."""
     if sorted_.record.leg is Leg.FORWARD:
         return {}
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.BEFORE))
@@ -167,7 +171,7 @@ def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 
 def _is_known_changed(kept: Kept) -> bool:
-    """Tell whether an object that is as before was changed by then: its gate came to write it."""
+    """Tell whether an object that is as before had been changed: the way out reached its write."""
     return kept.changes and not kept.is_unreached
 
 
@@ -185,7 +189,7 @@ def _find_departed(sorted_: _Sorted) -> dict[Ref, Cause]:
 
 
 def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
-    """Tell whether a failed version that was to be paused is what it was before: not by a gate."""
+    """Tell whether a failed version that was to be paused is as before: no gate restored that."""
     record = sorted_.record
     paused = record.leg is Leg.BACK and record.policy.on_failure is OnFailure.PAUSE
     changed = any(kept.ref == ref and kept.changes for kept in record.objects)
@@ -193,7 +197,7 @@ def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
 
 
 def _find_lost(sorted_: _Sorted) -> dict[Ref, Cause]:
-    """Return what was changed and is not kept, so that nobody can restore it."""
+    """Return what was changed but cannot be restored, because the record does not keep it."""
     return {
         kept.ref: Cause(Reason.NO_BASELINE, CleanText(kept.before.why))
         for kept in sorted_.of(Standing.WRITTEN)
@@ -203,12 +207,12 @@ def _find_lost(sorted_: _Sorted) -> dict[Ref, Cause]:
 
 
 def _can_return(record: Record, kept: Kept) -> bool:
-    """Tell whether it is known what an object returns to."""
+    """Tell whether the state that an object returns to is known."""
     return kept.ref in record.target_set.bodies or not isinstance(kept.before, Unknown)
 
 
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
-    """Decide for an attempt that was on its way out."""
+    """Tell whether an attempt that died on its way out goes back."""
     ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not Standing.OTHERS}
     if _is_half_applied(sorted_):
         return True
@@ -225,15 +229,15 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
 
 
 def _is_half_applied(sorted_: _Sorted) -> bool:
-    """Tell whether an attempt on its way out did not come to all that it was to change."""
+    """Tell whether an attempt on its way out died before it had made all of its changes."""
     return any(kept.changes for kept in sorted_.of(Standing.BEFORE))
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether all that is not complete was paused half-way.
+    """Tell whether every incomplete Deployment was paused half-way.
 
-    Writing there moves no pod. Where the pause came before the first new pod, a return is
-    complete at once, and is none of these.
+    A write to one of those moves no pod. A pause before the first new pod does not count: a
+    return is complete at once there.
     """
     waiting = [one for one in plan.targets if one.ref in ours and not _is_complete(plan, one, at)]
     return bool(waiting) and all(map(_is_paused_half_way, waiting))
@@ -252,7 +256,7 @@ def _is_paused_half_way(target: Target) -> bool:
 
 
 def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every Deployment that is ours is complete by the strict predicate."""
+    """Tell whether every Deployment that is still ours is complete by the strict predicate."""
     followed = [target for target in plan.targets if target.ref in ours]
     return all(_is_complete(plan, target, at) for target in followed)
 
@@ -266,7 +270,7 @@ def _is_complete(plan: Plan, target: Target, at: float) -> bool:
 
 
 def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
-    """Return what the attempt had written, as it would have it itself."""
+    """Return what the attempt had written, as its own ledger would have it."""
     if plan.resumed is None:
         return FrozenMap()
     kept = {one.ref: one for one in plan.resumed.record.objects}
@@ -278,24 +282,24 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
     before = kept.before.value if isinstance(kept.before, Known) else None
     after = live
     if isinstance(kept.expected, LiveObject) and live.deployment is None:
-        # What others have changed since is told from what our write had left.
+        # Compared with what our write left, this shows what others have changed since.
         after = replace(kept.expected, uid=live.uid, resource_version="")
         if isinstance(kept.before, Absent):
-            # Somebody else may have created it just before our write: its owners tell.
+            # Somebody else may have created it just before our write: its owners show that.
             after = replace(after, managed=live.managed)
     if live.deployment is not None and isinstance(kept.expected, LiveObject):
         after = _as_expected(kept.expected, live, kept.field_manager)
     written = WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
-    # No answer is kept: where no other manager owns anything in it, the dead gate made it.
+    # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
     is_created = Known(written.created)
     return replace(written, is_created=is_created) if written.created else written
 
 
 def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
-    """Return a Deployment as our write left it, as far as its live state does not tell any more.
+    """Return a Deployment as our write left it: its live state while that shows its field owners.
 
-    Where somebody has removed all managed fields, whose they were and what others have changed
-    beside is told from what the server had said that our write would make.
+    If somebody has removed all managed fields, the server's dry run of our write shows instead who
+    owned which field and what others have changed.
     """
     after = replace(expected, uid=live.uid)
     if not are_owners_removed(manager, after, live):
@@ -307,7 +311,7 @@ def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveOb
 
 
 def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
-    """Return an attempt as far as the one had come whose record was found."""
+    """Return `attempt` advanced to where the recorded one had come."""
     written = written_objects(attempt.plan)
     deleted = find_deleted(attempt.plan, resumed, written)
     written = FrozenMap({**written, **deleted})
@@ -343,7 +347,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
 def _collect_left(
     written: Mapping[Ref, WrittenObject], restored: Mapping[Ref, LiveObject]
 ) -> dict[Ref, LeftObject]:
-    """Return what the attempt has left so far, as it was found: what was sent back is not kept."""
+    """Return what the attempt has left so far, as found live: the restoring bodies are not kept."""
     went_out = {
         ref: LeftObject(one.after, None, one.field_manager, one.autoscaled)
         for ref, one in written.items()
@@ -362,7 +366,7 @@ def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | No
 
 
 def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
-    """Return which Deployments led an attempt back; empty of a record that does not say."""
+    """Return the failures that led an attempt back, by Deployment; empty if the record has none."""
     return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
 
 
@@ -372,7 +376,7 @@ def _failure(why: tuple[Cause, ...]) -> Ending:
 
 
 def why_resumed(resumed: Resumed) -> Ending:
-    """Return what leads an attempt back that was found in its record."""
+    """Return what leads the recorded attempt back."""
     causes = resumed.record.why
     if causes:
         return _failure(causes)

@@ -1,4 +1,4 @@
-"""One step of an attempt: fold the event, then move on until nothing pulls any more."""
+"""One step of an attempt: fold the event, then move on until no transition is enabled."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from gate.core.steps.timeline import narrate, narrate_move
 from gate.core.steps.triggers import Rulings
 
 _READS_ON = (State.FOLLOWING, State.BAKING, State.CONFIRMING)
-"""Where a read holds up nothing but a verdict."""
+"""States in which a read delays nothing but the verdict."""
 
 
 def begin(plan: Plan, at: float) -> Step:
-    """Start an attempt at `at` (monotonic seconds): it asks for its journal first."""
+    """Start an attempt at `at` (monotonic seconds): it asks for its record to be saved first."""
     attempt = Attempt(
         plan=plan,
         now=at,
@@ -62,7 +62,7 @@ def begin(plan: Plan, at: float) -> Step:
 def step(attempt: Attempt, event: AttemptEvent) -> Step:
     """Return the attempt after `event`, and what it asks for.
 
-    Raise UnexpectedAnswer for an answer to nothing that was asked; the attempt is untouched.
+    Raise UnexpectedAnswer, with the attempt unchanged, for an answer to no outstanding effect.
     """
     folded = fold(attempt, event)
     if folded.ended:
@@ -71,12 +71,12 @@ def step(attempt: Attempt, event: AttemptEvent) -> Step:
 
 
 def wake_at(attempt: Attempt) -> float:
-    """Return when the attempt wants to hear `Woke` (monotonic seconds), infinite for never."""
+    """Return when the attempt wants a `Woke` event (monotonic seconds), infinity for never."""
     return triggers.wake_at(attempt)
 
 
 def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
-    """Move on until no trigger is left, then ask for what the state still needs."""
+    """Fire triggers until none is left, then ask for what the state still needs."""
     collected = list(effects)
     while True:
         attempt, ruled = triggers.with_rulings(attempt)
@@ -100,7 +100,7 @@ def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
 def _with_departures(
     attempt: Attempt, ruled: Rulings, effects: list[Effect]
 ) -> tuple[Attempt, Rulings]:
-    """Note the Deployments that somebody else has taken over: they leave the attempt."""
+    """Record the Deployments that somebody else has taken over: they leave the attempt."""
     if attempt.course.state in (State.INSPECTING, State.CLOSING, State.ENDED):
         return attempt, ruled
     gone = {
@@ -125,11 +125,11 @@ def _with_departures(
 
 
 def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
-    """Read whose change it is, unless that was read just now: watches do not tell.
+    """Read who made the change, unless that was read just now: watches do not say.
 
-    Nor do they tell at once that what was deleted has been made again. While writes are left to
-    be sent nothing is read, for that would hold them up; a change that the watch told before the
-    answer to the last write is seen once that answer is here.
+    Nor do they report at once that a deleted object was created again. While writes are left to
+    be sent nothing is read, because that would delay them. A change that a watch reported before
+    the answer to the last write is handled once that answer is here.
     """
     unknown = []
     for ref, ending in gone.items():

@@ -1,4 +1,4 @@
-"""Turns the difference between two attempts into lines of the timeline: what changed, once."""
+"""Turns what changed between two values of an attempt into timeline lines, each change once."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from gate.core.steps.triggers import Rulings
 
 
 def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
-    """Return the lines for what `after` has that `before` had not."""
+    """Return the lines for what is new in `after`."""
     if after is before:
         return ()
     return tuple(after.say(event, message) for event, message in _changes(before, after))
 
 
 def standing(name: str, snapshot: Snapshot, count: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what there is before anything has changed: events of the timeline and their lines.
+    """Yield timeline events and lines for the situation before anything has changed.
 
-    `count` is how far it is, in words, where a rollout knows that better than a snapshot.
+    `count` is the progress in words; a rollout may know it better than `snapshot`.
     """
     live, current = snapshot.live, snapshot.current()
     if live is None:
@@ -49,7 +49,7 @@ def standing(name: str, snapshot: Snapshot, count: str = "") -> Iterator[tuple[s
 def narrate_move(
     before: Attempt, trigger: Trigger, after: Attempt, ruled: Rulings
 ) -> tuple[Announce, ...]:
-    """Tell what a reader wants to know of a transition."""
+    """Return the lines for a transition."""
     return tuple(after.say(event, line) for event, line in _move(before, trigger, after, ruled))
 
 
@@ -145,9 +145,9 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
 
 
 def _narrate_measurements(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
-    """Tell of a check's first measurement, and of each that is another kind than the one before.
+    """Yield a check's first measurement, and each one that differs in kind from the one before.
 
-    That nothing could be asked yet is no measurement: in a rollout's first moments it is usual.
+    A tick at which nothing could be asked is no measurement: early in a rollout that is usual.
     """
     if after.health.checks is before.health.checks:
         return
@@ -220,7 +220,7 @@ def _why_again(retry: Retry) -> str:
 
 
 def _is_news(before: Attempt, ref: Ref) -> bool:
-    """Tell whether the next write to an object was not yet one that is decided again."""
+    """Tell whether the retry of the next write to an object is new since `before`."""
     if before.writes.queue and before.writes.queue[0].ref == ref:
         return before.writes.retry is None
     return before.writes.set_aside.get(ref, Undecided()).retry is None
@@ -236,7 +236,7 @@ def _rollout_changes(
     ref: Ref, name: Naming, before: Rollout | None, after: Rollout
 ) -> Iterator[tuple[str, str]]:
     if before is None:
-        # The watches may have told of the new ReplicaSet before the answer to its write came.
+        # The watches may have shown the new ReplicaSet before the answer to our write came.
         if after.followed_uid:
             yield from standing(name(ref), after.snapshot, _count(after))
         return
@@ -271,7 +271,7 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
 def _narrate_revisions(
     ref: Ref, name: Naming, before: ReplicaSet | None, after: ReplicaSet | None
 ) -> Iterator[tuple[str, str]]:
-    """Say that the controller gave a ReplicaSet that is used again the next revision."""
+    """Report that the controller gave the next revision to a ReplicaSet that it uses again."""
     if before is None or after is None or not before.revision or not after.revision:
         return
     if before.revision != after.revision:
@@ -280,7 +280,7 @@ def _narrate_revisions(
 
 
 def _is_recounted(before: Rollout, after: Rollout) -> bool:
-    """Tell whether a count can differ; most of what is observed is of pods, which it is not of."""
+    """Tell whether the count may differ: most observations are of pods, which it does not count."""
     was, now = before.snapshot, after.snapshot
     return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
 
@@ -301,7 +301,10 @@ def _replica_set_line(snapshot: Snapshot) -> str:
 def _denials(
     ref: Ref, name: Naming, before: Snapshot, after: Snapshot
 ) -> Iterator[tuple[str, str]]:
-    """Tell what denies pods of this Deployment; a snapshot has all ReplicaSets of the namespace."""
+    """Yield what newly denies pods of this Deployment, for each ReplicaSet that it owns.
+
+    A snapshot has all ReplicaSets of the namespace.
+    """
     told = before.denied_since
     for replica_set in after.list_owned():
         if replica_set.failure and replica_set.uid in after.denied_since.keys() - told.keys():

@@ -1,6 +1,6 @@
-"""Reads off an attempt what moves it on, at most one trigger at a time.
+"""Derives from an attempt's facts what moves it on, at most one trigger at a time.
 
-The order of the questions is the order of preference that `transitions` states.
+The questions are asked in the order of preference that `transitions` states.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from gate.core.rollout.policy import OnInterrupt
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
 Rulings = Mapping[Ref, Verdict | None]
-"""What the first rule says of each Deployment that is followed and still ours."""
+"""What the first rule that applies says of each Deployment that is followed and still ours."""
 
 
 def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
-    """Return what stands of all Deployments that nobody else has taken over.
+    """Return the attempt and the current rulings on all Deployments that nobody has taken over.
 
-    Only those are judged of which something was observed or a clock has run out; the attempt
-    keeps what was said of them.
+    A Deployment is judged again only if something of it was observed, a clock has run out, or its
+    verdict names a time; the attempt caches the rulings.
     """
     known, rollouts = attempt.deployments.rulings, attempt.deployments.rollouts
     rulings = known.at(rollouts, attempt.now)
@@ -51,7 +51,7 @@ def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
 
 
 def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
-    """Return the rulings of a recovery: it does not wait where nothing but pauses is in the way."""
+    """Return the rulings of a recovery: it does not wait if only pauses keep it from completing."""
     held = {ref: one for ref, one in ruled.items() if one and one.kind is VerdictKind.HELD}
     done = _of_kind(ruled, VerdictKind.COMPLETE)
     if not all(ref in done or attempt.deployments.rollouts[ref].is_held() for ref in ruled):
@@ -66,12 +66,12 @@ def find_failed(ruled: Rulings) -> frozenset[Ref]:
 
 
 def culprits(ruled: Rulings) -> frozenset[Ref]:
-    """Return the failed Deployments that a rollback may answer: a pause is left to who paused."""
+    """Return the failed Deployments that justify a rollback; a pause is left to whoever paused."""
     return frozenset(ref for ref in find_failed(ruled) if not _is(ruled[ref], Reason.PAUSED))
 
 
 def fails(attempt: Attempt, ruled: Rulings) -> bool:
-    """Tell whether anything has failed: a Deployment, or a check where there is none."""
+    """Tell whether a Deployment has failed, or a check of a plan without Deployments."""
     return bool(find_failed(ruled)) or health_checks.against_all(attempt) is not None
 
 
@@ -82,7 +82,7 @@ def retreat_writes(attempt: Attempt, failures: Collection[Ref]) -> bool:
 
 
 def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
-    """Return the trigger that the attempt's facts pull, None where it has to wait."""
+    """Return the trigger that the attempt's facts enable, None if it has to wait."""
     if attempt.course.state is State.INSPECTING:
         return _inspecting(attempt)
     if attempt.course.state is State.CLOSING:
@@ -98,7 +98,7 @@ def derive(attempt: Attempt, ruled: Rulings) -> Trigger | None:
 
 
 def wake_at(attempt: Attempt) -> float:
-    """Return when the attempt wants to hear `Woke`, infinite where nothing is due."""
+    """Return when the attempt wants a `Woke` event (monotonic seconds), infinity for never."""
     if attempt.ended:
         return math.inf
     return min((at for at in _times(attempt) if at > attempt.now), default=math.inf)
@@ -130,7 +130,7 @@ def _times(attempt: Attempt) -> Iterator[float]:
 
 
 def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
-    """Tell whether nothing is left to the gate: the lock is lost, or all is somebody else's."""
+    """Tell whether the gate has nothing left to do: a lock is lost, or others took over all."""
     if attempt.interference.lock_lost is not None:
         return True
     if not attempt.interference.departures:
@@ -146,7 +146,10 @@ def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
 
 
 def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
-    """Ask what ends an attempt from any state; a write under way is waited for, in bounds."""
+    """Return a trigger that ends the attempt from any state; a write under way is awaited first.
+
+    That wait ends with `gives_up_at`, or with `INTERRUPT_SECONDS` after a signal.
+    """
     if attempt.interference.signal_number is not None:
         return _answer_signal(attempt, steps_back=steps_back)
     if attempt.now >= attempt.gives_up_at:
@@ -161,13 +164,13 @@ def _ending(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
 
 
 def _asks_who(attempt: Attempt) -> bool:
-    """Tell whether the name of who else writes is awaited, which is a courtesy with a bound."""
+    """Tell whether the other writer's name is awaited: a courtesy, `EVIDENCE_SECONDS` at most."""
     late = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
     return not late and _reads(attempt, attempt.interference.departures)
 
 
 def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
-    """Tell whether any of these is being read."""
+    """Tell whether a read of any of `refs` is outstanding."""
     return any(
         isinstance(effect, Read) and effect.ref in refs
         for effect in attempt.requests.outstanding.values()
@@ -175,7 +178,7 @@ def _reads(attempt: Attempt, refs: Collection[Ref]) -> bool:
 
 
 def _answer_signal(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
-    """Answer a signal: wait for the write under way, then go back or out, by policy."""
+    """Answer a signal: wait for the write under way, then roll back or end, by policy."""
     if attempt.now >= attempt.interference.interrupted_at + INTERRUPT_SECONDS:
         return Trigger.INTERRUPTED
     if attempt.awaits(Write):
@@ -249,7 +252,7 @@ def _baking(attempt: Attempt, ruled: Rulings) -> Trigger | None:
 
 
 def _confirming(attempt: Attempt, ruled: Rulings) -> Trigger | None:
-    """Bear the verdict out, or go back: only facts that were read may decide."""
+    """Confirm or refute the verdict by what was read, or turn back: only reads may decide."""
     late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
     if _reads(attempt, ruled) or (attempt.awaits(Collect) and not late):
         return None
@@ -274,7 +277,7 @@ def _inspecting(attempt: Attempt) -> Trigger | None:
 
 
 def _complete(attempt: Attempt, ruled: Rulings) -> bool:
-    """Tell whether all is complete; on the way out, all that was to be followed is."""
+    """Tell whether everything followed is complete; on the way out that means every target."""
     if len(_of_kind(ruled, VerdictKind.COMPLETE)) < len(ruled):
         return False
     wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)

@@ -1,4 +1,4 @@
-"""Versions of before: what a lock remembers, and what a failure or an undo returns to."""
+"""Earlier versions: what a lock remembers, and what a failure or an undo returns to."""
 
 __all__ = [
     "candidates",

@@ -1,4 +1,4 @@
-"""What a failure may return to, before the choice: what stands, and what is remembered."""
+"""What a failure may return to, before the choice: what is live, and what is remembered."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
 
 Others = Mapping[Ref, Fact[LiveObject]]
-"""Objects that a verified set has and the manifest does not name, as they were read."""
+"""Objects of a verified set that the manifest does not name, as they were read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """What there is to choose from: the attempt's objects, and what is remembered of each target.
 
-    `objects` have what is live and what the server would make of them. `kept` are the bodies, by
-    digest, that were read from the Secrets beside the locks. `beside` are the objects that earlier
-    attempts wrote and this one does not, as they were read.
+    `objects` have their live state and what the server would make of them. `kept` are the bodies,
+    by digest, that were read from the Secrets beside the locks. `beside` are the objects that
+    earlier attempts wrote and this one does not, as they were read.
     """
 
     targets: tuple[Target, ...]
@@ -38,31 +38,34 @@ class Candidates:
         return self.histories.get(ref, History())
 
     def before(self) -> dict[Ref, str]:
-        """Return the digests of what our manager has applied of each object by now."""
+        """Return, by object, the digest of what our manager has applied so far."""
         return {one.ref: applied_digest(live_before(one)) for one in self.objects}
 
     def standing(self) -> dict[Ref, str]:
-        """Return `before` with what our manager has applied of the objects beside the attempt."""
+        """Return the digests of `before`, and those of the objects beside the attempt."""
         return {**digests_of(self.beside), **self.before()}
 
     def collect_proposed_digests(self) -> dict[Ref, str]:
-        """Return the digests of what our manager would have applied, where that could be tried."""
+        """Return, by object, the digest of what our manager would apply; none without a dry run."""
         return {one.ref: applied_digest(one.trial) for one in self.objects if one.trial is not None}
 
     def object(self, ref: Ref) -> PlannedObject:
-        """Return an object of the attempt; KeyError for none of it."""
+        """Return an object of the attempt; raise KeyError if it is not one."""
         for one in self.objects:
             if one.ref == ref:
                 return one
         raise KeyError(ref)
 
     def body(self, history: History, digest: str, source: Template | None = None) -> Body | None:
-        """Return what a history remembers of an object; from a Secret where it has to be."""
+        """Return the remembered body of a digest, None without one.
+
+        It comes from the history, with its environment values from `source`, else from a Secret.
+        """
         remembered = history.bodies.get(digest)
         body = with_values(remembered, source) if remembered is not None else None
         return body if body is not None else self.kept.get(digest)
 
 
 def live_before(planned: PlannedObject) -> LiveObject | None:
-    """Return what was there before an attempt, None where nothing was or it is not known."""
+    """Return an object as it was before an attempt, None if it did not exist or is not known."""
     return planned.before.value if isinstance(planned.before, Known) else None

@@ -1,6 +1,6 @@
 """What a lock remembers of its Deployment: which versions were verified, which were not, and why.
 
-A version is remembered with all objects that it was applied with, so that a return to it is a
+A version is remembered with all objects that it was applied with, so that to return to it is to
 return to one set: never one version's pods with another one's configuration.
 """
 
@@ -29,14 +29,14 @@ class Closing:
     """What the end of an attempt says of one Deployment that it wrote.
 
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
-    One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered as written alone.
-    `bodies` are the applied bodies of the members of the verified ones, by digest, where they may
-    be remembered in a Lease; `confidential` are those of the others. `paused` is whether the
-    attempt left it paused, `scaled_down` whether it scaled it to 0, None where it left the 0
-    replicas that it found. `replicas` is the manifest's number where that was applied and stands,
-    None where it is as it was. `uid` is the Deployment's. `beside` identifies what stood beside
-    the attempt of the objects that earlier ones had written and it did not. `left` is what an
-    undo went back from, without a time.
+    One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered only as written.
+    `bodies` are the applied bodies, by digest, of the members of verified versions that may be
+    stored in a Lease; `confidential` are the others. `paused` is whether the attempt left it
+    paused, `scaled_down` whether the attempt scaled it to 0, None if it left the 0 replicas that
+    it found. `replicas` is the manifest's number if that was applied and not taken back, else
+    None: the remembered number stays. `uid` is the Deployment's. `beside` has the digests of the
+    objects that earlier attempts wrote and this one did not. `left` is what an undo went back from,
+    without a time.
     """
 
     ref: Ref
@@ -53,7 +53,7 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The end of an attempt; `left_open` is whether there is something left to be finished."""
+    """The end of an attempt; `left_open` is whether something is left to finish."""
 
     left_open: bool
     deployments: tuple[Closing, ...] = ()
@@ -63,16 +63,17 @@ class Closed:
 class History:
     """What a lock remembers of its Deployment.
 
-    `versions` are the judged ones, oldest first, each of which stands once; `bodies` are what was
-    applied of the verified ones, by digest. `paused` is true while a pause of ours may stand.
-    `replicas` is the number that was applied last because a manifest asked for it, None where none
-    is known: ownership of fields holds no values. `uid` is of the Deployment that this was, for
-    another one may have been made under its name since. `kept` are the digests of the bodies that
-    are kept whole in a Secret beside the lock, each with the characters that it takes there.
-    `scaled_down` is true while a scale-down of ours to 0 may stand. `unjudged` are what attempts
-    wrote that ended without a verdict of it, `left` the versions that an undo went back from;
-    oldest first. `others` are objects beside the Deployment as its attempts met them, or gave
-    them back, and none of them had written them: what another run wrote, and an undo leaves alone.
+    `versions` are the judged ones, oldest first and each only once; `bodies` are the applied bodies
+    of the verified ones, by digest. `paused` is true while a pause of ours may be in effect.
+    `replicas` is the last number that was applied because a manifest asked for it, None if none
+    is known: field ownership holds no values. `uid` is that of the remembered Deployment; another
+    one may have been created under its name since. `kept` are the digests of the bodies that are
+    kept whole in a Secret beside the lock, each with its size there in characters. `scaled_down` is
+    true while a scale-down of ours to 0 may be in effect. `unjudged` is what was written by
+    attempts that ended without a verdict on it, `left` the versions that an undo went back from;
+    both oldest first. `others` are objects beside the Deployment as its attempts found them, or
+    gave them back, without having written them: another run wrote those, and an undo leaves them
+    alone.
     """
 
     versions: tuple[JudgedVersion, ...] = ()
@@ -102,16 +103,16 @@ class History:
         return tuple(one for one in reversed(self.versions) if one.verified)
 
     def left_at(self, version: JudgedVersion) -> str | None:
-        """Return when an undo went back from a version (RFC 3339), None where none did."""
+        """Return when an undo went back from a version (RFC 3339), None if none did."""
         return next((one.left_at for one in reversed(self.left) if one.is_of(version)), None)
 
     def template_left_at(self, template: Template) -> str | None:
-        """Return when an undo went back from a pod template, None where none did."""
+        """Return when an undo went back from a pod template (RFC 3339), None if none did."""
         digest = template_digest(template)
         return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
 
     def replicas_of(self, uid: str) -> int | None:
-        """Return the number that was applied last to the Deployment of that uid, None for none."""
+        """Return the replicas last applied to the Deployment of that uid, None if unknown."""
         return self.replicas if uid == self.uid else None
 
     def has_scaled_down(self, uid: str) -> bool:
@@ -119,35 +120,35 @@ class History:
         return self.scaled_down and uid == self.uid
 
     def of_template(self, template: Template) -> JudgedVersion | None:
-        """Return the newest judgement of a pod template, None where there is none."""
+        """Return the newest judgement of a pod template, None if there is none."""
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
     def failure_of(self, replica_set: ReplicaSet) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet by its name where it failed, else None."""
+        """Return the newest judgement of a ReplicaSet by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
         newest = next(named, None)
         return newest if newest is not None and newest.failed else None
 
     def of_member(self, ref: Ref, digest: str) -> JudgedVersion | None:
-        """Return the newest verified version with an object as `digest` tells, None for none."""
+        """Return the newest verified version that has `ref` with that digest, None for none."""
         return next((one for one in self.once_verified if one.members.get(ref) == digest), None)
 
     def has_written(self, ref: Ref, digest: str | None) -> bool:
-        """Tell whether an attempt on this Deployment left an object as `digest` tells."""
+        """Tell whether an attempt on this Deployment wrote `ref` with that digest."""
         known = (one.members.get(ref) for one in (*self.versions, *self.unjudged))
         return bool(digest) and digest in known and (ref, digest) not in self.others
 
     def written_of(self, version: JudgedVersion) -> Mapping[Ref, str]:
-        """Return the members of a version of this history that an attempt of it had written."""
+        """Return the members of a version that an attempt of this history had written."""
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
     def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet, None where there is none.
+        """Return the newest judgement of a ReplicaSet, None if there is none.
 
-        A restart makes ReplicaSets of one template, of which one alone may have failed or never
-        had a pod. One that is not named has the judgement of its template, a verification first,
-        that came after it was made.
+        A restart makes several ReplicaSets of one template; one of them alone may have failed or
+        never had a pod. A ReplicaSet that no judgement names gets that of its template, judged
+        after it was created: a verification if there is one.
         """
         digest = template_digest(replica_set.template)
         newest_first = [
@@ -162,7 +163,7 @@ class History:
         return next(named, None) or next(verified, None) or next(iter(others), None)
 
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
-        """Return the history with one more attempt in it."""
+        """Return the history with one more attempt, which ended `at` (RFC 3339)."""
         versions, unjudged = list(self.versions), list(self.unjudged)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
@@ -201,9 +202,9 @@ class History:
     def _others_after(
         self, closing: Closing, versions: Sequence[JudgedVersion]
     ) -> frozenset[tuple[Ref, str]]:
-        """Return what of the versions no attempt wrote; Deployments have their own histories.
+        """Return the members that no attempt wrote; Deployments have their own histories.
 
-        An attempt that went back says what it had written with the version that was not verified.
+        What an attempt that went back had written is known from its version that was not verified.
         """
         written = [one for one in closing.versions if not one.verified] or closing.versions
         wrote = {pair for one in written for pair in one.members.items()}
@@ -219,8 +220,8 @@ class History:
     def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:
         """Return the versions that were left, without those that were verified again.
 
-        Whoever goes by name to one that an undo had left takes that undo back: what he comes from
-        is not given up.
+        To undo to a left version by name is to take back the undo that left it: the version that
+        ran in between does not count as left.
         """
         verified = [one for one in closing.versions if one.verified]
         left = [one for one in self.left if not any(map(one.is_of, verified))]
@@ -238,9 +239,9 @@ class History:
 def _with_what_stayed(
     new: JudgedVersion, versions: Sequence[JudgedVersion], beside: Mapping[Ref, str]
 ) -> JudgedVersion:
-    """Return a verified version with the objects of the last one that its attempt did not write.
+    """Return a verified version with those objects of the last one that its attempt did not write.
 
-    It was verified beside them as they stood then, which is `NOTHING` where nobody read them.
+    It was verified beside them as they were then; their digest is `NOTHING` if nobody read them.
     Another Deployment is left to its own history.
     """
     last = next((one for one in reversed(versions) if one.verified), None)
@@ -251,9 +252,10 @@ def _with_what_stayed(
 
 
 def _with_origin(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> JudgedVersion:
-    """Return a version with the origin of its template where the attempt did not make it.
+    """Return a version with the origin of its template if it has none from its own attempt.
 
-    A rollback of somebody's commit leaves the version that serves again to whoever applied that.
+    After a rollback of somebody's commit, the version that serves again keeps the origin of
+    whoever applied it.
     """
     if new.origin is not None:
         return new
@@ -262,11 +264,11 @@ def _with_origin(new: JudgedVersion, versions: Sequence[JudgedVersion]) -> Judge
 
 
 def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
-    """Tell whether `new` is all that has to be remembered of `old`.
+    """Tell whether `new` replaces `old` in the history.
 
-    A failure leaves an earlier verification in the history, where it counts no more, so that a
-    person may still name it. A verification answers all failures of its template, but for what is
-    known of another ReplicaSet, which a restart made.
+    A failure leaves an earlier verification in the history: it no longer counts, but a person may
+    still name it. A verification replaces all failures of its template, except for what is known
+    of another ReplicaSet, which a restart made.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)
@@ -277,20 +279,20 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
 
 
 def _is_answered(old: JudgedVersion, new: JudgedVersion) -> bool:
-    """Tell whether a version that was complete by now had been left for another one's failure."""
+    """Tell whether `old` was left only because another failed, and `new` shows it complete."""
     was_left = old.why is not None and old.why.reason is Reason.SIBLING_FAILED
     is_complete = new.why is not None and new.why.reason is Reason.COMPLETE
     return was_left and is_complete and old.is_same_as(new)
 
 
 def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:
-    """Tell whether a verified version failed after its verification; oldest come first."""
+    """Tell whether a verified version has failed since; `versions` are oldest first."""
     since = versions[versions.index(verified) + 1 :]
     return any(one.is_failure_of(verified) for one in since)
 
 
 def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
-    """Return the newest versions; one that had failed since leaves with its failure."""
+    """Return the newest versions; a verified one that failed is dropped with its failure."""
     left = {True: MOST_VERIFIED, False: MOST_UNVERIFIED}
     kept: list[JudgedVersion] = []
     for one in reversed(versions):
@@ -307,9 +309,10 @@ def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
 def beyond_limit(
     history: History, characters: Mapping[str, int], most_characters: int
 ) -> Iterator[str]:
-    """Yield the digests of what does not fit: the oldest versions first, the largest of each.
+    """Yield the digests of the bodies that do not fit into `most_characters`.
 
-    What a newer version has in common with an older one counts as the newer one's.
+    The oldest versions' come first, of each the largest. A body that several versions share counts
+    as the newest one's.
     """
     ages: dict[str, int] = {}
     for age, version in enumerate(history.once_verified):

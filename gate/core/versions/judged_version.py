@@ -22,7 +22,7 @@ _NO_FAILURES: Final = (
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
 )
-"""Why an attempt ended that says nothing of its version."""
+"""Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
     Reason.COMPLETE,
     Reason.NO_CHANGE,
@@ -32,14 +32,14 @@ _NO_VERDICT: Final = (
     Reason.LOCKED,
     Reason.SIBLING_LOCKED,
 )
-"""Why what an attempt wrote was neither verified nor found to be bad."""
+"""Reasons why what an attempt wrote was neither verified nor found bad."""
 
 RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 """The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
 
 
 def template_digest(template: Template) -> str:
-    """Return what identifies a pod template; the time of a restart makes no other version."""
+    """Return what identifies a pod template: its digest without the time of a restart."""
     body = template.body.thaw()
     annotations = (body.get("metadata") or {}).get("annotations") or {}
     if RESTARTED_AT not in annotations:
@@ -64,7 +64,7 @@ def is_restarted(template: Template) -> bool:
 def is_later_restart(one: Template, other: Template) -> bool:
     """Tell whether `one` is `other` restarted since.
 
-    Of times that cannot be compared (anybody may write the annotation) it is not known.
+    False if the times cannot be compared: anybody may write the annotation.
     """
     if template_digest(one) != template_digest(other) or not is_restarted(one):
         return False
@@ -78,7 +78,7 @@ def is_later_restart(one: Template, other: Template) -> bool:
 
 
 def is_failure(reason: Reason) -> bool:
-    """Tell whether what an attempt ended for speaks against its version."""
+    """Tell whether the reason of an attempt's end speaks against its version."""
     return reason not in (*_NO_FAILURES, *_NO_VERDICT)
 
 
@@ -86,15 +86,14 @@ def is_failure(reason: Reason) -> bool:
 class JudgedVersion:
     """A version of one Deployment, as an attempt applied it and judged it.
 
-    `template` is the `template_digest` of its pods, "" where the attempt changed only what stands
-    beside them; `images` are those of its containers. `members`
-    has the digest of what our manager had applied of each object of the attempt, the
-    Deployment's own among them; `NOTHING` of one that somebody else had changed by then. A verified
-    version has the objects of earlier attempts, too, that this one did not write.
-    `replica_set` and `revision` are those of then. `why` says what kept it from being verified,
-    None of a verified one. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are of the judgement,
-    `origin` is of the apply that made it: None where another command rolled it out, or where it
-    serves again, and nothing is remembered of that apply.
+    `template` is the `template_digest` of its pods, "" if the attempt changed only objects beside
+    them; `images` are those of its containers. `members` has the digest of what our manager had
+    applied of each object of the attempt, the Deployment included; `NOTHING` for one that somebody
+    else had changed by then. A verified version also has the objects of earlier attempts that this
+    one did not write. `replica_set` and `revision` are those of that time. `why` says what kept it
+    from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
+    those of the judgement. `origin` is that of the apply that made it: None if another command
+    rolled it out, or if it serves again and nothing is remembered of that apply.
     """
 
     template: str
@@ -115,12 +114,12 @@ class JudgedVersion:
 
     @property
     def failed(self) -> bool:
-        """Whether it is known to be bad; an attempt that was cut off says nothing of it."""
+        """Whether it is known to be bad; an attempt that was cut off says nothing about that."""
         return self.why is not None and is_failure(self.why.reason)
 
     @property
     def is_unjudged(self) -> bool:
-        """Whether its attempt ended without a verdict of what it wrote."""
+        """Whether its attempt ended without a verdict on what it wrote."""
         return self.why is not None and self.why.reason in _NO_VERDICT
 
     def is_same_as(self, other: JudgedVersion) -> bool:
@@ -130,12 +129,12 @@ class JudgedVersion:
     def is_failure_of(self, other: JudgedVersion) -> bool:
         """Tell whether this is a failure of a version that was verified.
 
-        That may have more members: a failure names only what its attempt wrote.
+        The verified one may have more members: a failure names only what its attempt wrote.
         """
         return self.failed and other.verified and self.is_part_of(other)
 
     def is_part_of(self, other: JudgedVersion) -> bool:
-        """Tell whether another version has the same pod template, and all objects of this one."""
+        """Tell whether another version has its pod template, if it has one, and all its objects."""
         is_same = self.template in ("", other.template)
         return is_same and self.members.items() <= other.members.items()
 
@@ -145,7 +144,7 @@ class JudgedVersion:
         return max(found, key=lambda rs: rs.revision or 0, default=None)
 
     def is_applied(self, digests: Mapping[Ref, str]) -> bool:
-        """Tell whether each of its objects that `digests` names is as this version had it."""
+        """Tell whether its objects in `digests`, at least one, are as this version had them."""
         common = [ref for ref, digest in self.members.items() if digest and ref in digests]
         return bool(common) and all(self.members[ref] == digests[ref] for ref in common)
 
@@ -154,7 +153,7 @@ class JudgedVersion:
 class LeftVersion:
     """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
 
-    `template` and `members` are as those of `JudgedVersion`; `members` are the Deployment and
+    `template` and `members` are like those of `JudgedVersion`; `members` are the Deployment and
     what the undo changed beside it.
     """
 

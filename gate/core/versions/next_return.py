@@ -1,4 +1,4 @@
-"""What a failure of the next apply would return to, before anybody knows that apply."""
+"""What a failure of the next apply would return to, before that apply is known."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gate.core.versions.selection import select
 
 @dataclass(frozen=True, slots=True)
 class NextReturn:
-    """Where a failure would return to.
+    """What a failure would return to.
 
-    `replica_set` is its name, "" where a failure has nowhere to return to; it may be gone. `lacks`
-    are the objects that could not be returned with it.
+    `replica_set` is the ReplicaSet's name, "" if there is nothing to return to; it may be gone.
+    `lacks` are the objects that could not be returned with it.
     """
 
     replica_set: str = ""
@@ -30,10 +30,10 @@ class NextReturn:
 def next_return(
     target: Target, live: LiveObject, history: History, beside: Mapping[Ref, Fact[LiveObject]]
 ) -> NextReturn:
-    """Return what `select` chooses for an apply of a version that nobody knows yet.
+    """Return what `select` chooses for an apply of a version that is not known yet.
 
-    That apply is taken to name the objects `beside` the Deployment, those that attempts before
-    wrote. What is kept beside the lock counts as known, and is not read.
+    That apply is assumed to name the objects `beside` the Deployment, which earlier attempts
+    wrote. Bodies that are kept beside the lock count as known and are not read.
     """
     objects = (
         PlannedObject(target.ref, Known(live), _another_version(live)),
@@ -48,7 +48,7 @@ def next_return(
 
 
 def _another_version(live: LiveObject) -> LiveObject:
-    """Return a Deployment that is like none that is remembered."""
+    """Return a Deployment that differs from every remembered version."""
     nothing = Body.of({})
     deployment = live.deployment
     if deployment is not None:

@@ -1,7 +1,7 @@
-"""Why what stood right before an attempt is no set to return to.
+"""Why the objects as they were right before an attempt are no set to return to.
 
-It did not serve, or an attempt before left some of it that nobody verified since: a version that
-failed and was kept, or a part of one beside another version.
+They did not serve, or an earlier attempt left some of them and nobody has verified them since: a
+version that failed and was kept, or a part of one beside another version.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _NONE_ALONE: Final = CleanText("no version serves alone")
 
 
 def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> CleanText | None:
-    """Return why a changed Deployment is not to return to what runs, None where nothing is.
+    """Return why a changed Deployment must not return to what runs, None if it may.
 
-    `digests` are of what our manager has applied by now of each object of the attempt.
+    `digests` are those of what our manager has applied so far of each object of the attempt.
     """
     if isinstance(target.baseline, Unknown):
         return None
@@ -37,11 +37,11 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
 def left_unverified(
     target: Target, history: History, digests: Mapping[Ref, str]
 ) -> JudgedVersion | None:
-    """Return the newest unverified version of which something stands, None where nothing does.
+    """Return the newest unverified version of which something is still live, None for none.
 
-    What was verified with any version counts as verified, but for the same one before another
-    was verified. A Deployment of such a version that somebody has changed since, so that its
-    template is another one, is theirs by now.
+    An object that was verified with any version counts as verified, except with an earlier
+    verification of this same version, unless that is still the last one. If somebody has since
+    changed the Deployment of an unverified version to another template, it is theirs.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
@@ -55,9 +55,9 @@ def left_unverified(
 
 
 def _verified_pairs(unverified: JudgedVersion, history: History) -> set[tuple[Ref, str]]:
-    """Return the objects, as they were verified, that count against an unverified version.
+    """Return the objects and digests that count as verified although `unverified` has them.
 
-    What was verified last is what a failure returns to, whatever was doubted of it since.
+    The last verification always counts: a failure returns to it, whatever was doubted since.
     """
     earlier = history.versions[: history.versions.index(unverified)]
     return {
@@ -71,7 +71,7 @@ def _verified_pairs(unverified: JudgedVersion, history: History) -> set[tuple[Re
 def _stands(
     version: JudgedVersion, digests: Mapping[Ref, str], verified: set[tuple[Ref, str]]
 ) -> bool:
-    """Tell whether any object stands as this version had it, and as no verified one had it."""
+    """Tell whether any object is as this version had it, and as no verified one had it."""
     return any(
         digest != NOTHING and digests.get(ref) == digest and (ref, digest) not in verified
         for ref, digest in version.members.items()

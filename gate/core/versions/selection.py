@@ -1,9 +1,9 @@
 """Chooses the set of objects that a failure returns to, before the first write.
 
-First choice is what stood right before: it served, and no gate knows it to be bad. Where a
-changed Deployment did not serve alone, or runs a version that an attempt did not verify, the
-whole attempt returns to the last verified set instead. Never a mixture of the two: one version's
-pods with another one's configuration is a combination that nobody tried.
+First choice is the state right before: it served, and no gate knows it to be bad. If a changed
+Deployment did not serve alone, or runs a version that an attempt did not verify, the whole attempt
+returns to the last verified set instead. Never to a mixture of the two: one version's pods with
+another one's configuration is a combination that nobody tried.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Selection:
 
 
 def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
-    """Return the objects to be read before `select`: of the verified sets, not in the manifest."""
+    """Return the objects to read before `select`: in the verified sets, not in the manifest."""
     if not _needs_verified(candidates):
         return ()
     named = {one.ref for one in candidates.objects}
@@ -63,7 +63,7 @@ def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
 def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
     """Return the digests to be read from the Secret beside the lock of each Deployment.
 
-    Empty where the set can be had without: most of the time nothing has to be read.
+    Empty if the set is complete without them: most of the time nothing has to be read.
     """
     if not _needs_verified(candidates):
         return {}
@@ -131,12 +131,12 @@ def select(candidates: Candidates, others: Others) -> Selection:
 
 
 def _needs_verified(candidates: Candidates) -> bool:
-    """Tell whether what stood before is no set to return to: it did not serve, or is known bad."""
+    """Tell whether the state before is no set to return to: it did not serve, or is known bad."""
     return any(True for _ in _obstacles(candidates))
 
 
 def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the changed Deployments that are not to return to what runs, each with why."""
+    """Yield the changed or bad Deployments that must not return to what runs, each with why."""
     digests = candidates.standing()
     for target in candidates.targets:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
@@ -150,7 +150,7 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
 def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
     """Tell whether a Deployment has 0 replicas, and no attempt left that unverified.
 
-    Nothing of it has to serve: a failure returns to the 0 replicas of before.
+    It need not serve anything: a failure returns to the 0 replicas of before.
     """
     live = target.snapshot.live
     if live is None or live.replicas or not isinstance(target.baseline, Absent):
@@ -159,10 +159,10 @@ def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> b
 
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:
-    """Tell whether what runs of a Deployment is a version that failed.
+    """Tell whether a Deployment runs a version that failed.
 
-    What was verified last and failed since ran all the time: an apply of it, however often it is
-    repeated, has nothing to take back.
+    The last verified version does not count even if it failed later: it ran all the time, and an
+    apply of it, however often it is repeated, has nothing to take back.
     """
     history = candidates.history(target.ref)
     left = left_unverified(target, history, candidates.standing())
@@ -186,9 +186,9 @@ def _is_changed(planned: PlannedObject) -> bool:
 
 
 def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
-    """Return the verified version of each target: what ran, if that is the newest one.
+    """Return the verified version that each target returns to.
 
-    Otherwise the newest that is not what is about to be applied.
+    It is what ran if that is the newest one, else the newest that is not about to be applied.
     """
     before, proposed = candidates.before(), candidates.collect_proposed_digests()
     found: dict[Ref, JudgedVersion] = {}
@@ -196,7 +196,7 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
         verified = candidates.history(target.ref).verified
         if not verified or live_before(candidates.object(target.ref)) is None:
             continue
-        # A Deployment that a webhook keeps from being tried is not known to be what was verified.
+        # Without a dry run (a webhook prevents it) nobody knows that it is what was verified.
         is_known = target.ref in proposed
         another = (one for one in verified if not (is_known and one.is_applied(proposed)))
         version = verified[0] if verified[0].is_applied(before) else next(another, None)
@@ -208,7 +208,7 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
 def _version(
     candidates: Candidates, target: Target, version: JudgedVersion | None
 ) -> tuple[Fact[Baseline], Body | None]:
-    """Return what a Deployment returns to, and the body for it where it is not as before."""
+    """Return what a Deployment returns to, and the body for that if it is not as before."""
     live, before = live_before(candidates.object(target.ref)), candidates.before()
     if live is None:
         return target.baseline, None
@@ -227,7 +227,7 @@ def _version(
     owned = version.replica_set_in(target.snapshot.list_owned())
     if digest is None or before[target.ref] == digest:
         if _runs_another(target, version):
-            # Somebody else's additions, which no apply of ours takes away.
+            # Somebody else's additions make the difference; no apply of ours removes those.
             return target.baseline, None
         template = owned.template if owned is not None else _live_template(target)
         return _baseline(version, owned, template), None
@@ -239,7 +239,7 @@ def _version(
 
 
 def _as_it_was(target: Target) -> Fact[Baseline]:
-    """Return what served; with 0 replicas wanted nothing has to, and the version is what it was."""
+    """Return what served; with 0 replicas wanted nothing has to, and it is the live version."""
     live, current = target.snapshot.live, target.snapshot.current()
     if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
         return target.baseline
@@ -248,10 +248,10 @@ def _as_it_was(target: Target) -> Fact[Baseline]:
 
 
 def _goes_on(candidates: Candidates, target: Target) -> bool:
-    """Tell whether an attempt only goes on with what is under way, as `resume` does.
+    """Tell whether an attempt only goes on with the rollout under way, as `resume` does.
 
-    It has no configuration, which might be that of the version under way, and brings no template
-    of a manifest. Where the template is somebody else's, a return would be a conflict.
+    It writes no configuration, which might belong to the version under way, and no new template.
+    False if somebody else owns the template: a return would be a conflict.
     """
     planned = candidates.object(target.ref)
     live, trial, before = target.snapshot.live, planned.trial, live_before(planned)
@@ -276,7 +276,7 @@ def _live_template(target: Target) -> Template | None:
 
 
 def _template_of(body: Body, version: JudgedVersion) -> Template | None:
-    """Return what is applied of a pod template, for want of the ReplicaSet with its defaults."""
+    """Return the pod template as applied; used if there is no ReplicaSet with its defaults."""
     applied = body.thaw().get("spec", {}).get("template")
     images = (Container(f"container {n}", image) for n, image in enumerate(version.images))
     return Template(Body.of(applied), tuple(images)) if applied else None
@@ -300,7 +300,7 @@ def _configuration(
 ) -> Iterator[tuple[Ref, str, Ref]]:
     """Yield the manifest's other objects that are not as they were verified.
 
-    Each with the digest that it had then, and the Deployment whose lock remembers it.
+    Each comes with its verified digest and the Deployment whose lock remembers it.
     """
     followed = {target.ref for target in candidates.targets}
     before = candidates.before()
@@ -312,9 +312,9 @@ def _configuration(
 def _verified_members(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
 ) -> dict[Ref, tuple[str, Ref]]:
-    """Return the digest of each object as it was verified last, and whose lock remembers it.
+    """Return each object's last verified digest, and the Deployment whose lock remembers it.
 
-    Sets of several attempts lie over each other: what a later one did not name stayed.
+    The sets of several attempts overlap: what a later one did not name stayed as it was.
     """
     newest_first = sorted(
         _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
@@ -329,10 +329,10 @@ def _verified_members(
 def _left_beside(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
 ) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the other objects that stand unverified, with nothing to return them to.
+    """Yield the other objects that are live but unverified, with nothing to return them to.
 
-    A rollback that failed left them so: the version before it beside the bad one's configuration.
-    Or the version that is returned to is from before they were there.
+    A failed rollback left them: the earlier version beside the bad one's configuration. Or the
+    version that is returned to is from before they existed.
     """
     standing, verified = candidates.standing(), _verified_members(candidates, returns)
     for target in candidates.targets:
@@ -355,7 +355,7 @@ def _versions(
 ) -> Iterator[tuple[JudgedVersion, Ref]]:
     """Yield the versions that are returned to, and those verified before them.
 
-    Each with the Deployment whose lock remembers it.
+    Each comes with the Deployment whose lock remembers it.
     """
     for ref, version in returns.items():
         verified = candidates.history(ref).verified
@@ -366,7 +366,7 @@ def _versions(
 def _changed_unnamed(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: Others
 ) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the objects that a set has and the manifest does not, where they are not as then."""
+    """Yield the members of a set that are not in the manifest and no longer as verified."""
     for ref, (digest, _) in _verified_members(candidates, returns).items():
         if ref not in others:
             continue
@@ -385,9 +385,9 @@ def _changed_unnamed(
 
 
 def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
-    """Tell whether a Deployment beside the manifest stands as an attempt left it unverified.
+    """Tell whether a Deployment beside the manifest is as an attempt left it, unverified.
 
-    Else it has gone on by itself, with a history of its own.
+    If not, it has gone on by itself, with a history of its own.
     """
     judged = {
         one in found.unfailed

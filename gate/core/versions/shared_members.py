@@ -1,7 +1,7 @@
 """Which objects an undo shares with Deployments that it does not return, and what those need.
 
-Sets of several attempts lie over each other: what a later attempt on another Deployment wrote of a
-shared object stood beside this one, too, until the attempt that is undone.
+The sets of several attempts overlap: what a later attempt on another Deployment wrote to a shared
+object was beside this one, too, until the attempt that is undone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from gate.core.versions.judged_version import JudgedVersion
 class SharedMember:
     """An object as a Deployment that stays was verified with it.
 
-    `is_live` is whether it stands so: then it cannot be returned without that Deployment.
+    `is_live` is whether it still has that digest: then it cannot be returned without that
+    Deployment.
     """
 
     ref: Ref
@@ -35,11 +36,11 @@ def shared_members(
     digests: Mapping[Ref, str],
     returned: Collection[Ref],
 ) -> tuple[SharedMember, ...]:
-    """Return the members of a version of `own` that others which stay need otherwise.
+    """Return the members of a version of `own` that Deployments which stay need in another state.
 
-    Of each object counts the newest verified version of another Deployment that was verified no
-    earlier, runs by `digests`, and is not `returned` too. One that runs as the version itself had
-    it belongs to that set.
+    For each object the newest verified version of another Deployment counts, if it was verified no
+    earlier than `version`, runs by `digests`, and is not `returned` too. A Deployment that runs as
+    `version` itself had it belongs to that set.
     """
     found: dict[Ref, SharedMember] = {}
     stay = _that_stay(version, own, histories, digests, returned)
@@ -52,7 +53,7 @@ def shared_members(
 
 
 def with_shared_members(version: JudgedVersion, shared: Collection[SharedMember]) -> JudgedVersion:
-    """Return a version with shared objects as those need that stay."""
+    """Return a version with its shared objects as the Deployments that stay need them."""
     needed = {one.ref: one.digest for one in shared if not one.is_live}
     return replace(version, members=FrozenMap({**version.members, **needed}))
 

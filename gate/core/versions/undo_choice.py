@@ -1,8 +1,8 @@
 """Which version `undo` returns to: the newest verified one that is not what runs.
 
-So the second of two in a row returns to what the first one left; what failed is none to return to.
-Revision numbers do not tell: a return renumbers (the controller gives the ReplicaSet that it uses
-again the next number), so the second-newest revision may be the one that has just failed.
+A version that failed, or that an undo left, is not returned to. Revision numbers do not help: a
+return renumbers (the controller gives the ReplicaSet that it uses again the next number), so the
+second-newest revision may be the one that has just failed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from gate.core.versions.obstacles import obstacle
 class Choice:
     """What an undo returns to.
 
-    `version` is one that a gate verified, whose set is known; without it the template of
-    `replica_set` alone is known. Neither is set where nothing is left to return to. `skipped`
-    says in words which newer versions were passed over, and why.
+    `version` is one that a gate verified, whose set is known; without it only the template of
+    `replica_set` is known. Neither is set if there is nothing to return to. `skipped` says in
+    words which newer versions were passed over, and why.
     """
 
     version: JudgedVersion | None
@@ -46,8 +46,8 @@ def choose_version(
 ) -> Choice:
     """Return the newest verified set that is not what runs, else the next older good revision.
 
-    `digests` are of what our manager has applied by now of each object of the verified versions;
-    `gone` are those that are not there any more.
+    `digests` are those of what our manager has applied so far of each object of the verified
+    versions; `gone` are the objects that no longer exist.
     """
     version = _newest_verified(snapshot, history, digests, gone)
     if version is not None:
@@ -77,7 +77,7 @@ def older_revision(snapshot: Snapshot, history: History) -> ReplicaSet | None:
 
 
 def choice_name(choice: Choice, snapshot: Snapshot) -> str:
-    """Return what a choice is called: its revision, and which configuration belongs to it."""
+    """Return the name of a choice: its revision, and which configuration belongs to it."""
     version, replica_set = choice.version, choice.replica_set
     if replica_set is None:
         images = ", ".join(version.images) if version is not None else ""
@@ -92,7 +92,7 @@ def choice_name(choice: Choice, snapshot: Snapshot) -> str:
 
 
 def serving_choice(choice: Choice) -> ReplicaSet | None:
-    """Return the older ReplicaSet of a choice that no gate verified, if it still serves."""
+    """Return the ReplicaSet of a choice that no gate verified, if it still serves, else None."""
     replica_set = choice.replica_set
     if choice.version is not None or replica_set is None or not replica_set.available_replicas:
         return None
@@ -102,8 +102,8 @@ def serving_choice(choice: Choice) -> ReplicaSet | None:
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
     """Return what serves alone and was not left unverified; else what `undo` chooses.
 
-    Of what no gate verified a ReplicaSet without available pods does not count: nothing says
-    that it ever served. `digests` are those of `choose_version`.
+    If no gate verified the choice, a ReplicaSet without available pods does not count: nothing
+    shows that it ever served. `digests` are those of `choose_version`.
     """
     if obstacle(target, history, digests) is None:
         return target.baseline
@@ -127,9 +127,9 @@ def older_version(
 ) -> Baseline | None:
     """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
 
-    None where it is of the version that is `planned`, and where the attempt that `left` something
-    unverified left other objects: old pods would come back with a configuration that they never
-    ran with.
+    None if it belongs to the `planned` version, or if the attempt that `left` something unverified
+    also left objects beside the Deployments: old pods would come back with a configuration that
+    they never ran with.
     """
     found = serving_choice(choose_version(target.snapshot, history, digests))
     trial = planned.trial.deployment if planned.trial is not None else None
@@ -149,7 +149,7 @@ def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]
 
 
 def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | None:
-    """Return the version that failed, where the last attempt has returned from it to what runs.
+    """Return the failed version if the last attempt returned from it to what runs, else None.
 
     An attempt that rolls back is remembered as two judgements: what failed, then what serves.
     """
@@ -163,9 +163,9 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
 
 
 def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
-    """Return the newest verified version of a ReplicaSet's template, None where there is none.
+    """Return the newest verified version of a ReplicaSet's template, None if there is none.
 
-    It may have failed since: a person names the ReplicaSet.
+    It may have failed since: the ReplicaSet was named by a person.
     """
     digest = template_digest(replica_set.template)
     return next((one for one in history.once_verified if one.template == digest), None)
@@ -174,10 +174,11 @@ def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | Non
 def _newest_verified(
     snapshot: Snapshot, history: History, digests: Mapping[Ref, str], gone: Collection[Ref]
 ) -> JudgedVersion | None:
-    """Return the newest verified version that is not what runs, None where there is none.
+    """Return the newest verified version that is not what runs, None if there is none.
 
-    What somebody else made of the objects beside the Deployment is no version of it, but what it
-    lacks of its own is to be returned.
+    If the Deployment itself is the same, a version counts as another one only if an attempt of this
+    history wrote an object beside it otherwise, or if an object of its own is missing. Changes by
+    somebody else make no other version.
     """
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
@@ -194,10 +195,10 @@ def _newest_verified(
 
 
 def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
-    """Tell whether what is gone belongs to the version that runs, rather than to an older one.
+    """Tell whether a deleted object belongs to the version that runs, not to an older one.
 
-    Its pods refer to it, or an attempt since left it unverified: whoever deleted it, as is advised
-    of what became immutable, wants it back as it was.
+    Its pods refer to it, or a later attempt left it unverified: whoever deleted it, as is advised
+    for an object that became immutable, wants it back as it was.
     """
     live = snapshot.live
     names = configuration_names(live.template) if live is not None else ()
@@ -209,7 +210,7 @@ def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: Hi
 def _left_configurations(
     snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
 ) -> Iterator[str]:
-    """Yield the versions with the pod template that runs whose configuration an undo left."""
+    """Yield, in words, the versions of the running template whose configuration an undo left."""
     live, current = snapshot.live, snapshot.current()
     runs = template_digest(live.template) if live is not None else ""
     for version in history.unfailed:
@@ -229,14 +230,14 @@ def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterato
 
 
 def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:
-    """Return the other revisions, newest first."""
+    """Return all revisions other than `current`, newest first."""
     others = (rs for rs in snapshot.list_owned() if current is None or rs.uid != current.uid)
     numbered = (rs for rs in others if rs.revision is not None)
     return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
 
 
 def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> Iterator[str]:
-    """Yield the revisions between what runs and what was chosen."""
+    """Yield, in words, why each revision newer than the chosen one was passed over."""
     current = snapshot.current()
     for rs in _older(snapshot, current):
         if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
@@ -256,22 +257,22 @@ def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
 
 
 def _runs(rs: ReplicaSet, snapshot: Snapshot) -> bool:
-    """Tell whether a ReplicaSet is of the version that runs; a restart makes no other one."""
+    """Tell whether a ReplicaSet belongs to the running version; a restart makes no new version."""
     live = snapshot.live
     return live is not None and template_digest(rs.template) == template_digest(live.template)
 
 
 def _is_restart_of(one: ReplicaSet, other: ReplicaSet) -> bool:
-    """Tell whether two ReplicaSets differ in the time of a restart alone."""
+    """Tell whether two ReplicaSets differ only in the time of a restart."""
     is_same = template_digest(one.template) == template_digest(other.template)
     return is_same and one.uid != other.uid
 
 
 def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | None:
-    """Return the ReplicaSet that a return to a version uses, None where it is gone.
+    """Return the ReplicaSet that a return to a version uses, None if it is gone.
 
-    What was applied of a version holds no time of a restart, so that one made by a restart is used
-    where there is no other.
+    What was applied of a version has no restart time, so a ReplicaSet that a restart made is used
+    only if there is no other, or if it is the current one.
     """
     current = snapshot.current()
     if current is not None and template_digest(current.template) == version.template:
@@ -281,7 +282,7 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | 
 
 
 def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
-    """Return why a revision is none to return to, None where nothing speaks against it."""
+    """Return why a revision is not to be returned to, None if nothing speaks against it."""
     if current is not None and is_later_restart(rs.template, current.template):
         why = _why_unverified(history.failure_of(rs))
         return "it is a restart of the version that runs" + (f", and {why}" if why else "")
@@ -304,7 +305,7 @@ def _why_unverified(judged: JudgedVersion | None) -> str:
 
 
 def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:
-    """Tell whether what runs had run before `rs`, and was returned to from it."""
+    """Tell whether what runs had already run before `rs`, and was returned to from it."""
     number = rs.revision or 0
     return any(earlier < number for earlier in current.earlier_revisions)
 

@@ -1,4 +1,4 @@
-"""Whose fields keep an undo from returning a Deployment, as the server's dry run would say."""
+"""Whose fields prevent an undo of a Deployment, as the server's dry run would say."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _RESTARTED = f"spec.template.metadata.annotations.{RESTARTED_AT}"
 
 
 def conflicting_managers(live: LiveObject, choice: Choice, history: History) -> tuple[str, ...]:
-    """Return the managers of a Deployment for whose fields an undo to a choice is refused.
+    """Return the field managers because of whose fields an undo to `choice` is refused.
 
-    They own what the undo has to change (a conflict of server-side apply), or, where it changes
-    nothing of what our manager applies, what keeps the pod template as it is.
+    They own what the undo has to change (a conflict of server-side apply), or, if it changes
+    nothing that our manager applies, what keeps the pod template as it is.
     """
     return tuple(sorted(set(_conflicting(live, choice, history))))
 
@@ -43,7 +43,7 @@ def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator
 
 
 def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:
-    """Return what an undo would apply of the pod template, {} where nobody knows that."""
+    """Return the body that an undo would apply, with its pod template; {} if it is not known."""
     version, replica_set = choice.version, choice.replica_set
     digest = version.members.get(live.ref) if version is not None else None
     applied = history.bodies.get(digest) if digest is not None else None
@@ -57,7 +57,7 @@ def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[s
 def restarters(live: LiveObject) -> tuple[str, ...]:
     """Return the managers that own nothing but the time of a restart, ours and kubectl's.
 
-    It is part of the template that an undo leaves, and no change that anybody would miss.
+    That time is part of the template that an undo leaves, and nobody would miss it.
     """
     return tuple(
         str(entry.get("manager"))

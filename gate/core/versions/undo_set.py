@@ -1,4 +1,4 @@
-"""What a return to a verified set takes: which members it restores, and which it cannot."""
+"""What a return to a verified set involves: members that it restores, and those that it cannot."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from gate.core.versions.undo_choice import version_of
 class Lacking:
     """The members of a set that a return would have to restore and cannot.
 
-    `not_kept` are those of whose body no more than a digest is remembered, `of_others` those that
-    somebody else has changed since, `immutable` those that no write can change any more.
+    `not_kept` are those of which only a digest is remembered, no body; `of_others` those that
+    somebody else has changed since; `immutable` those that no write can change any more.
     """
 
     not_kept: tuple[Ref, ...] = ()
@@ -42,8 +42,8 @@ class Lacking:
 def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref, str]]:
     """Return what our manager had applied at the end of each attempt on a Deployment.
 
-    Its own history comes last, oldest first. Of an attempt in which it was complete and another
-    Deployment failed, the history of that other one alone knows.
+    The attempts of its own history come last, oldest first. If it was complete in an attempt but
+    another Deployment failed, only the other one's history knows of that attempt.
     """
     return _attempts_on(own, {ref: _attempts(history) for ref, history in histories.items()})
 
@@ -51,14 +51,14 @@ def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref,
 def _attempts_on(
     own: Ref, attempts: Mapping[Ref, list[Mapping[Ref, str]]]
 ) -> list[Mapping[Ref, str]]:
-    """Return what `attempts_on` does, by the attempts that each history knows."""
+    """Do what `attempts_on` does, with the attempts that each history knows."""
     others = [known for ref, known in attempts.items() if ref != own]
     beside = [written for known in others for written in known if own in written]
     return [*beside, *attempts[own]]
 
 
 def _attempts(history: History) -> list[Mapping[Ref, str]]:
-    """Return what attempts had written, with a verdict or without one, oldest first."""
+    """Return what each attempt of a history wrote, with or without a verdict, oldest first."""
     attempts = sorted((*history.versions, *history.unjudged), key=lambda one: one.judged_at)
     return [history.written_of(one) for one in attempts]
 
@@ -66,7 +66,7 @@ def _attempts(history: History) -> list[Mapping[Ref, str]]:
 def is_applied_by(
     attempts: Iterable[Mapping[Ref, str]], ref: Ref, digests: Mapping[Ref, str]
 ) -> bool:
-    """Tell whether one of the attempts left an object as `digests` tell."""
+    """Tell whether one of the attempts left `ref` with its digest in `digests`."""
     digest = digests.get(ref)
     return bool(digest) and any(applied.get(ref) == digest for applied in attempts)
 
@@ -79,9 +79,9 @@ def changed_members(
 ) -> list[Ref]:
     """Return the members of a version of the Deployment `own` that are to be restored.
 
-    Another Deployment is one of them where it has come with what runs: one that has gone on by
-    itself is left to its own history. `digests` are of what our manager has applied by now,
-    `attempts` are those of `attempts_on`.
+    Another Deployment is one of them if it was rolled out together with what runs: one that has
+    gone on by itself is left to its own history. `digests` are those of what our manager has
+    applied so far, `attempts` those of `attempts_on`.
     """
     came_along = _rolled_out_with(attempts, own, digests)
     return [
@@ -97,8 +97,8 @@ def _rolled_out_with(
 ) -> set[tuple[Ref, str]]:
     """Return what was applied in the attempts that wrote the Deployment `own` as it runs.
 
-    All of them count, for a restart writes the Deployment alone. Where somebody else has changed
-    what runs it is what was rolled out last.
+    All of those attempts count, because a restart writes the Deployment alone. If somebody else
+    has changed what runs, the version that was rolled out last counts instead.
     """
     runs = digests.get(own)
     if attempts and all(applied.get(own) != runs for applied in attempts):
@@ -120,9 +120,9 @@ def lacking(
 ) -> Lacking:
     """Return what keeps a set of the Deployment `own` from returning whole.
 
-    `bodies` says of each object to be restored whether its body is known. `is_ours` tells whether
-    an attempt left an object as it stands. By `facts`, what was read of them, what is gone may be
-    made again, and what is immutable cannot change.
+    `bodies` has each object to be restored, and whether its body is known. `is_ours` tells whether
+    an attempt left an object as it is now. `facts` is what was read of the objects: one that is
+    gone may be created again, and one that is immutable cannot change.
     """
     read = facts or {}
     gone = [ref for ref in bodies if isinstance(read.get(ref), Absent)]
@@ -145,10 +145,10 @@ def lacking_now(
     digests: Mapping[Ref, str],
     facts: Mapping[Ref, Fact[LiveObject]],
 ) -> Lacking:
-    """Return what an undo to a verified version would lack as things stand.
+    """Return what an undo to a verified version would lack now.
 
-    `digests` are of what our manager has applied by now, `facts` what was read of the objects
-    beside the Deployment; of other Deployments nothing is known.
+    `digests` are those of what our manager has applied so far, `facts` what was read of the objects
+    beside the Deployment. The histories of other Deployments are not known.
     """
     histories = {target.ref: history}
     attempts = attempts_on(target.ref, histories)
@@ -164,10 +164,10 @@ def lacking_now(
 def lacking_after(
     candidates: Candidates, before: Mapping[Ref, str], proposed: Mapping[Ref, str]
 ) -> FrozenMap[Ref, tuple[Ref, ...]]:
-    """Return what an undo of an attempt would lack, by Deployment, should the attempt stand.
+    """Return, by Deployment, what an undo of an attempt would lack if the attempt succeeds.
 
-    It is one that returns to what served before the attempt; of a version that nobody remembers
-    that is its pod template alone. `before` are the digests of what our manager had applied then,
+    Such an undo returns to what served before the attempt; if no history remembers that version,
+    only to its pod template. `before` are the digests of what our manager had applied then,
     `proposed` those of what the attempt applies.
     """
     targets, histories = candidates.targets, candidates.histories
@@ -198,7 +198,7 @@ def lacking_after(
 
 
 def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:
-    """Yield the objects beside the Deployments that were there and that the attempt changes."""
+    """Yield the objects beside the Deployments that existed before and that the attempt changes."""
     for planned in candidates.objects:
         before, trial = live_before(planned), planned.trial
         if planned.ref.is_deployment or planned.ref not in proposed or before is None:
@@ -208,7 +208,7 @@ def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterato
 
 
 def _version_before(target: Target, history: History) -> JudgedVersion | None:
-    """Return the verified version that served before, None where no gate verified that."""
+    """Return the verified version that served before, None if no gate verified it."""
     if not isinstance(target.baseline, Known):
         return None
     baseline: Baseline = target.baseline.value
@@ -223,9 +223,11 @@ def _version_before(target: Target, history: History) -> JudgedVersion | None:
 def _has_body_of(
     targets: Collection[Target], histories: Mapping[Ref, History]
 ) -> Callable[[Ref, JudgedVersion, Ref], bool]:
-    """Return what tells whether a member of a Deployment's version is remembered, or kept.
+    """Return a predicate that tells whether the body of a version's member is available.
 
-    Many versions have the same members: what is asked of one is worked out once.
+    It takes the Deployment, the version and the member; a body is available if it is remembered in
+    full, kept in a Secret, or the Deployment's own and its ReplicaSet still exists. Many versions
+    share members, so answers are cached.
     """
     owned = {target.ref: target.snapshot.list_owned() for target in targets}
 

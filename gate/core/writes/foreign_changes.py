@@ -1,4 +1,4 @@
-"""What others changed of an object since our apply: the way back leaves those fields alone."""
+"""What others changed in an object since our apply: the way back leaves those fields alone."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _DATA: Final = ("data", "binaryData")
 def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
     """Return the fields that somebody else has changed, added or removed since our apply.
 
-    Fields count that we owned after our apply, or that `write` restores. What `live` has as
-    `write` leaves it is no change: the write may have been done already. Of a Deployment the pod
-    template is left out, since a change in it supersedes the whole, and replicas that an
-    autoscaler decides on.
+    Only fields that we owned after our apply, or that `write` restores, count. A field that is
+    live as `write` leaves it is no change: the write may have been done already. For a Deployment
+    the pod template is left out, because a change in it supersedes the whole, and so are replicas
+    that an autoscaler decides on.
     """
     if live.resource_version == written.after.resource_version:
         return None
@@ -48,9 +48,9 @@ def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject
 def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> PlannedWrite | None:
     """Return a write back that leaves `foreign` fields as they are live.
 
-    None where it would take one back all the same: a field that our manager still owns, with a
-    value of another run, goes with the apply that leaves it out. None, too, where nothing of the
-    object is ours any more.
+    None if it would take one back all the same: a field that our manager still owns, with a value
+    of another run, is removed by an apply that leaves it out. None, too, if we no longer own
+    anything in the object.
     """
     ours = managed_fields.owned_fields(_thaw_managed_fields(live), write.field_manager)
     if ours is None or intersect(foreign, ours) is not None:
@@ -64,9 +64,9 @@ def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> P
 def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
     """Return what another write under our own manager's name has added since our apply.
 
-    As another run of the gate does, under another lock, to an object that both share. An apply
-    that leaves these fields out would remove them: they are our manager's. What our apply had
-    left is no addition, whoever owns it by now: a claim of ours takes what nobody owned.
+    Another run of the gate, under another lock, may do that to an object that both share. An apply
+    that leaves these fields out would remove them, because our manager owns them. A value that our
+    apply left is no addition, whoever owns it now: a claim of ours takes what nobody owned.
     """
     if live.resource_version == written.after.resource_version:
         return None
@@ -79,11 +79,11 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
 
 
 def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether others have put something of theirs into what our apply has made since.
+    """Tell whether others have since put something of theirs into what our apply created.
 
-    A value of ours that they changed, what another run of the gate has added, a new key of a
-    ConfigMap or Secret. What else other managers add does not count: controllers write
-    annotations, finalizers and the like to whatever they serve.
+    That is a value of ours that they changed, a field that another run of the gate added, or a new
+    key of a ConfigMap or Secret. Anything else that other managers add does not count: controllers
+    write annotations, finalizers and the like to whatever they serve.
     """
     if live.resource_version == written.after.resource_version:
         return False
@@ -96,18 +96,18 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
 
 
 def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:
-    """Return a write back that sends `added` fields along as they are live."""
+    """Return a write back that also sends the `added` fields, as they are live."""
     return replace(write, body=Body.of(graft(write.body.thaw(), live.body.thaw(), added)))
 
 
 def without_conflicts(
     write: PlannedWrite, conflicts: tuple[str, ...], written: WrittenObject | None
 ) -> tuple[PlannedWrite | None, tuple[str, ...]]:
-    """Return a write back without the fields that it conflicts in, and which it leaves to others.
+    """Return a write back without the fields that are in conflict, and the paths left to others.
 
-    `conflicts` are the server's paths. Only where all of them are fields that our own apply had
-    taken by force, it forces them back. None where that would leave the template to others, or
-    nothing to be restored.
+    `conflicts` are the server's paths. If our own apply took all of them by force, the write
+    forces them back. None instead of a write if that would leave the pod template to others, or
+    nothing to restore.
     """
     taken = forced_fields(written) if written is not None else frozenset()
     others = tuple(path for path in conflicts if path.lstrip(".") not in taken)
@@ -135,7 +135,7 @@ def _select_restored_fields(back: dict[str, Any], written: WrittenObject) -> Fie
 
 
 def _differing(one: Any, other: Any, named: Fields | None) -> Fields | None:
-    """Return those of the named fields that only one of them has, or both with other values."""
+    """Return the named fields that only one of the two has, or that differ in value."""
     return union(select_changed(one, other, named), select_changed(other, one, named))
 
 

@@ -1,4 +1,4 @@
-"""Whether a write whose answer was lost was done: told by what our manager owns by now."""
+"""Did a write with a lost response take effect? What our manager owns now shows it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TEMPLATE = ("spec", "template")
 
 
 def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
-    """Tell whether `live` is what the apply of `head` leaves, where nobody has changed it since.
+    """Tell whether `live` is what the apply of `head` leaves, if nobody has changed it since.
 
-    Of a Deployment its pod template counts: replicas and the rest may be others' by now. `trial`
-    is what the server would make of the body, None where that could not be asked: then the body
-    is compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
+    For a Deployment only the pod template counts: others may own replicas and the rest by then.
+    `trial` is what the server would make of the body, None without a dry run: then the body is
+    compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
     """
     owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
     if owned is None:
@@ -47,7 +47,7 @@ def _template(live: LiveObject) -> Any:
 
 
 def _extract_applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:
-    """Return what our manager applies in `live`, as far as it counts."""
+    """Return the part of what our manager applies in `live` that counts."""
     value = field_set.extract(live.body.thaw(), owned)
     if live.deployment is not None:
         return value.get("spec", {}).get("template")
@@ -62,7 +62,7 @@ def _extract_wanted(head: PlannedWrite, live: LiveObject) -> Any:
 
 
 def _without_identity(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an applied body without what only says which object it is."""
+    """Return an applied body without what only identifies the object."""
     named = ("apiVersion", "kind", "metadata")
     metadata = value.get("metadata", {})
     own = {key: entry for key, entry in metadata.items() if key not in ("name", "namespace")}

@@ -1,6 +1,6 @@
-"""Why a write of the way out is not sent: its budget has ended, or its object has changed since.
+"""Why a write of the way out is not sent: the budget has ended, or its object has changed.
 
-The preflight decided on what it read; after a conflict or a lost answer the object is read again.
+The preflight decided by what it read; after a conflict or a lost answer the object is read again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _REPLICAS_PATH: Final = ".spec.replicas"
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
-    """Tell whether an apply is done by now, by this attempt or by one before that was killed."""
+    """Tell whether an apply is already done, by this attempt or an earlier one that was killed."""
     return head.verb is Verb.APPLY and has_landed(head, live, attempt.plan.trial(head.ref))
 
 
 def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Rejection | None:
     """Return what forbids the write: the end of its budget, or a change since it was decided.
 
-    Of what was written already and is written again, its own rollout tells whether it is ours.
+    For what was written already and is written again, its own rollout shows whether it is ours.
     """
     if attempt.now >= attempt.leg_ends_at:
         text = CleanText("it could not be written within the budget")
@@ -47,7 +47,7 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
 def _made_meanwhile(
     attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
 ) -> Rejection | None:
-    """Refuse to write over what was not there; after a lost answer it can be our own."""
+    """Refuse to overwrite what somebody created since; after a lost answer it may be our own."""
     if live is None:
         return None
     managed = live.managed.thaw()["managedFields"]
@@ -61,7 +61,7 @@ def _made_meanwhile(
 
 
 def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
-    """Tell whether an apply would take away what another run of the gate has applied.
+    """Tell whether an apply would remove what another run of the gate has applied.
 
     Server-side apply removes what its manager owns and the body leaves out.
     """
@@ -77,11 +77,11 @@ def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None
 def _changed_meanwhile(
     head: PlannedWrite, before: LiveObject, live: LiveObject | None, retry: Retry
 ) -> Rejection | None:
-    """Refuse to write over a change that somebody made since the preflight.
+    """Refuse to overwrite a change that somebody made since the preflight.
 
     After a lost answer the change may be our own: the same apply is sent again, which does
-    nothing where it was done, and fails where another manager owns a field by now. Metadata and
-    an owned number of replicas are left to the server's own conflicts.
+    nothing if it was done, and fails if another manager owns a field now. Changes of metadata, and
+    of replicas that a manager owns, are left to the server's own conflicts.
     """
     if live is None or live.uid != before.uid:
         return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
@@ -96,9 +96,9 @@ def _changed_meanwhile(
 
 
 def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject) -> bool:
-    """Tell whether the server would let the write take back what somebody has just scaled to.
+    """Tell whether the write would revert somebody's scaling without a conflict.
 
-    After `kubectl scale --replicas=0` no manager owns the number: there is no conflict then.
+    After `kubectl scale --replicas=0` no manager owns the number, so the server sees none.
     """
     if before.deployment is None or live.deployment is None or head.force or head.autoscaled:
         return False
@@ -109,7 +109,7 @@ def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject
 
 
 def substance(live: LiveObject) -> dict[str, Any]:
-    """Return what matters of an object: metadata and the number of replicas are left out."""
+    """Return what matters of an object: all but status, metadata and the number of replicas."""
     value = content(live.body)
     value.pop("metadata", None)
     spec = value.get("spec")

@@ -1,8 +1,8 @@
-"""Which write of the queue is decided next: one after another, or some objects side by side.
+"""Which write of the queue is decided next: one after another, or several objects in parallel.
 
-An attempt has `retry` and `uncertain` of the write at the head of its queue alone. Several are
-under way after a signal, when the time for all of them is short: then the object that an answer
-is about is brought to the head, and what is known of the one that stood there is set aside.
+An attempt has `retry` and `uncertain` only for the write at the head of its queue. After a signal
+time is short and several writes are under way: then the object that an answer is about is brought
+to the head, and what is known of the previous head is set aside.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
 def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the objects whose next write may be decided now, in order.
 
-    After a signal what goes back of one kind is written side by side. Configuration comes before
-    the Deployments, and what is deleted after them, one by one.
+    After a signal, objects of one kind go back in parallel. Configuration comes before the
+    Deployments; deletions come after them, one by one.
     """
     if not attempt.writes.queue:
         return ()
@@ -70,7 +70,7 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
 
 
 def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects whose next write follows one whose answer was lost."""
+    """Return the objects whose next write follows one with a lost answer."""
     aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
     if not attempt.writes.uncertain or not attempt.writes.queue:
         return aside
@@ -78,7 +78,7 @@ def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
 
 
 def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
-    """Iterate the objects at the front of the queue that need not wait for each other."""
+    """Yield the objects at the front of the queue that need not wait for each other."""
     first = queue[0]
     yield first.ref
     if first.verb is Verb.DELETE:
@@ -90,9 +90,9 @@ def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:
 
 
 def _batch(ref: Ref) -> tuple[str, str]:
-    """Return what the objects have in common that do not depend on each other.
+    """Return a key that is the same for objects which do not depend on each other.
 
-    That is their kind; ConfigMaps and Secrets only hold data, and count as one. A custom resource
+    It is their kind; ConfigMaps and Secrets only hold data and count as one. A custom resource
     may need its definition, and any object its namespace.
     """
     kind = (ref.api_version, ref.kind)

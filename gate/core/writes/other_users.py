@@ -1,6 +1,6 @@
-"""Before the way back deletes what this attempt created, it asks which other runs use that by now.
+"""Before the way back deletes what this attempt created, it asks which other runs use it now.
 
-Another run that applies the very same object changes nothing in it, so the object does not tell.
+Another run that applies the very same object changes nothing in it, so the object cannot show it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gate.core.protocol.effects import FindUsers
 
 
 def find_users(attempt: Attempt) -> Step:
-    """Ask once a leg who uses what the queue deletes; the attempt itself where that was asked."""
+    """Ask, once per leg, who uses what the queue deletes; the attempt unchanged otherwise."""
     created = _list_created(attempt)
     if not created or attempt.requests.users_asked_at >= attempt.course.leg_at:
         return attempt, ()
@@ -28,7 +28,7 @@ def find_users(attempt: Attempt) -> Step:
 
 
 def with_held(attempt: Attempt, held: FrozenMap[Ref, str]) -> Attempt:
-    """Return the attempt that leaves alone what others use: either run may have made it."""
+    """Return the attempt that does not delete what others use: either run may have created it."""
     written = {
         ref: replace(one, is_created=Unknown(held[ref])) if ref in held else one
         for ref, one in attempt.ledger.written.items()
@@ -47,7 +47,10 @@ def with_held(attempt: Attempt, held: FrozenMap[Ref, str]) -> Attempt:
 
 
 def _list_created(attempt: Attempt) -> FrozenMap[Ref, LiveObject]:
-    """Return what is live of the objects to be deleted, but for Deployments: those are locked."""
+    """Return the live objects to be deleted, except for followed Deployments, which are locked.
+
+    Cluster-scoped objects are left out, too.
+    """
     followed = {target.ref for target in attempt.plan.targets}
     refs = (write.ref for write in attempt.writes.queue if write.verb is Verb.DELETE)
     lives = ((ref, attempt.ledger.live.get(ref)) for ref in refs if ref not in followed)

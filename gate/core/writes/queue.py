@@ -1,8 +1,8 @@
-"""Sends the writes of a leg, each decided at the moment when it is sent: see `order`.
+"""Sends the writes of a leg, each decided when it is sent; `order` says which comes next.
 
 After a conflict or a lost answer the object is read first and the write decided again. On the
-way out a change that somebody made since the preflight refuses it; on the way back only what
-this attempt wrote, and what still stands, is written over.
+way out a write is refused if somebody changed the object since the preflight; on the way back only
+what this attempt wrote, and nobody has changed since, is overwritten.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from gate.core.writes.request import send, send_body
 from gate.core.writes.results import went_out
 
 FRESH_SECONDS = 1.0
-"""How old the decision to go back may be at the first write; longer, Deployments are read again."""
+"""How old the decision to go back may be at the first write before Deployments are read again."""
 
 
 def next_write(attempt: Attempt) -> Step:
-    """Return what the next write asks for; the attempt itself where all have to wait."""
+    """Return what the next write asks for; the attempt unchanged if all have to wait."""
     if attempt.writes.rejection is not None:
         return attempt, ()
     for ref in sendable(attempt):
@@ -55,7 +55,7 @@ def next_write(attempt: Attempt) -> Step:
 
 
 def _at_head(attempt: Attempt) -> Step:
-    """Return what the head of the queue asks for; the attempt itself where it has to wait."""
+    """Return what the head of the queue asks for; the attempt unchanged if it has to wait."""
     head, retry = attempt.writes.queue[0], attempt.writes.retry
     if retry is not None and not retry.read:
         if attempt.now < attempt.requests.not_before:
@@ -89,7 +89,7 @@ def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
 
 
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed, made or deleted a Deployment since the preflight."""
+    """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
     live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
@@ -99,20 +99,20 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
 
 
 def became_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed a Deployment that this attempt came not to write."""
+    """Tell whether somebody else changed a Deployment before this attempt got to write it."""
     unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
     return unwritten and planned and is_theirs(attempt, ref)
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what was there before is not there any more, though another one may be."""
+    """Tell whether the object of before is gone; there may be another one of its name."""
     live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     return before is not None and (live is None or live.uid != before.uid)
 
 
 def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
-    """Leave a Deployment to whoever changed it, whether ours was written before or never."""
+    """Leave a Deployment to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
@@ -125,10 +125,10 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
 
 
 def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
-    """End the way out with a write that the server refused, by what is live of its object.
+    """End the way out with a write that the server refused.
 
-    Where the answer to an earlier try was lost and somebody else has changed the Deployment, it is
-    theirs, whether ours was done before or never.
+    If the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    left to them instead, whether or not our write came before that.
     """
     if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):
         return stepped_back(attempt, rejection.ref)
@@ -172,7 +172,7 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
 
 
 def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
-    """Leave to others what they own by now, and restore the rest; give up where nothing is."""
+    """Leave to others what they own now and restore the rest; give up if nothing is left."""
     smaller, others = without_conflicts(head, rejection.paths, attempt.ledger.written.get(head.ref))
     if smaller is None:
         refusals = attempt.writes.refusals.put(head.ref, rejection)
@@ -186,11 +186,11 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
 
 
 def _deployments_first(attempt: Attempt) -> Step:
-    """Look at the Deployments that go back before anything that goes back with them is written.
+    """Check the Deployments that go back before anything that goes back with them is written.
 
-    One that is somebody else's by now leaves the attempt, before its configuration is changed
-    under it. Before the first write they are read where what is known of them is not fresh: the
-    process may have been suspended since the decision. The attempt itself where all are ours.
+    One that somebody else has taken over leaves the attempt before its configuration is changed
+    under it. Before the first write they are read again unless the decision is fresh: the process
+    may have been suspended since. The attempt is returned unchanged if all are ours.
     """
     going = _to_go_back(attempt)
     stale = attempt.now >= attempt.course.leg_at + FRESH_SECONDS
@@ -217,13 +217,13 @@ def _deployments_first(attempt: Attempt) -> Step:
 
 
 def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the Deployments whose way back is still to be written, in order."""
+    """Return the Deployments whose restoration is still to be written, in order."""
     ahead = dict.fromkeys(write.ref for write in attempt.writes.queue if write.verb is Verb.APPLY)
     return tuple(ref for ref in ahead if ref in attempt.deployments.followed_before)
 
 
 def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
-    """Tell whether the answer to a read of one of these is awaited."""
+    """Tell whether a read of any of `refs` is outstanding."""
     return any(
         isinstance(effect, Read) and effect.ref in refs
         for effect in attempt.requests.outstanding.values()
@@ -231,7 +231,7 @@ def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
 
 
 def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
-    """Send the apply that restores an object, but for the fields that others have changed."""
+    """Send the apply that restores an object, except for the fields that others have changed."""
     written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
     if written is None or live is None:
         return send(attempt, head)
@@ -275,7 +275,7 @@ def _with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
 
 
 def _lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
-    """Return the managed fields to be put back before an object is restored, None for none."""
+    """Return the managed fields to put back before an object is restored, None for none."""
     written, live = attempt.ledger.written.get(ref), attempt.ledger.live.get(ref)
     apply = next(
         (one for one in attempt.writes.queue if one.ref == ref and one.verb is Verb.APPLY), None
@@ -298,7 +298,8 @@ def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
     """Tell whether a write back is done already; sent again, it does nothing.
 
-    Its answer was lost, or is that of its own twin: a balancer may deliver a request twice.
+    Its answer was lost, or a load balancer delivered the request twice and this is the answer to
+    the second delivery.
     """
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:
@@ -310,10 +311,10 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
 
 
 def _mine(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what this attempt wrote to `ref` still stands, by all that is known.
+    """Tell whether what this attempt wrote to `ref` is still there, by all that is known.
 
-    Of a Deployment the pod template counts, of other objects that they are still there: which of
-    their fields others have changed is told when the write is sent.
+    For a Deployment the pod template counts. Another object only has to exist: which of its
+    fields others have changed is found out when the write is sent.
     """
     live, written = attempt.ledger.live.get(ref), attempt.ledger.written.get(ref)
     if live is None or written is None or live.uid != written.after.uid:
@@ -333,10 +334,10 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
-    """Return what comes before a deletion, None where nothing is in its way.
+    """Return what comes before a deletion, None if nothing is in its way.
 
-    What this attempt made beside the Deployments others may use by now: what they put into it
-    tells, or their locks.
+    Others may use by then what this attempt created beside the Deployments: what they put into it
+    shows that, or their locks.
     """
     if head.ref in attempt.deployments.followed_before:
         return None
@@ -371,7 +372,7 @@ def _with_departure(attempt: Attempt, ref: Ref) -> Attempt:
 
 
 def _uid_now(attempt: Attempt, ref: Ref) -> str:
-    """Return the uid under a name by the watches, else by the latest read, "" for nothing."""
+    """Return the uid of the present object by the watches, else by the latest read, or ""."""
     snapshot, live = attempt.deployments.snapshots.get(ref), attempt.ledger.live.get(ref)
     if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
         return snapshot.live.uid if snapshot.live is not None else ""

@@ -1,8 +1,8 @@
 """Managed fields that somebody removed since our apply: what is put back before the way back.
 
-`metadata.managedFields` may be emptied by anybody who may patch the object. The next server-side
-apply then gives all fields to the manager `before-first-apply`: our own would be in conflict with
-it, and what only the failed version has would stay.
+Anybody who may patch the object may empty `metadata.managedFields`. The next server-side apply
+then gives all fields to the manager `before-first-apply`: our own apply would conflict with it,
+and what only the failed version has would stay.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MAPS: Final = (("metadata", "labels"), ("metadata", "annotations"), ("data",), 
 
 
 def are_owners_removed(manager: str, after: LiveObject, live: LiveObject) -> bool:
-    """Tell whether `manager` owned fields `after` its apply, and owns none since they all went.
+    """Tell whether `manager` owned fields `after` its apply, and all managed fields were removed.
 
-    Either nobody owns anything, or somebody has applied since, and the rest is the server's
+    Either nobody owns anything now, or somebody has applied since and the server gave the rest to
     `before-first-apply`.
     """
     if live.uid != after.uid or not managed_fields.owned_fields(
@@ -45,8 +45,8 @@ def owners_to_put_back(
     """Return the managed fields to be sent before `write` restores an object, None for none.
 
     They are those that our apply left. The `foreign` fields, which somebody has changed since, and
-    what else others have put into maps of ours stay with `before-first-apply`: what nobody owns
-    goes with the map that it stands in. Who has applied since keeps what is theirs.
+    keys that others have added to our maps stay with `before-first-apply`: a key that nobody owns
+    is removed together with its map. Whoever has applied since keeps what is theirs.
     """
     if not are_owners_removed(write.field_manager, written.after, live):
         return None
@@ -81,7 +81,7 @@ def owners_to_put_back(
 
 
 def _find_added_keys(after: dict[str, Any], now: dict[str, Any]) -> Fields | None:
-    """Return the keys of maps of strings that `now` has and `after` has not."""
+    """Return the keys of string maps (`_MAPS`) that are in `now` but not in `after`."""
     added: Fields | None = None
     for *above, name in _MAPS:
         there, here = (_at(value, (*above, name)) for value in (now, after))
@@ -99,9 +99,9 @@ def _at(value: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether a Deployment's template is what `write` leaves, though nobody owns it by now.
+    """Tell whether a Deployment's template is as `write` leaves it, though its owners are removed.
 
-    It has all that is sent, and nothing that our apply had set and that is not sent.
+    It has everything that is sent, and nothing that our apply set and `write` leaves out.
     """
     if live.deployment is None or not are_owners_removed(write.field_manager, written.after, live):
         return False

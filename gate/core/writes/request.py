@@ -1,4 +1,4 @@
-"""The request of a planned write: its body over what is live by now, and its preconditions."""
+"""The request of a planned write: its body for the live object, and its preconditions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gate.core.writes.take_over import take_over_now
 
 
 def send(attempt: Attempt, head: PlannedWrite) -> Step:
-    """Send a planned write over what is live; leave it out where nothing of it is left to send."""
+    """Send a planned write for the live object; skip it if nothing of it is left to send."""
     live = attempt.ledger.live.get(head.ref)
     body = _body(attempt, head, live)
     if body is None:
@@ -54,7 +54,7 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
 
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
-    """Count restarts from here: the answer may come late, or never for a write that was done."""
+    """Count restarts from here: the answer may come late, or never although the write was done."""
     snapshot = attempt.deployments.snapshots.get(ref)
     if snapshot is None or snapshot.written:
         return attempt
@@ -68,7 +68,7 @@ def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
 
 
 def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
-    """Return what to send over what is live by now; None where nothing is left to be sent."""
+    """Return the body to send for the live object, None if nothing is left to send."""
     if live is None:
         return head.body
     if head.autoscaled and head.verb is Verb.APPLY:

@@ -1,4 +1,4 @@
-"""What a write that was done leaves in the attempt: what was written, and whom to follow."""
+"""Records a write that was done: what it left, and which Deployment to follow."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import managed_fields
 
 NOT_ANSWERED = Unknown("the answer was lost")
-"""Whether a write created its object, where a read tells that it was done."""
+"""Did a write create its object? Not known if only a read shows that it was done."""
 
 
 def surely_written(attempt: Attempt) -> Attempt:
-    """Note that something was written, or may have been."""
+    """Record that something was written, or may have been."""
     first = attempt.now if attempt.writes.first_write_at is None else attempt.writes.first_write_at
     return replace(attempt, writes=replace(attempt.writes, first_write_at=first))
 
@@ -37,11 +37,11 @@ def went_out(
     read: LiveObject | None = None,
     is_created: Fact[bool] = NOT_ANSWERED,
 ) -> Attempt:
-    """Note what this attempt left of an object, and follow it if it is a Deployment.
+    """Record an object as this attempt left it, and follow it if it is a Deployment.
 
-    What was there before is what the preflight saw: after a lost answer, what was read last can
-    be our own write. Only where the server says that our write made nothing, what somebody else
-    had made before it is what was `read` last.
+    The object of before is what the preflight saw: after a lost answer, the latest read may show
+    our own write. Only if the preflight saw none and the server says that our write created none
+    either, it is the latest `read`: somebody else created it before our write.
     """
     ref, before = head.ref, attempt.plan.before(head.ref)
     if before is None and isinstance(is_created, Known) and not is_created.value:
@@ -68,7 +68,7 @@ def went_out(
 def went_back(
     attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
 ) -> Attempt:
-    """Note what was restored, paused or scaled, and follow what was restored."""
+    """Record what was restored, paused or scaled, and follow what was restored."""
     ref, applies = effect.ref, effect.verb is Verb.APPLY
     written = attempt.ledger.written.get(ref)
     left = LeftObject(
@@ -93,7 +93,7 @@ def went_back(
 def _follow_from_answer(
     attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
 ) -> Attempt:
-    """Begin to follow a Deployment from the answer to its apply on."""
+    """Follow a Deployment from the answer to its apply on."""
     snapshot = _snapshot(attempt, live.ref)
     if snapshot is None or live.deployment is None:
         return attempt
@@ -113,8 +113,8 @@ def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     """Tell whether somebody has scaled what goes back since it was written: that number stays.
 
-    Where another manager owns it by now, as after `kubectl scale` to more than nought, the
-    server's conflict has it left out, which is reported.
+    False if another manager owns the number now, as after `kubectl scale` to more than 0: then the
+    server reports a conflict, and the field is left out and reported.
     """
     trial, written = attempt.plan.trial(live.ref), attempt.ledger.written.get(live.ref)
     made = trial if trial is not None else written.after if written is not None else None

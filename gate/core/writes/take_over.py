@@ -1,4 +1,4 @@
-"""What a planned take-over of managed fields comes to over what is live by the time it is sent."""
+"""Adapts a planned take-over of managed fields to the object that is live when it is sent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gate.core.ssa.unowned_fields import add_claims
 
 
 def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
-    """Return the managed fields to be sent, None where nothing is left to be taken over.
+    """Return the managed fields to be sent, None if nothing is left to take over.
 
-    The planned body has `managedFields` as they were to become when the attempt was planned, and
-    on the way back `managers` whose fields become ours, and `claims`.
+    The planned body has `managedFields` as the plan wanted them; on the way back it has `managers`
+    whose fields become ours, and `claims`.
     """
     planned = head.body.thaw()
     managed = live.managed.thaw()["managedFields"]

@@ -1,4 +1,4 @@
-"""How long the bake window is where nobody says it: as long as deciding checks need."""
+"""The bake window's default length: as long as deciding checks need."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gate.core.checks.spec import Check, Command, During, Http, Metric
 
 
 def least_bake_seconds(checks: Iterable[Check]) -> float:
-    """Return the bake window where none is asked for: long enough for evidence of every check.
+    """Return the default bake window: long enough for the evidence of every deciding check.
 
-    A fast rollout ends before two scrapes exist, and would never be conclusive. 0.0 without a
-    required check that runs in the bake window.
+    A fast rollout ends before two scrapes exist, and would never be conclusive. 0.0 if no deciding
+    check runs in the bake window.
     """
     return max((least_phase_seconds(check) for check in checks if _bakes(check)), default=0.0)
 

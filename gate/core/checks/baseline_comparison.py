@@ -10,9 +10,9 @@ from typing import Final
 from gate.core.checks.mann_whitney import probability_of_larger, shift
 
 LEAST_SAMPLES: Final = 8
-"""A side: below, no test at a small alpha can reject."""
+"""The fewest samples of a side: below this, no test at a small alpha can reject."""
 MOST_SAMPLES: Final = 400
-"""Of a side, the latest: an hour at 10 s; the shift sorts the differences of all pairs."""
+"""Kept of a side, the latest: an hour at 10 s; the shift sorts the differences of all pairs."""
 INTERIM_SHARE: Final = 0.05
 """Before the end only a probability below this share of alpha fails (Haybittle and Peto): a test
 that is repeated at every sample would reject by chance far more often than alpha says."""
@@ -20,7 +20,7 @@ that is repeated at every sample would reject by chance far more often than alph
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """New may be `max_ratio` times old, and beyond that by `min_delta` (in the metric's unit)."""
+    """New fails if above `max_ratio` times old and more than `min_delta` above it (same unit)."""
 
     max_ratio: float
     min_delta: float = 0.0
@@ -33,8 +33,8 @@ class Ratio:
     def is_exceeded_by(self, new: float, old: float) -> bool:
         """Tell whether `new` is too large for a finite `old`.
 
-        The ratio is taken of old's distance from 0, so that it works below 0 as well; an old of
-        0 leaves `min_delta` to judge alone.
+        The ratio applies to old's distance from 0, so that it works below 0 as well; if old is 0,
+        `min_delta` alone decides.
         """
         allowed = old + abs(old) * (self.max_ratio - 1)
         return new > allowed and new - old > self.min_delta
@@ -42,9 +42,9 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class MannWhitney:
-    """New may not be larger than old: by a one-sided test at `alpha`, and by how much.
+    """New may not be larger than old, by a one-sided test at `alpha` and by the size of the shift.
 
-    `tolerance` is the shift that is borne, as a share of the baseline's median.
+    `tolerance` is the tolerated shift, as a share of the baseline's median.
     """
 
     alpha: float = 0.02
@@ -60,7 +60,7 @@ class MannWhitney:
 class Pairs:
     """The samples of both sides, taken at the same ticks; finite numbers.
 
-    `at` is when the windows of the latest ended, monotonic seconds; -inf before the first.
+    `at` is when the windows of the latest pair ended, monotonic seconds; -inf before the first.
     """
 
     new: tuple[float, ...] = ()
@@ -72,7 +72,7 @@ class Pairs:
         return len(self.new)
 
     def plus(self, new: float, old: float, at: float = -math.inf) -> Pairs:
-        """Return the pairs with one more, the oldest left out where there are too many."""
+        """Return the pairs with one more, without the oldest if there are too many."""
         return Pairs((*self.new, new)[-MOST_SAMPLES:], (*self.old, old)[-MOST_SAMPLES:], at)
 
 
@@ -83,7 +83,7 @@ NO_PAIRS: Final = Pairs()
 class Comparison:
     """What the test says of some pairs: how probable by chance, and how far new lies above old.
 
-    `shift` is the Hodges-Lehmann estimate, None where the probability alone acquits.
+    `shift` is the Hodges-Lehmann estimate, None if the probability alone acquits.
     """
 
     probability: float
@@ -107,7 +107,7 @@ def _median(values: tuple[float, ...]) -> float:
 
 
 def rejects(test: MannWhitney, found: Comparison, alpha: float) -> bool:
-    """Tell whether the new version is larger beyond chance and beyond what is borne."""
+    """Tell whether the new version is larger beyond chance and beyond the tolerance."""
     if found.shift is None or found.probability >= alpha:
         return False
     return found.shift > test.tolerance * abs(found.median)

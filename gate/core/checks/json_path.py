@@ -15,7 +15,7 @@ _STEP: Final = re.compile(
 
 
 def parse(text: str) -> JsonPath:
-    """Read a path; the `$` of the root may be left out. ValueError for what is none."""
+    """Read a path; the `$` of the root may be left out. ValueError for anything else."""
     path: list[str | int] = []
     at = 1 if text.startswith("$") else 0
     while at < len(text):
@@ -32,7 +32,7 @@ def parse(text: str) -> JsonPath:
 
 
 def number_at(document: Any, path: JsonPath) -> float | None:
-    """Return the number at `path`; truth counts as 1 and 0. None where there is no number."""
+    """Return the number at `path`; true counts as 1, false as 0. None if there is no number."""
     here = document
     for step in path:
         here = _within(here, step)
@@ -43,7 +43,7 @@ def number_at(document: Any, path: JsonPath) -> float | None:
 
 
 def _within(value: Any, step: str | int) -> Any:
-    """Return the element at one step, None where there is none."""
+    """Return the element at one step, None if there is none."""
     if isinstance(value, dict) and isinstance(step, str):
         return value.get(step)
     if isinstance(value, list) and isinstance(step, int) and step < len(value):

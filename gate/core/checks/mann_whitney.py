@@ -1,7 +1,7 @@
 """The Mann-Whitney test, one-sided: whether some numbers are larger than others, of any shape.
 
-Exact where both samples are small and no value stands twice, else normal with a correction for
-ties (Mann and Whitney 1947; Hollander and Wolfe, "Nonparametric Statistical Methods", 4.1).
+Exact if both samples are small and no value occurs twice, else normal with a correction for ties
+(Mann and Whitney 1947; Hollander and Wolfe, "Nonparametric Statistical Methods", 4.1).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 
 MOST_EXACT = 40
-"""Samples up to this size on each side are counted out: a hundredth of a second at worst."""
+"""Samples up to this size on each side are counted exactly: a hundredth of a second at worst."""
 
 _CONTINUITY = 0.5
 
@@ -20,7 +20,7 @@ _CONTINUITY = 0.5
 def probability_of_larger(new: Sequence[float], old: Sequence[float]) -> float:
     """Return how likely `new` would rank as high as it does, were both drawn from one source.
 
-    Both hold finite numbers, at least one each. 1.0 where all values are the same.
+    Both hold finite numbers, at least one each. 1.0 if all values are the same.
     """
     ranked = sorted([*((value, True) for value in new), *((value, False) for value in old)])
     ties: list[int] = []

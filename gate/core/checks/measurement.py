@@ -1,4 +1,4 @@
-"""What one tick said: one of four outcomes, and the numbers behind it."""
+"""The result of one tick: one of four outcomes, and the numbers behind it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Kind(enum.StrEnum):
 class Measurement:
     """What one tick said; `message` is one line with the numbers that decided.
 
-    `value` and `baseline` are None where there is no one number. `permanent` is set of errors
-    that asking again will not mend, `trouble` of those that a source told.
+    `value` and `baseline` are None if there is no single number. `permanent` is set for errors that
+    asking again will not mend, `trouble` for those that a source reported.
     """
 
     kind: Kind
@@ -45,12 +45,12 @@ def make_fail(message: str, value: float | None = None, old: float | None = None
 
 
 def no_data(message: str, value: float | None = None, old: float | None = None) -> Measurement:
-    """Return what is neither a yes nor a no."""
+    """Return a measurement that is neither a yes nor a no."""
     return Measurement(Kind.NO_DATA, CleanText(message), value, old)
 
 
 def unfit(message: str) -> Measurement:
-    """Return an error that lies in the question itself: it will be the same the next time."""
+    """Return an error of the question itself: it will be the same the next time."""
     return Measurement(Kind.ERROR, CleanText(message), permanent=True)
 
 
@@ -60,6 +60,6 @@ def measure_error(error: Errored) -> Measurement:
 
 
 def unaskable(variable: str) -> Measurement:
-    """Return the measurement where nothing was asked: `variable` has no value yet."""
+    """Return the measurement of a tick that asked nothing: `variable` has no value yet."""
     why = "the window is below 1s" if variable == "window" else f"${{{variable}}} is not known"
     return no_data(f"{why}: nothing was asked")

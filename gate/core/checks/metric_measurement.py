@@ -1,6 +1,6 @@
-"""One measurement of a query: what stands behind the value, the value, and the other version's.
+"""One measurement of a query: the data behind the value, the value, and the other version's.
 
-The rules stand in the order in which they decide.
+The rules are in the order in which they decide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHOWN_SERIES: Final = 3
 def measure_metric(
     check: Check, metric: Metric, answers: Answers, earlier: Pairs = NO_PAIRS
 ) -> Measurement:
-    """Judge the value, unless too little or too old data stands behind it."""
+    """Judge the value, unless the data behind it is too little or too old."""
     wrong = _wrong_form(answers)
     if wrong is not None:
         return wrong
@@ -77,7 +77,7 @@ def _too_old(check: Check, metric: Metric, answer: Answer | None) -> Measurement
 
 
 def _single(answer: Answer | None, what: str) -> float | Measurement | None:
-    """Return the one number of a second query, None for none; an error where there are more."""
+    """Return the one number of a second query, None for none; an error if there are more."""
     series = answer.series if isinstance(answer, Samples) else ()
     if len(series) > 1:
         return unfit(f"{what}: {len(series)} series; the query has to give one")
@@ -104,7 +104,7 @@ def _series(answer: Answer | None) -> tuple[Series, ...]:
 
 
 def _reduce_series(reduce: Reduce | None, series: Sequence[Series]) -> float | Measurement:
-    """Return one number, as PromQL's aggregations do: max and min pass over NaN, sum keeps it."""
+    """Return one number, as PromQL's aggregations do: max and min ignore NaN, sum keeps it."""
     values = [each.value for each in series]
     if reduce is None and len(values) > 1:
         names = ", ".join(each.labels for each in series[:_SHOWN_SERIES])
@@ -118,7 +118,7 @@ def _reduce_series(reduce: Reduce | None, series: Sequence[Series]) -> float | M
 
 
 def _sum(values: Sequence[float]) -> float:
-    """Add; infinities of both signs are no number, as in IEEE 754."""
+    """Add up; infinities of both signs give NaN, as in IEEE 754."""
     if math.inf in values and -math.inf in values:
         return math.nan
     try:
@@ -141,7 +141,7 @@ def _judge_by_bounds(metric: Metric, value: float, labels: str = "") -> Measurem
 
 
 def _each(metric: Metric, series: Sequence[Series]) -> Measurement:
-    """Judge each series: all have to pass, or any; what says nothing passes neither way."""
+    """Judge each series: all have to pass, or any; one without data passes neither way."""
     judged = [_judge_by_bounds(metric, each.value, each.labels) for each in series]
     worst_first = (Kind.FAIL, Kind.NO_DATA, Kind.PASS)
     if metric.reduce is Reduce.ANY:
@@ -179,7 +179,7 @@ def _judge_by_baseline(
 
 
 def by_test(test: MannWhitney, pairs: Pairs, share: float = 1.0) -> Measurement:
-    """Judge the samples of both sides; `share` of alpha is what is asked for before the end."""
+    """Judge the samples of both sides; before the end only `share` of alpha may reject."""
     new, old = pairs.new[-1], pairs.old[-1]
     found = compare(test, pairs)
     if found is None:

@@ -1,4 +1,4 @@
-"""The text of a query and its variables: `${name}`, escaped for the place in which it stands.
+"""The text of a query and its variables: `${name}`, escaped for its place.
 
 PromQL has three places: inside a string, inside a string that is a regular expression (after `=~`
 or `!~`), and outside of strings, where a value has to be a single token. Comments are left alone.
@@ -16,12 +16,12 @@ from typing import Final
 from gate.core.checks.query_variables import OF_VERSIONS
 
 MOST_CHARACTERS: Final = 8192
-"""Of a query; longer ones are refused by proxies, and written by nobody."""
+"""The longest query; proxies refuse longer ones, and nobody writes them."""
 
 _TOKEN: Final = re.compile(
     r"[A-Za-z_:][A-Za-z0-9_:]*|[0-9]+(?:\.[0-9]+)?|(?:[0-9]+(?:ms|[smhdwy]))+", re.ASCII
 )
-"""What may stand outside of a string: an identifier, a number, a duration. None can be more."""
+"""What a value may be outside of a string: an identifier, a number or a duration, no more."""
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]*", re.ASCII)
 _RE2_META: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
 """What Go's `regexp.QuoteMeta` escapes."""
@@ -50,7 +50,7 @@ class QueryError(ValueError):
 
 
 class Place(enum.StrEnum):
-    """Where a variable stands, named by what protects the query from its value."""
+    """The place of a variable, named by what protects the query from its value."""
 
     BARE = "bare"
     DOUBLE_QUOTED = '"'
@@ -60,7 +60,7 @@ class Place(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One `${name}` of a query; `regex` where the string around it is a regular expression."""
+    """One `${name}` of a query; `regex` if the string around it is a regular expression."""
 
     name: str
     place: Place
@@ -68,7 +68,7 @@ class Variable:
     position: int
 
     def escape(self, value: str) -> str:
-        """Return `value` for this place; QueryError where no escape makes it safe."""
+        """Return `value` for this place; QueryError if no escape makes it safe."""
         if self.place is Place.BARE:
             return self._as_token(value)
         text = _RE2_META.sub(r"\\\g<0>", value) if self.regex else value
@@ -119,7 +119,7 @@ class Query:
         return frozenset(part.name for part in self.parts if isinstance(part, Variable))
 
     def missing(self, values: Mapping[str, str]) -> str | None:
-        """Return the first variable that `values` do not hold, None where all are there."""
+        """Return the first variable that `values` lacks, None if all are there."""
         named = (part.name for part in self.parts if isinstance(part, Variable))
         return next((name for name in named if name not in values), None)
 
@@ -154,7 +154,7 @@ def _parts(text: str) -> Iterator[str | Variable]:
 
 
 def _match_piece(text: str, at: int, quote: str) -> re.Match[str]:
-    """Return the next piece; every character is one at least."""
+    """Return the next piece; it is at least one character."""
     pattern = _CODE if not quote else _RAW if quote == Place.RAW else _QUOTED
     match = pattern.match(text, at)
     if match is None or match.lastgroup == "broken":
@@ -186,10 +186,10 @@ def _join_texts(parts: Iterator[str | Variable] | list[str | Variable]) -> Itera
 
 
 def _check(variable: Variable, known: Collection[str]) -> None:
-    """Refuse what has no value, and what has one that only a string can hold.
+    """Refuse a variable without a value, and one whose value only a string can hold.
 
-    The name of a ReplicaSet is never a token, and whether a hash is one is chance: a query that can
-    be asked of one version could break in the middle of a rollout to the next.
+    The name of a ReplicaSet is never a token, and it is chance whether a hash is one: a query that
+    works for one version could break in the middle of a rollout to the next.
     """
     if variable.name not in known:
         hint = f"known are {', '.join(sorted(known)) or 'none'}"

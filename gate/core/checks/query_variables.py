@@ -24,7 +24,7 @@ BUILT_IN: Final = frozenset({*_NAMES, "window", "elapsed"})
 OF_ONE_VERSION: Final = frozenset({"replicaset", "pod_template_hash"})
 """Those that tell one version from another; a comparison has to name one of them."""
 OF_VERSIONS: Final = OF_ONE_VERSION | {"baseline_replicaset", "baseline_pod_template_hash"}
-"""Those whose values nobody can choose, nor know before the version is there."""
+"""Those whose values nobody can choose, or know before the version exists."""
 
 SHORTEST_WINDOW_SECONDS: Final = 1
 """PromQL refuses `[0s]`."""
@@ -48,7 +48,7 @@ class Subject:
     """What is judged: a Deployment on its way from `baseline` to `new`.
 
     Times are monotonic seconds; `first_available_at` is when the first new pod became available,
-    None before. `baseline` is None where nothing served before.
+    None before. `baseline` is None if nothing served before.
     """
 
     namespace: str
@@ -68,7 +68,7 @@ class Subject:
 
 
 def window_seconds(configured: float, first_available_at: float | None, now: float) -> int | None:
-    """Return the window in whole seconds: never longer than the first new pod is available.
+    """Return the window in whole seconds: never longer than the first new pod has been available.
 
     So it never reaches into the time of the old version. None below one second.
     """
@@ -84,7 +84,7 @@ def values(
     """Return the values of all variables that are known at `now`; what is not known is left out.
 
     `elapsed` is a duration in whole seconds since the start, and not known in the first second.
-    ValueError for a value that is not what its variable holds.
+    ValueError for a value that does not have its variable's form.
     """
     baseline = subject.baseline or Version()
     revision = "" if subject.revision is None else str(subject.revision)
@@ -104,7 +104,7 @@ def values(
 
 
 def user_variable_fault(name: str, value: str) -> str | None:
-    """Return what is wrong with a user's variable, None where nothing is."""
+    """Return what is wrong with a user's variable, None if nothing is."""
     if _USER_NAME.fullmatch(name) is None:
         return f"not a variable's name: {name[:60]!a}"
     if name in BUILT_IN:

@@ -86,8 +86,8 @@ class Samples:
 class HttpReply:
     """What the service under test answered.
 
-    `found` is whether the body contains the text, None where none was looked for. `number` is
-    what stands at the JSON path, None where nothing does or what does is no number.
+    `found` is whether the body contains the text, None if none was looked for. `number` is the
+    number at the JSON path, None if there is no value or it is no number.
     """
 
     status: int
@@ -106,7 +106,7 @@ class NoReply:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a command ended; `code` is negative after a signal, None where its time was over."""
+    """How a command ended; `code` is negative after a signal, None if it timed out."""
 
     code: int | None
     output: CleanText = NO_TEXT
@@ -152,7 +152,7 @@ PERMANENT = frozenset(
         Trouble.COMMAND,
     }
 )
-"""Asking again is no use: before anything is applied these refuse. Later they are errors as any."""
+"""Asking again is no use: before anything is applied these refuse, later they are plain errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,9 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Errored:
-    """Nobody could tell; `position` is where in the query the server found a fault (line, column).
+    """There is no answer; `position` is where in the query the server found a fault (line, column).
 
-    `retry_after_seconds` is what the server asked for, None where it did not.
+    `retry_after_seconds` is what the server asked for, None if it did not.
     """
 
     why: CleanText
@@ -198,7 +198,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to `Questions`, None where nothing was asked."""
+    """The answers to `Questions`, None if nothing was asked."""
 
     value: Answer
     samples: Answer | None = None

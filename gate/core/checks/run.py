@@ -22,7 +22,7 @@ from gate.core.model.outcome import Reason
 
 
 class ConclusionKind(enum.StrEnum):
-    """What a check says of a version."""
+    """What a check says about a version."""
 
     UNDECIDED = "undecided"
     PASS = "pass"  # noqa: S105 - no password
@@ -32,7 +32,7 @@ class ConclusionKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What stands, by which rule, in one line; `reason` is None unless it speaks against it."""
+    """What a check concludes, and why in one line; `reason` is None if undecided or passed."""
 
     kind: ConclusionKind
     message: CleanText
@@ -53,7 +53,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was measured so far; `unasked` are ticks at which there was nothing to ask with."""
+    """What was measured so far; `unasked` are ticks at which nothing could be asked."""
 
     passes: int = 0
     failures: int = 0
@@ -65,11 +65,11 @@ class Tally:
 
     @property
     def measured(self) -> int:
-        """How many measurements were taken; an error is none."""
+        """How many measurements were taken; errors do not count."""
         return self.passes + self.failures + self.no_data
 
     def plus(self, kind: Kind) -> Tally:
-        """Count one more. No data neither ends a row of failures nor goes on with it."""
+        """Count one more. No data neither ends nor continues a row of failures."""
         if kind is Kind.ERROR:
             in_a_row = self.consecutive_errors + 1
             return replace(self, errors=self.errors + 1, consecutive_errors=in_a_row)
@@ -86,7 +86,7 @@ class Tally:
 class CheckRun:
     """One check in its phase; times are monotonic seconds.
 
-    `grid_from` is the first tick. `outstanding` is the tick that was asked and has no answer.
+    `grid_from` is the first tick. `outstanding` is the tick that was asked and has no answer yet.
     `retry_at` is set after an error. `failure` is the measurement that decided.
     """
 
@@ -123,7 +123,7 @@ class CheckRun:
 
     @property
     def wake_at(self) -> float:
-        """Return when it is to be asked next; infinity while an answer is awaited, or for ever."""
+        """Return when to ask next; infinity while an answer is awaited, or once it is finished."""
         if self.finished or self.outstanding is not None:
             return math.inf
         return min(self._grid_at(self.last_number + 1), self.retry_at)
@@ -131,7 +131,7 @@ class CheckRun:
     def due(self, now: float) -> Tick | None:
         """Return the tick to ask at `now`, None while there is none.
 
-        Of several that are due the latest: what was missed is not caught up.
+        Of several that are due it is the latest: missed ones are not made up for.
         """
         if self.wake_at > now:
             return None
@@ -166,7 +166,7 @@ class CheckRun:
     def _between_samples(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Judge a value whose window overlaps the last sample's by its bounds alone.
 
-        A value within them is no measurement: what the samples have said so far stands.
+        A value within them is no measurement: what the samples have said so far still holds.
         """
         what = measure(without_comparison(self.check), answers)
         if what.kind is not Kind.PASS:
@@ -181,16 +181,16 @@ class CheckRun:
         )
 
     def after_error(self, tick: Tick, at: float, error: Errored) -> CheckRun:
-        """Take note that nobody could tell; it is asked again. ValueError as for `after_answer`.
+        """Record that there was no answer; it is asked again. ValueError as for `after_answer`.
 
-        Where the source was not asked either, there is no error of its own.
+        If the source was not even asked, there is no error of its own.
         """
         if error.trouble is Trouble.NOT_ASKED:
             return self._not_asked(tick, at, no_data(error.why))
         return self.after_measurement(tick, at, measure_error(error))
 
     def after_unaskable(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
-        """Take note that nothing could be asked, which uses up no count. ValueError as above."""
+        """Record that nothing could be asked, which uses up no count. ValueError as above."""
         return self._not_asked(tick, at, unaskable(why.missing))
 
     def _not_asked(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
@@ -256,7 +256,7 @@ class CheckRun:
         return self._says(kind, doubt, Reason.CHECK_INCONCLUSIVE)
 
     def _failed_at_the_end(self) -> Conclusion | None:
-        """Return the failure that stands, or the one that the whole of the samples shows."""
+        """Return the failure so far, or the one that all samples together show."""
         if self.failure is not None:
             return self.verdict_so_far
         test = sample_test(self.check)
@@ -268,7 +268,7 @@ class CheckRun:
         return self._says(ConclusionKind.FAIL, judged.message, Reason.CHECK_FAILED)
 
     def _doubt(self, now: float) -> str | None:
-        """Return why it cannot be told, None where it can."""
+        """Return why the check is inconclusive, None if it is not."""
         tally, bears = self.tally, self.check.tolerances
         last = f"; last: {self.last.message}" if self.last else ""
         if tally.consecutive_errors > bears.allowed_consecutive_errors:

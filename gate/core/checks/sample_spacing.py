@@ -1,7 +1,7 @@
 """How far apart samples of a Mann-Whitney test lie, so that no two windows overlap.
 
-The test takes its samples for independent. Two windows that overlap hold the same requests twice:
-six samples a window reject equal versions in more than a quarter of all rollouts.
+The test assumes that its samples are independent. Two windows that overlap count the same requests
+twice: six samples a window reject equal versions in more than a quarter of all rollouts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNIT_SECONDS: Final = {
 
 
 def sample_test(check: Check) -> MannWhitney | None:
-    """Return the test over the samples of a phase; None where a check has none."""
+    """Return the test over the samples of a phase; None if a check has none."""
     compare = check.probe.compare if isinstance(check.probe, Metric) else None
     return compare if isinstance(compare, MannWhitney) else None
 
@@ -48,14 +48,15 @@ def sample_spacing_seconds(check: Check) -> float:
 
 
 def overlaps(check: Check, sampled_at: float, at: float) -> bool:
-    """Tell whether the window that ends `at` holds a part of the one that ended at `sampled_at`."""
+    """Tell whether the window that ends `at` overlaps the one that ended at `sampled_at`."""
     return at - sampled_at < sample_spacing_seconds(check) - _ROUNDING_SECONDS
 
 
 def least_sampling_seconds(check: Check) -> float:
-    """Return how long after the start of its phase a test has its least samples; 0.0 without one.
+    """Return how long after its phase's start a test has enough samples; 0.0 without a test.
 
     Samples lie on the check's grid: with an interval of 40 s and a window of 60 s, 80 s apart.
+
     """
     if sample_test(check) is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""A check as a value: what it asks, the bounds of a good answer, and what it bears over time.
+"""A check as a value: what it asks, the bounds of a good answer, and what it tolerates over time.
 
 `validation` says what is wrong with one before anything is asked, `tick_questions` turns it into
 the questions of one tick, `run` follows it over time.
@@ -17,7 +17,7 @@ from gate.core.checks.questions import HttpQuestion
 from gate.core.model.body import FrozenMap
 
 RETRY_SECONDS: Final = 10.0
-"""An error is asked again after that long, or after the interval where that is shorter."""
+"""After an error a check asks again after this long, or after its interval if that is shorter."""
 SHORTEST_INTERVAL_SECONDS: Final = 1.0
 
 
@@ -30,7 +30,7 @@ class During(enum.StrEnum):
 
 
 class OnInconclusive(enum.StrEnum):
-    """What the end of a rollout gets whose checks could not tell."""
+    """What happens at the end of a rollout whose checks could not tell."""
 
     ROLLBACK = "rollback"
     KEEP = "keep"
@@ -50,13 +50,13 @@ class Reduce(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a good value lies in, its ends included; None is no bound."""
+    """The range of a good value, its ends included; None is no bound."""
 
     least: float | None = None
     most: float | None = None
 
     def hold(self, value: float) -> bool:
-        """Tell whether `value`, no NaN, lies within."""
+        """Tell whether `value`, not NaN, is within them."""
         above = self.least is None or value >= self.least
         return above and (self.most is None or value <= self.most)
 
@@ -73,7 +73,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class MinSamples:
-    """A second query, asked for the same time, and what it has to give at least."""
+    """A second query, asked for the same time, and the least that it has to give."""
 
     query: Query
     least: float
@@ -83,8 +83,8 @@ class MinSamples:
 class Metric:
     """A query, and what qualifies its answer.
 
-    `freshness` selects series whose latest sample must not be older than the check's
-    `max_age_seconds`. `bounds` may be empty where `compare` judges.
+    `freshness` selects series whose latest sample may not be older than the check's
+    `max_age_seconds`. `bounds` may be empty if `compare` judges.
     """
 
     query: Query
@@ -129,7 +129,7 @@ class Command:
 class Schedule:
     """When a check is asked: on the grid `start + initial_delay + k x interval`.
 
-    `count` is how many measurements are taken; None is as many as the phase is long.
+    `count` is how many measurements are taken; None is as many as fit into the phase.
     """
 
     interval_seconds: float = 10.0
@@ -145,9 +145,9 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """What a check bears; more than the allowed number decides.
+    """What a check tolerates; more than the allowed number decides.
 
-    `consecutive_failures` asks for that many failures in a row instead of `allowed_failures`.
+    `consecutive_failures` fails it after that many failures in a row instead of `allowed_failures`.
     `allowed_no_data` None is any number. `max_age_seconds` None is three intervals.
     """
 
@@ -163,7 +163,7 @@ class Tolerances:
 class Check:
     """One check: `required` and not `dry_run` ones decide, the others only report.
 
-    `deployment` is the name of the one that it is about, "" for all there are.
+    `deployment` is the name of the Deployment that it is about, "" for all.
     """
 
     name: str

@@ -23,7 +23,7 @@ TEMPORARY_FAILURE: Final = 75
 def measure(check: Check, answers: Answers, earlier: Pairs = NO_PAIRS) -> Measurement:
     """Judge the answers of one tick; `earlier` are the pairs of the phase for a Mann-Whitney test.
 
-    ValueError where an answer is not of the kind that the check asks for.
+    ValueError if an answer is not of the kind that the check asks for.
     """
     match check.probe, answers.value:
         case Metric() as metric, Samples():

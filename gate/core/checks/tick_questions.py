@@ -1,4 +1,4 @@
-"""From a check and what is known at a tick to the questions of that tick."""
+"""The questions of one tick, made from a check and what is known at that time."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Unaskable:
 
 
 def ask(check: Check, at: float, subject: Subject, phase: During) -> Questions | Unaskable:
-    """Return the questions of a tick at `at`; ValueError where a value cannot stand in its place.
+    """Return the questions of a tick at `at`; ValueError if a value does not fit its place.
 
     The baseline's side of a comparison is the same query, asked for the same time and window.
+
     """
     match check.probe:
         case Http(question=question):

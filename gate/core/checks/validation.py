@@ -19,13 +19,13 @@ from gate.core.checks.spec import (
 )
 
 Fault = tuple[str, bool]
-"""A complaint, and whether there is a reason for it."""
+"""A complaint, and whether it applies."""
 
 NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
 def faults(check: Check) -> tuple[str, ...]:
-    """Return what is wrong with a check, one line each; empty where nothing is."""
+    """Return what is wrong with a check, one line each; empty if nothing is."""
     wrong: list[str] = []
     if NAME.fullmatch(check.name) is None:
         wrong.append(f"not a check's name: {check.name[:60]!a}")

@@ -57,7 +57,7 @@ class Body:
 class FrozenMap(Mapping[Key, Value]):
     """A hashable mapping; `put` and `drop` return changed copies.
 
-    What `Mapping` would derive from iteration is asked of the dict: the judge asks often.
+    What `Mapping` would derive by iterating is forwarded to the dict: the judge asks often.
     """
 
     __slots__ = ("_items",)
@@ -67,7 +67,7 @@ class FrozenMap(Mapping[Key, Value]):
         self._items: dict[Key, Value] = dict(items)
 
     def __getitem__(self, key: Key) -> Value:
-        """Return the value at `key`; KeyError where there is none."""
+        """Return the value at `key`; KeyError if there is none."""
         return self._items[key]
 
     def __contains__(self, key: object) -> bool:
@@ -99,7 +99,7 @@ class FrozenMap(Mapping[Key, Value]):
     @overload
     def get(self, key: Key, /, default: Value | Other) -> Value | Other: ...
     def get(self, key: Key, /, default: Any = None) -> Any:
-        """Return the value at `key`, `default` where there is none."""
+        """Return the value at `key`, `default` if there is none."""
         return self._items.get(key, default)
 
     def keys(self) -> KeysView[Key]:
@@ -122,7 +122,7 @@ class FrozenMap(Mapping[Key, Value]):
         return changed
 
     def put_all(self, items: Mapping[Key, Value]) -> FrozenMap[Key, Value]:
-        """Return a copy with `items` set, itself where there are none."""
+        """Return a copy with `items` set, itself if there are none."""
         if not items:
             return self
         changed: FrozenMap[Key, Value] = FrozenMap()
@@ -130,7 +130,7 @@ class FrozenMap(Mapping[Key, Value]):
         return changed
 
     def changed_since(self, earlier: FrozenMap[Key, Value]) -> Iterator[tuple[Key, Value]]:
-        """Iterate the items whose value is not the very one that `earlier` has."""
+        """Iterate the items whose value is not the same object as in `earlier`."""
         others = chain(earlier._items.items(), repeat((_NONE, _NONE)))
         for (key, value), (same, other) in zip(self._items.items(), others, strict=False):
             is_same = key is same and value is other
@@ -138,7 +138,7 @@ class FrozenMap(Mapping[Key, Value]):
                 yield key, value
 
     def drop(self, key: Key) -> FrozenMap[Key, Value]:
-        """Return a copy without `key`, itself where there is none."""
+        """Return a copy without `key`, itself if there is none."""
         if key not in self._items:
             return self
         changed: FrozenMap[Key, Value] = FrozenMap(self._items)

@@ -14,14 +14,14 @@ from typing import Final
 from gate.core.model.body import Body
 
 _DIGITS: Final = 32
-"""Of a SHA-256 in hexadecimal: 128 bits tell versions of one object apart."""
+"""Hexadecimal digits kept of a SHA-256: 128 bits tell versions of one object apart."""
 
 
 def body_digest(kind: str, uid: str, body: Body) -> str:
     """Return what identifies an applied body; that of a Secret is keyed with the object's uid.
 
-    The uid is known only to those who may read the Secret: whoever can read the digest alone
-    cannot try out values.
+    The uid is known only to those who may read the Secret: whoever can read only the digest cannot
+    try out values.
     """
     if kind == "Secret":
         return hmac.new(uid.encode(), body.canonical, hashlib.sha256).hexdigest()[:_DIGITS]
@@ -32,8 +32,8 @@ def body_digest(kind: str, uid: str, body: Body) -> str:
 class ConfidentialBody:
     """The applied body of an object, with the uid that the object had then.
 
-    The uid keys the digest of a Secret, so that a body can be verified after its object was
-    deleted or made anew.
+    The uid keys the digest of a Secret, so that a body can be verified after its object was deleted
+    or recreated.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""Environment values of pods, taken out where others may read them, and put back.
+"""Environment values of pods: taken out of what others may read, and put back.
 
-An environment value may be a password. A Lease is readable by more people than a ReplicaSet, so
-what is remembered there holds no values; the ReplicaSet of the same template still has them.
+An environment value may be a password. A Lease is readable by more people than a ReplicaSet, so a
+Lease remembers no values; the ReplicaSet of the same template still has them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def without_values(body: Body) -> Body:
 
 
 def with_values(body: Body, source: Template | None) -> Body | None:
-    """Return the body with the values that `source` has; None where one cannot be had.
+    """Return the body with the values that `source` has; None if one is missing.
 
-    `source` is the pod template that the body makes, as its ReplicaSet has it.
+    `source` is the pod template that the body produces, as its ReplicaSet has it.
     """
     value = body.thaw()
     known = {} if source is None else _values(source.body.thaw())
@@ -54,8 +54,8 @@ def _values(template: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 def _variables(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each entry of `env` with its container's name.
 
-    Pods stand in templates of workloads, in that of a CronJob's Jobs, and in kinds that nobody
-    here knows: what matters is the shape of a container.
+    Pods are found in templates of workloads, in that of a CronJob's Jobs, and in kinds that are
+    unknown here: what matters is the shape of a container.
     """
     if isinstance(value, Mapping):
         for entry in value.get("env") or () if isinstance(value.get("env"), list) else ():

@@ -14,10 +14,10 @@ class Verb(enum.StrEnum):
     APPLY = "apply"
     """Server-side apply of `body`."""
     TAKE_OVER = "take-over"
-    """JSON patch that replaces `metadata.managedFields` by `body["managedFields"]`.
+    """JSON patch that replaces `metadata.managedFields` with `body["managedFields"]`.
 
-    In a plan the body may have `claims`, fields that become ours whoever has owned them, and
-    `managers`, those whose fields become ours.
+    In a plan the body may have `claims`, fields that become ours whoever owns them, and `managers`,
+    those whose fields become ours.
     """
     MERGE = "merge"
     """JSON merge patch of `body`."""

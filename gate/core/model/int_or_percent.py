@@ -22,8 +22,8 @@ class Share:
     def parse(cls, value: int | str) -> Share:
         """Read `3`, `"3"` or `"25%"`; ValueError with one line for people otherwise.
 
-        Reads `maxSurge` and `maxUnavailable` of a Deployment as well: an API server has refused
-        the text form of a plain number there already, so taking it does no harm.
+        Reads `maxSurge` and `maxUnavailable` of a Deployment as well: the API server has already
+        refused the text form of a plain number there, so accepting it does no harm.
         """
         match = _FORM.fullmatch(str(value).strip())
         if match is None or int(match[1]) > _MOST:

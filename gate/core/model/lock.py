@@ -1,4 +1,4 @@
-"""The locks of an attempt: one a Deployment, so that no two gates ever work on the same.
+"""The locks of an attempt: one for each Deployment, so that no two gates ever work on the same one.
 
 A lock is a Lease (coordination.k8s.io/v1) beside what it locks.
 """
@@ -22,7 +22,7 @@ _DIGITS: Final = 16
 
 @dataclass(frozen=True, slots=True, order=True)
 class Lock:
-    """Where a lock stands; the order is that in which several are taken."""
+    """Where a lock is kept; several are taken in their sort order."""
 
     namespace: str
     name: str
@@ -35,7 +35,7 @@ class Lock:
 
 
 def lock_of(namespace: str, deployment: str) -> Lock:
-    """Return the lock of a Deployment; a long name is cut, and told apart by its hash."""
+    """Return the lock of a Deployment; a long name is cut and made unique by its hash."""
     name = OF_DEPLOYMENT + deployment
     if len(name) > MOST_CHARACTERS:
         digits = _hash(deployment)
@@ -46,8 +46,8 @@ def lock_of(namespace: str, deployment: str) -> Lock:
 def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
     """Return the locks for objects that are written together, in the order of taking.
 
-    The first keeps the record. Without a Deployment there is one, named by all the objects, in
-    the namespace of the first that has any, else in `namespace`.
+    The first keeps the record. Without a Deployment there is one lock, named by a hash of all the
+    objects, in the first of their namespaces by name, else in `namespace`.
     """
     objects = sorted(set(refs))
     deployments = [ref for ref in objects if ref.is_deployment]

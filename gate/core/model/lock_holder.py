@@ -14,10 +14,10 @@ from gate.core.model.lock import Lock
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process, told apart from every other, before and after it, on any machine.
+    """One process, told apart from every other, earlier or later, on any machine.
 
-    `boot_id` and `namespaces` (those of PIDs and of time) say where `pid` counts, `start_ticks`
-    tells it from others that had the pid before. `host` is the machine's name: clones of one
+    `boot_id` and `namespaces` (those of PIDs and of time) say where `pid` is valid, `start_ticks`
+    tells it from earlier processes with that pid. `host` is the machine's name: clones of one
     snapshot may share a boot id.
     """
 
@@ -39,13 +39,14 @@ HasEnded = Callable[[Process], bool]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock, as it says itself; `identity` is unlike that of any other attempt.
+    """Who holds a lock, as it says itself; `identity` is unique to each attempt.
 
-    `url` is the page of its run, "" where there is none; `locks` are all that the attempt took;
-    `records_in` are those of them in which a record may stand: its own, and those that it found
-    open; () of a holder that does not say. `process` is None where the system does not tell (no
-    /proc). `held_last_by` is the identity of who took the lock last, also after it was given back;
-    `was_released` is whether somebody gave it back for that holder, whose process may live on.
+    `url` is the page of its run, "" if there is none; `locks` are all that the attempt took;
+    `records_in` are those of them that may hold a record: its own, and those that it found open; ()
+    if the holder does not say. `process` is None if the system does not tell (no /proc).
+    `held_last_by` is the identity of who took the lock last, even after it was given back;
+    `was_released` is whether somebody else gave it back for that holder, whose process may still
+    live.
     """
 
     identity: str
@@ -99,7 +100,7 @@ class Sighting:
 def free_at(
     holder: Holder, sighting: Sighting, observer: Holder, has_ended: HasEnded, now: float
 ) -> float:
-    """Return when an observer may take a lock, by all that it knows `now`."""
+    """Return when an observer may take a lock, by all it knows at `now`."""
     if holder.identity in ("", observer.identity):
         return now
     if is_proven_dead(holder, observer, has_ended):

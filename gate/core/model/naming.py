@@ -1,4 +1,4 @@
-"""How a run names its objects in sentences: with the namespace where it is about several."""
+"""How a run names its objects in sentences: with the namespace if it is about several."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def naming(refs: Iterable[Ref]) -> Naming:
 
 
 def with_namespace(ref: Ref) -> str:
-    """Return `deployment/web in shop`; of an object without a namespace its name alone."""
+    """Return `deployment/web in shop`; without a namespace the name alone."""
     return f"{ref} in {ref.namespace}" if ref.namespace else str(ref)

@@ -36,7 +36,7 @@ class Ref:
     name: str
 
     def __hash__(self) -> int:
-        """Hash by name, which a string remembers: refs are looked up more often than all else."""
+        """Hash by name, as a string caches its hash: refs are looked up more than anything else."""
         return hash(self.name)
 
     def __str__(self) -> str:
@@ -89,9 +89,9 @@ class Condition:
 class Deployment:
     """An apps/v1 Deployment.
 
-    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas`
-    is None where the server has no such field. `max_surge` and `max_unavailable` are as the API
-    gives them, a number or a percentage; both are "0" for the strategy Recreate.
+    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas` is
+    None if the server has no such field. `max_surge` and `max_unavailable` are as the API gives
+    them, a number or a percentage; both are "0" for the strategy Recreate.
     """
 
     ref: Ref
@@ -125,7 +125,7 @@ class Deployment:
 
     @property
     def available(self) -> bool:
-        """`Available=True`; also true of none at all with maxUnavailable 100 %."""
+        """`Available=True`; with maxUnavailable 100 % true even without any pod."""
         found = self.condition("Available")
         return found is not None and found.status == "True"
 
@@ -149,8 +149,8 @@ class ReplicaSet:
     `earlier_revisions` are the numbers that it had before it was used again (annotation
     `deployment.kubernetes.io/revision-history`).
 
-    `generation` and `min_ready_seconds` tell whether its counters are of the Deployment's own
-    `minReadySeconds` already; None where nobody read them.
+    `generation` and `min_ready_seconds` tell whether its counters already follow the Deployment's
+    own `minReadySeconds`; None if nobody read them.
     """
 
     name: str
@@ -216,10 +216,10 @@ class ContainerStatus:
 class Pod:
     """A v1 Pod; `unschedulable` is the message of `PodScheduled=False`, "" otherwise.
 
-    `node_silent` is whether its node is not heard of: the node lifecycle controller has made it
-    not ready, and left what the kubelet had said of its containers (`MarkPodsNotReady`).
-    `start_seconds` is how long a ready pod took from `status.startTime` to its latest readiness,
-    both by its kubelet's clock; None where it does not tell.
+    `node_silent` is whether its node no longer reports: the node lifecycle controller has marked
+    the pod not ready, and left its containers' states as the kubelet wrote them
+    (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
+    its latest readiness, both by its kubelet's clock; None if it does not tell.
     """
 
     name: str

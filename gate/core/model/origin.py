@@ -14,9 +14,10 @@ _SHORT_COMMIT: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The pipeline run of an attempt; each text is one clean line, "" where nobody says it.
+    """The pipeline run of an attempt; each text is one clean line, "" if unknown.
 
     `run_url` is the run's page, `actor` who started it, `commit` the hash that it was run for.
+
     """
 
     run_url: str = ""
@@ -30,4 +31,4 @@ class Origin:
 
 
 NO_ORIGIN: Final = Origin()
-"""Of an attempt that no CI host ran, or that did not say."""
+"""The origin of an attempt that no CI host ran, or whose host did not say."""

@@ -42,7 +42,7 @@ EXIT_CODES: dict[Outcome, int] = {
 """Interrupted is missing: its code is 128 plus the number of the signal."""
 
 WITHOUT_A_FAILURE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
-"""The ends of an attempt whose verified Deployments stand beside nothing that failed."""
+"""The outcomes that are no failure beside a verified Deployment of the same attempt."""
 
 _WORST_FIRST = (
     Outcome.INTERNAL_ERROR,
@@ -62,7 +62,7 @@ _WORST_FIRST = (
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of several Deployments, or attempts, that ended so; none is verified."""
+    """Return the joint outcome of several Deployments or attempts; of none it is verified."""
     return min(outcomes, key=_WORST_FIRST.index, default=Outcome.VERIFIED)
 
 
@@ -116,4 +116,4 @@ class Reason(enum.StrEnum):
 
 
 LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
-"""Ends that say nothing of what runs: who took a lock has perhaps not written anything."""
+"""Endings that say nothing about what runs: whoever took the lock may not have written anything."""

@@ -1,4 +1,4 @@
-"""What signals are called. The core asks no system: these have the same number on all of them."""
+"""What signals are called. The core does not ask the system: these numbers are the same on all."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ NAMES: Final[Mapping[int, str]] = {
 
 
 def signal_name(number: int) -> str:
-    """Return a signal's name, for people; its number where it has none here."""
+    """Return a signal's name, for people; its number if it has none here."""
     return NAMES.get(number, f"signal {number}")

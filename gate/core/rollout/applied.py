@@ -1,4 +1,4 @@
-"""What our own apply returned, and whether it still stands."""
+"""What our own apply returned, and whether it is still in effect."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gate.core.ssa import field_set
 class Applied:
     """What our own apply returned, or what `verify` found.
 
-    `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer,
-    None where managed fields are not known. `at` is monotonic seconds of the write, or of when it
-    was `found` as somebody else's.
+    `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer, None
+    if the managed fields are unknown. `at` is when it was written or, if `found`, when somebody
+    else's version was found (monotonic seconds).
     """
 
     uid: str
@@ -31,7 +31,7 @@ class Applied:
     found: bool = False
 
     def find_departure(self, live: Deployment) -> Verdict | None:
-        """Return that somebody else deleted or changed it; None while it is ours."""
+        """Return a verdict if somebody else deleted or changed it; None while it is ours."""
         if live.uid != self.uid:
             why = "the Deployment was deleted and created again"
             return Verdict.of_superseded(Reason.DELETED, why)
@@ -46,8 +46,8 @@ class Applied:
     def still_stands(self, live: Deployment) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.
 
-        Additions by others do not count; where managed fields are not known, the whole template
-        has to be ours.
+        Additions by others do not count. If the managed fields are unknown, the whole template has
+        to be ours.
         """
         if live.template.body == self.template.body:
             return True
@@ -58,5 +58,5 @@ class Applied:
 
 @functools.lru_cache(maxsize=64)
 def _still_holds(ours: Body, owned: Body, live: Body) -> bool:
-    """Compare once for each template: every verdict asks, and templates rarely change."""
+    """Compare each template once: every verdict asks, and templates rarely change."""
     return field_set.still_holds(ours.thaw(), owned.thaw(), live.thaw())

@@ -11,7 +11,7 @@ from gate.core.rollout.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The version that served: its ReplicaSet, revision (None where unknown) and template."""
+    """The version that served: its ReplicaSet, revision (None if unknown) and template."""
 
     replica_set: str
     revision: int | None
@@ -23,8 +23,9 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     """Return what serves in `snapshot`.
 
     It serves if the Deployment is `Available` and the ReplicaSet of the live template owns all
-    available pods, at least one: an autoscaler half-way or one missing pod does not spoil it,
-    and `Available=True` alone is also true of no pod at all with maxUnavailable 100 %.
+    available pods, at least one: an autoscaler in mid-scaling or one missing pod does not
+    disqualify it. `Available=True` alone is not enough: with maxUnavailable 100 % it holds without
+    any pod.
     """
     live = snapshot.live
     if live is None:

@@ -1,8 +1,8 @@
-"""Blind time: standing still says nothing of a version while nobody can see, or nobody acts.
+"""Blind time: a standstill says nothing about a version while we cannot see, or nobody acts.
 
-Facts do not arrive from the last one that was read well until the first complete quorum read, once
-a request or a watch has failed. Controllers do not act while facts arrive that only they could
-change. Neither counts as a lack of progress, nor towards a grace.
+Once a request or a watch has failed, facts are missing from the last good one until the next
+complete quorum read. Controllers do not act while the facts show work that only they could do.
+Neither time counts as a lack of progress, nor towards a grace.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from gate.core.rollout.controller_faults import create_error
 from gate.core.rollout.snapshot import Snapshot
 
 CONTROLLER_LAG_SECONDS = 5.0
-"""How long controllers may take over what they see before it is a sign that they do not act."""
+"""How long controllers may take to react before a sign means that they do not act."""
 CONDITION_STANDS_SECONDS = 5.0
-"""How long a deadline condition has to stand after blindness: controllers that come back write it
+"""How long a deadline condition has to hold after blindness: controllers that come back write it
 before they have looked at the pods (deployment controller, `DeploymentTimedOut`)."""
 NOT_OBSERVING_SECONDS = 30.0
-"""Controllers that have not acted for so long are named as a cause."""
+"""Controllers that have not acted for this long are named as a cause."""
 
 
 class Sign(enum.StrEnum):
-    """What shows that controllers do not act, as it is said of them."""
+    """A sign that controllers do not act, in the words of a message."""
 
     UNOBSERVED = "the controller has not seen our change"
     MISCOUNTED = "the controllers have not counted the ready pods of the new ReplicaSet"
@@ -36,18 +36,19 @@ class Sign(enum.StrEnum):
 
 
 Counters = tuple[int, ...]
-"""What controllers write: where any of it moves, they act."""
+"""Numbers that controllers write: if any of them changes, they act."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blindness:
     """The blind time of one leg, in monotonic seconds.
 
-    `since` is when the present blindness began, None without one; `past_seconds` is what those
-    before it took, `ended_at` when the last of them ended. `sign` stands since `sign_since` with
-    `counters` unchanged; `silent_since` is since when the controller manager has not renewed its
-    Lease, where that is known. `exceeded_since` is when the deadline condition that stands was
-    first seen. At most `limit_seconds` are taken off, one progress deadline.
+    `since` is when the present blindness began, None if there is none. `past_seconds` is how long
+    the earlier ones lasted together, `ended_at` when the last of them ended. `sign` has held since
+    `sign_since` with `counters` unchanged. `silent_since` is when the controller manager stopped
+    renewing its Lease, infinite if it renews it or that is unknown. `exceeded_since` is when the
+    present deadline condition was first seen. At most `limit_seconds`, one progress deadline, are
+    deducted.
     """
 
     limit_seconds: float = math.inf
@@ -64,7 +65,7 @@ class Blindness:
     # -- what is seen ------------------------------------------------------------------------------
 
     def without_facts(self, since: float) -> Blindness:
-        """Return it after a request or a watch failed, the last fact being that of `since`."""
+        """Return it after a request or a watch failed; the last fact arrived at `since`."""
         if self.facts_missing:
             return self
         began = since if self.since is None else min(since, self.since)
@@ -75,9 +76,9 @@ class Blindness:
         return replace(self, facts_missing=False).settle(at) if self.facts_missing else self
 
     def controllers_silent(self, at: float, since: float) -> Blindness:
-        """Return it after the controller manager's Lease was looked at; `since` infinite: it acts.
+        """Return it after a look at the controller manager's Lease; `since` is infinite if it acts.
 
-        A Lease that stays the same says it late: all the time since then was blind.
+        An unchanged Lease shows the silence late: all the time from `since` on was blind.
         """
         if math.isinf(since):
             return replace(self, silent_since=since).settle(at)
@@ -108,14 +109,14 @@ class Blindness:
         ).settle(at)
 
     def _with_blindness_begun(self, at: float) -> Blindness:
-        """Return it with the blindness that a sign has become by `at`."""
+        """Return it with blindness begun if, by `at`, a sign has outlasted the controllers' lag."""
         begins_at = self.sign_since + CONTROLLER_LAG_SECONDS
         if self.since is not None or at < begins_at:
             return self
         return replace(self, since=max(begins_at, self.ended_at))
 
     def settle(self, at: float) -> Blindness:
-        """Return it with what is over by `at` put to the past."""
+        """Return it with blindness that is over at `at` moved to the past."""
         acts_late = at >= self.sign_since + CONTROLLER_LAG_SECONDS
         is_silent = self.silent_since < math.inf
         if self.since is None or self.facts_missing or acts_late or is_silent:
@@ -125,28 +126,28 @@ class Blindness:
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it is blind for a reason that no object shows: a recording has to say it."""
+        """Whether it is blind for a reason that no object shows: a recording has to note it."""
         return self.facts_missing or self.silent_since < math.inf
 
     # -- what it means -----------------------------------------------------------------------------
 
     def seconds(self, now: float) -> float:
-        """Return the blind seconds that do not count, of all until `now`."""
+        """Return how many of the blind seconds until `now` are deducted."""
         since = self._with_blindness_begun(now).since
         present = 0.0 if since is None else max(0.0, now - since)
         return min(self.limit_seconds, self.past_seconds + present)
 
     def clock(self, now: float) -> float:
-        """Return the time by which graces and the no-progress clock run: it stands while blind."""
+        """Return the time that graces and the no-progress clock go by: it stops while blind."""
         return now - self.seconds(now)
 
     def time_of(self, clock: float, now: float) -> float:
-        """Return when `clock` is reached, if what is blind now stays so; infinite for never."""
+        """Return when `clock` is reached if a present blindness lasts; infinite for never."""
         blind = self._with_blindness_begun(now).since is not None
         return clock + (self.limit_seconds if blind else self.seconds(now))
 
     def is_excusing(self, now: float) -> bool:
-        """Tell whether time passes that does not count."""
+        """Tell whether the time that passes now is deducted."""
         return (
             self._with_blindness_begun(now).since is not None
             and self.seconds(now) < self.limit_seconds
@@ -162,7 +163,7 @@ class Blindness:
         return max(self.exceeded_since, self.ended_at) + CONDITION_STANDS_SECONDS
 
     def causes(self, now: float) -> Iterator[Cause]:
-        """Iterate controllers that do not act: after a while, or once that excuses nothing more."""
+        """Yield a cause if controllers do not act: after a while, or once the limit is used up."""
         if self.silent_since < math.inf:
             seconds = now - self.silent_since
             text = f"the controller manager has not renewed its Lease for {seconds:.0f} s"
@@ -178,7 +179,7 @@ class Blindness:
         return spent or now >= self.sign_since + NOT_OBSERVING_SECONDS
 
     def times(self, now: float) -> Iterator[float]:
-        """Iterate when what it means may change by itself."""
+        """Iterate the times at which its meaning may change without an event."""
         yield self.sign_since + CONTROLLER_LAG_SECONDS
         yield self.sign_since + NOT_OBSERVING_SECONDS
         yield self._condition_stands_at()
@@ -205,7 +206,7 @@ def _sign(snapshot: Snapshot, live: Deployment, ready_pods: int) -> Sign | None:
 
 
 def _counters(snapshot: Snapshot, live: Deployment) -> Counters:
-    """Return what controllers count, which is news from them where it changes."""
+    """Return what controllers count: a change shows that they act."""
     current = snapshot.current()
     behind = live.generation - live.observed_generation
     of_web = (behind, live.status_replicas, live.updated_replicas)

@@ -1,6 +1,6 @@
 """What is wrong with pods and ReplicaSets, why, and when it is beyond hope.
 
-A `Trouble` is one pod's or ReplicaSet's; a `Cause` is what a reader is told, most telling
+A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a ReplicaSet, most telling
 first. Only containers of the Deployment's own template can doom a pod: an injected sidecar is
 reported and left to the clocks.
 """
@@ -63,12 +63,12 @@ _PASSING_PULL = (
     "bad gateway",
     "service unavailable",
 )
-"""What they say when it may well help; a registry's 429 can say `denied` too."""
+"""What they say when it may well help; it comes first, as a registry's 429 can say `denied` too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What was wrong underneath; `pods` counts the pods it holds for, 0 where it is of none."""
+    """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods."""
 
     reason: Reason
     message: CleanText
@@ -79,8 +79,8 @@ class Cause:
 class Trouble:
     """One pod's trouble; beyond hope from `ripe_at` (monotonic seconds) on.
 
-    `cause` says what is wrong, `rule` what the verdict's reason becomes, `container` is "" where
-    the pod as a whole is meant. `own` is false of containers that the template does not name.
+    `cause` says what is wrong, `rule` what the verdict's reason becomes, `container` is "" if the
+    pod as a whole is meant. `own` is false for containers that the template does not name.
     """
 
     cause: Reason
@@ -93,9 +93,9 @@ class Trouble:
 
 
 def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble | None:
-    """Return what dooms a pod first, then the most telling; None for one that is well.
+    """Return the trouble that dooms a pod first, or the most telling one; None if it is well.
 
-    Well is a pod that is ready, whose containers run, and whose readiness was not lost too often.
+    A pod is well if it is ready, its containers run, and it did not lose its readiness too often.
     """
     found = [
         trouble
@@ -111,7 +111,7 @@ def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble
 def has_crashed(track: PodTrack, template: Template) -> bool:
     """Tell whether a container of the template failed since our write and is not ready again.
 
-    Unlike a trouble this outlasts the moment in which the kubelet runs a crashed container anew.
+    Unlike a trouble, this still holds at the moment when the kubelet has restarted the container.
     """
     return any(
         not status.ready
@@ -162,9 +162,9 @@ def _waiting_trouble(
 
 
 def _gist(said: str) -> str:
-    """Return what a pull failed of: the last clause of a runtime's chain of errors.
+    """Return why a pull failed: the last clause of a runtime's chain of errors.
 
-    containerd wraps the registry's answer four times, the image's name in each.
+    containerd wraps the registry's answer four times, each time with the image's name.
     """
     return said.rstrip(". ").rpartition(": ")[2] or said
 
@@ -182,7 +182,7 @@ def _waiting(
 
 
 def _pull_grace(said: str, limits: FailFast) -> float | None:
-    """Tell a refusal from what may pass by the words around the image's name, never by the name."""
+    """Tell a refusal from a passing error by the words around the image's name, not by the name."""
     words = " ".join(word for word in said.lower().split() if "/" not in word)
     if any(sign in words for sign in _PASSING_PULL):
         return limits.image_unclear_seconds
@@ -192,7 +192,7 @@ def _pull_grace(said: str, limits: FailFast) -> float | None:
 
 
 def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -> Trouble | None:
-    """Return a crash: trouble while it lasts, and for good from the third restart on."""
+    """Return a crash: trouble while it lasts, beyond hope from restart `crash_restarts` on."""
     restarts = track.restarts(status)
     limit = limits.crash_restarts
     doomed = limit is not None and restarts >= limit
@@ -212,7 +212,7 @@ def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -
 
 
 def _times(restarts: int, of: int) -> str:
-    """Say how often a container was restarted, and how many `of` these we saw or caused."""
+    """Say that a container restarted `of` times, `restarts` of these while this run watched."""
     if not of:
         return "not restarted yet"
     said = "1 restart" if of == 1 else f"{of} restarts"
@@ -247,8 +247,8 @@ def _rank(reason: Reason) -> int:
 def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
     """Sum up the troubles of pods, one each, most telling first.
 
-    The message is that of the pod that is beyond hope first, then the first by name, with the
-    share of the new pods.
+    Each message is that of the pod that is beyond hope first, of several the first by name, with
+    the share of the new pods.
     """
     first: dict[Reason, Trouble] = {}
     pods: dict[Reason, int] = {}

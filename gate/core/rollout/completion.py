@@ -1,4 +1,4 @@
-"""The one strict predicate: when a rollout is done, from one snapshot and nothing else."""
+"""The one strict predicate, which tells from a single snapshot whether a rollout is done."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gate.core.rollout.snapshot import Snapshot
 def has_completed(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     """Tell whether all that was asked for is there.
 
-    The caller has made sure that the controller observed our generation. Counters of the
-    Deployment can be of the template before for a moment, so the ReplicaSet of the live template
-    has to be available by its own count too. `availableReplicas` holds minReadySeconds, once the
-    ReplicaSet has the Deployment's and its controller has seen that.
+    The caller has checked that the controller observed our generation. The Deployment's counters
+    can belong to the previous template for a moment, so the ReplicaSet of the live template has to
+    be available by its own count too. `availableReplicas` respects minReadySeconds once the
+    ReplicaSet has the Deployment's value and its controller has observed it.
     """
     if policy.wait_for_termination and _terminating(snapshot, live):
         return False
@@ -38,7 +38,7 @@ def is_rolled_out(snapshot: Snapshot, live: Deployment) -> bool:
 
 
 def amount(share: Share | None, total: int, default: int) -> int:
-    """Return how many of `total` pods a share is, rounded up; `default` without one."""
+    """Return how many of `total` pods a share is, rounded up; `default` if there is none."""
     return default if share is None else share.of(total, round_up=True)
 
 
@@ -51,10 +51,10 @@ def _count_needed_pods(live: Deployment, policy: Policy) -> int:
 
 
 def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
-    """Tell whether the ReplicaSet's counters are of the Deployment's `minReadySeconds`.
+    """Tell whether the ReplicaSet counts by the Deployment's `minReadySeconds`.
 
-    The deployment controller may observe a generation before the ReplicaSet has what it changed
-    there. Nothing is made of what nobody read.
+    The deployment controller may report a generation as observed before the ReplicaSet has the new
+    value. Fields that nobody read are not held against it.
     """
     if current.min_ready_seconds not in (None, live.min_ready_seconds):
         return False
@@ -62,7 +62,7 @@ def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
 
 
 def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
-    """Tell whether old pods still end; servers before 1.33 do not count them themselves."""
+    """Tell whether pods are still terminating; servers before 1.33 do not count them themselves."""
     if live.terminating_replicas is not None:
         return live.terminating_replicas > 0
     owned = {replica_set.uid for replica_set in snapshot.list_owned()}
@@ -71,11 +71,11 @@ def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
 
 
 def describe_counts(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
-    """Return how far it is, in one line whose numbers agree with each other.
+    """Describe the progress in one line whose numbers agree with each other.
 
-    All of them are of the ReplicaSets' own status. The Deployment's counters follow these with a
-    delay, so they are not shown beside them. `which` pods they are: new; on the way back old;
-    empty where nothing has changed.
+    All of them come from the ReplicaSets' own status. The Deployment's counters lag behind it, so
+    they are not shown beside them. `which` names the pods: "new", "old" on the way back, "" if
+    nothing has changed.
     """
     current = snapshot.current()
     available = current.available_replicas if current is not None else 0
@@ -93,7 +93,7 @@ def describe_counts(snapshot: Snapshot, live: Deployment, which: str = "new") ->
 
 
 def lag(snapshot: Snapshot, live: Deployment) -> str:
-    """Say that the Deployment's own counters alone are missing to be done, "" where others are."""
+    """Say that only the Deployment's own counters are not there yet, "" otherwise."""
     current = snapshot.current()
     available = current.available_replicas if current is not None else 0
     there = sum(one.status_replicas for one in snapshot.list_owned())

@@ -1,4 +1,4 @@
-"""What keeps the controllers from rolling out: no ReplicaSet made, pods denied.
+"""What keeps the controllers from rolling out: no ReplicaSet created, pods denied.
 
 Each has its own grace, counted from when it was first seen after our write.
 """
@@ -31,7 +31,7 @@ class Hindrances:
         return self if self.create_error_since is not None else Hindrances(at)
 
     def fatal(self, live: Deployment, limits: FailFast, now: float) -> Cause | None:
-        """Decide on the one error that a generation nobody observes may still show."""
+        """Return a create error past its grace; it may show before our generation is observed."""
         erring = create_error(live)
         if erring is None or now < self.create_error_ripe_at(limits):
             return None
@@ -70,14 +70,14 @@ def denial(snapshot: Snapshot) -> Condition | None:
 
 
 def is_quota(failure: Condition) -> bool:
-    """Tell a denial that is normal while old pods still count from one that speaks by itself."""
+    """Tell whether a quota denies: normal while old pods still count, so no evidence by itself."""
     return "exceeded quota" in failure.message
 
 
 def denial_grace(failure: Condition, limits: FailFast) -> tuple[float | None, bool]:
-    """Return how long a `ReplicaFailure` may stand, and whether progress starts it anew.
+    """Return how long a `ReplicaFailure` may last, and whether progress restarts that time.
 
-    A quota and a webhook out of reach pass by themselves, so that only standing still speaks.
+    Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
     """
     if is_quota(failure):
         return limits.denied_by_quota_seconds, True
@@ -101,7 +101,7 @@ def denial_ripe_at(snapshot: Snapshot, progress: Progress, limits: FailFast) -> 
 def fatal_denial(
     snapshot: Snapshot, progress: Progress, limits: FailFast, now: float
 ) -> Cause | None:
-    """Decide on pods that may not be created."""
+    """Return the denial of pods once it is past its grace, None before."""
     failure = denial(snapshot)
     if failure is None or now < denial_ripe_at(snapshot, progress, limits):
         return None

@@ -10,14 +10,14 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.progress import CONDITION_LAG_SECONDS, Progress, stalled_at
 
 CONDITION_ROUNDING_SECONDS = 1.0
-"""Times in conditions are whole seconds, so ours may seem that much older than our write."""
+"""Times in conditions are whole seconds, so one of ours may seem this much older than our write."""
 
 
 def condition_believed_at(live: Deployment, applied_at: float) -> float:
-    """From when on a deadline condition can be about our generation.
+    """Return when a deadline condition can first be about our generation, monotonic seconds.
 
     Measured: 26 ms after a write the condition can still be the old rollout's although
-    `observedGeneration` has caught up.
+    `observedGeneration` has already caught up.
     """
     return applied_at + live.progress_deadline_seconds - CONDITION_ROUNDING_SECONDS
 
@@ -25,11 +25,12 @@ def condition_believed_at(live: Deployment, applied_at: float) -> float:
 def condition_exceeded(
     live: Deployment, applied: Applied, replica_set: str, now: float
 ) -> Cause | None:
-    """Believe `ProgressDeadlineExceeded` once it can be ours; the caller saw it observed.
+    """Return `ProgressDeadlineExceeded` as a cause once it can be ours, None before.
 
-    What was found may have timed out before: then the condition's message names the ReplicaSet
-    that is followed (deployment controller, `syncRolloutStatus`). After a write of ours that
-    proves nothing, since the same ReplicaSet may be used again.
+    The caller has checked that our generation is observed. A version that was found may have timed
+    out earlier: then the condition's message names the followed ReplicaSet (deployment controller,
+    `syncRolloutStatus`). After a write of ours that proves nothing, since the same ReplicaSet may
+    be used again.
     """
     condition = live.condition("Progressing")
     if condition is None or not live.deadline_exceeded:
@@ -43,7 +44,7 @@ def condition_exceeded(
 def no_progress(
     live: Deployment, progress: Progress, blindness: Blindness, now: float
 ) -> Cause | None:
-    """Fire where the controller's condition never comes: flapping pods, nothing to create."""
+    """Fire if the controller's condition never comes: flapping pods, nothing to create."""
     clock = blindness.clock(now)
     if clock < stalled_at(progress, live):
         return None
@@ -55,10 +56,10 @@ def no_progress(
 
 
 def total_over(live: Deployment, progress: Progress, total_seconds: float, clock: float) -> Cause:
-    """Name what ended with the total: the deadline where nothing moved for about as long.
+    """Return why the total ended it: the deadline if nothing moved for about that long.
 
-    Both at 600 s is the usual case, and the condition would have come a moment later. `clock` is
-    that of `Blindness`.
+    Usually both are 600 s, and the condition would have come a moment later. `clock` is that of
+    `Blindness`.
     """
     silent = clock - progress.last_clock
     at_standstill = silent >= live.progress_deadline_seconds - CONDITION_LAG_SECONDS

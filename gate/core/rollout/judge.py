@@ -1,8 +1,8 @@
 """The judge: a fold of observations of one Deployment, with a verdict that may change.
 
-No effects and no end: deadline conditions clear, complete pods crash while baking. The rules
-stand in the order in which they decide, `Rollout.ruling`; their sources are in the contract's
-"Done", "Taking over" and "Failing".
+It has no effects and no end: deadline conditions clear, complete pods crash while baking.
+`Rollout.ruling` has the rules in the order in which they decide; their sources are in the
+contract's "Done", "Taking over" and "Failing".
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Rollout:
     """One Deployment on its way to `applied`.
 
     `total_seconds` count from `budget_from`. `deadline_decides` is false while a rollback is
-    verified: of all clocks its total alone ends it. `settled` is whether it was complete at any
-    time: from then on the bake window is part of its time. Graces, and times in `snapshot`, are
-    by the clock of `blind_time`, which stands while nobody can see.
+    verified: of all clocks only its total ends it. `settled` is whether it was complete at any
+    time: from then on the bake window is part of its time. Graces, and times in `snapshot`, go by
+    the clock of `blind_time`, which stops while blind.
     """
 
     applied: Applied
@@ -77,10 +77,10 @@ class Rollout:
         budget_from: float | None = None,
         deadline_decides: bool = True,
     ) -> Rollout:
-        """Begin to follow at the moment of the write; `total_seconds` None is `auto`.
+        """Start following at the moment of the write; `total_seconds` None is `auto`.
 
-        The budget counts from the write too unless it began before (several Deployments), and
-        so does the history of pods unless the snapshot's has begun.
+        The budget counts from the write too unless it began earlier (several Deployments), and so
+        does the history of pods unless the snapshot's has already begun.
         """
         begun = snapshot if snapshot.written else snapshot.begin(applied.at)
         live = begun.live
@@ -145,21 +145,21 @@ class Rollout:
                 return self._after_all(event.at, snapshot, self.new)
 
     def without_facts(self, since: float) -> Rollout:
-        """Return the rollout that nothing is heard of, the last fact being that of `since`."""
+        """Return the rollout after facts stopped arriving; the last one arrived at `since`."""
         return replace(self, blindness=self.blindness.without_facts(max(since, self.applied.at)))
 
     def controllers_silent(self, at: float, since: float) -> Rollout:
-        """Return the rollout whose controller manager is silent since then, infinite for not."""
+        """Return the rollout with its controller manager silent since then, infinite if it acts."""
         began = max(since, self.applied.at)
         return replace(self, blindness=self.blindness.controllers_silent(at, began))
 
     def read_well(self, at: float) -> Rollout:
-        """Return the rollout after all of it was read with quorum."""
+        """Return the rollout after a complete quorum read."""
         blindness = self.blindness.read_well(at)
         return self if blindness is self.blindness else replace(self, blindness=blindness)
 
     def _after_pod(self, at: float, snapshot: Snapshot, uid: str) -> Rollout:
-        """Look at one pod alone: the counters that the marks are made of did not change."""
+        """Look at one pod alone: the counters behind the progress marks did not change."""
         live = snapshot.live
         if live is None:
             return replace(self, snapshot=snapshot)
@@ -182,7 +182,7 @@ class Rollout:
         )
 
     def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
-        """Take in what a Deployment, its ReplicaSets or a list of its pods tell."""
+        """Judge from all that is known: the Deployment, a ReplicaSet or a list of pods was seen."""
         live = snapshot.live
         if live is None:
             return replace(self, snapshot=snapshot, new=NewPods())
@@ -206,7 +206,7 @@ class Rollout:
         )
 
     def verdict(self, now: float) -> Verdict:
-        """Return what stands at `now`."""
+        """Return the verdict at `now`; progressing if no rule decides."""
         ruled = self.ruling(now)
         if ruled is not None:
             return ruled
@@ -218,7 +218,7 @@ class Rollout:
         return Verdict(kind, reason, CleanText(said), self.causes(now))
 
     def ruling(self, now: float) -> Verdict | None:
-        """Return what the first rule that has something to say says, None while none has."""
+        """Return the verdict of the first rule that applies, None while none does."""
         live = self.snapshot.live
         if live is None:
             gone = isinstance(self.snapshot.deployment, Absent)
@@ -234,13 +234,13 @@ class Rollout:
         )
 
     def wake_at(self, now: float) -> float:
-        """Return the next time after `now` at which the verdict may change by itself."""
+        """Return the next time after `now` at which the verdict may change without an event."""
         return min((at for at in self._times(now) if at > now), default=math.inf)
 
     def has_evidence(self, now: float) -> bool:
         """Tell whether anything speaks against the new version already (for an interrupt).
 
-        Injected containers do not, nor does a quota, which denies as long as old pods count.
+        Injected containers do not, nor does a quota, which denies pods as long as old ones count.
         """
         ruled = self.ruling(now)
         if ruled is not None and ruled.kind is VerdictKind.FAILED:
@@ -251,7 +251,7 @@ class Rollout:
         return self.new.suspicious or self._has_crashed()
 
     def _has_crashed(self) -> bool:
-        """Look through all new pods, which a signal alone is worth."""
+        """Look through all new pods: too much work for anything but a signal."""
         live = self.snapshot.live
         return live is not None and any(
             has_crashed(track, live.template)
@@ -266,12 +266,12 @@ class Rollout:
         return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
 
     def count(self, live: Deployment) -> str:
-        """Return in words how many of the pods that it is about are available."""
+        """Return in words how many of its pods are available."""
         which = "new" if self.applied.spec_changed else ""
         return describe_counts(self.snapshot, live, which if self.deadline_decides else "old")
 
     def is_complete(self, live: Deployment) -> bool:
-        """Tell whether the strict predicate holds: we are observed, and all is there."""
+        """Tell whether the strict predicate holds: our generation is observed, and all is there."""
         return self._is_observed(live) and has_completed(self.snapshot, live, self.policy)
 
     def is_held(self) -> bool:
@@ -280,14 +280,14 @@ class Rollout:
         return live is not None and live.paused and self._is_observed(live)
 
     def _judge_pause(self, live: Deployment, now: float) -> Verdict | None:
-        """Return that a pause holds it; what is complete has nothing left to hold."""
+        """Return that a pause holds it or, in the end, failed it; what is complete is not held."""
         if not live.paused or (self.is_complete(live) and is_rolled_out(self.snapshot, live)):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
         return Verdict(kind, Reason.PAUSED, CleanText("the Deployment is paused"), self.causes(now))
 
     def _fatal(self, live: Deployment, now: float) -> Cause | None:
-        """Return what needs no clock to run out; only one error shows before we are observed."""
+        """Return what is fatal without a deadline; unobserved, only a create error shows."""
         limits, clock = self.policy.fail_fast, self.blindness.clock(now)
         if self._is_observed(live):
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
@@ -307,7 +307,7 @@ class Rollout:
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
 
     def _availability_lost(self, now: float) -> Cause | None:
-        """Return that what was complete does not serve any more; a rollback has but its total."""
+        """Return that a complete version no longer serves; a rollback has only its total."""
         availability = self._availability()
         return None if availability is None else availability.find_loss(self.blindness.clock(now))
 
@@ -318,7 +318,7 @@ class Rollout:
         return Availability.of(self.new_pods(), live.progress_deadline_seconds)
 
     def _late(self, live: Deployment, now: float) -> Cause | None:
-        """Return what the clocks say, the controller's own first; a rollback has but its total."""
+        """Return what the clocks say, the controller's own first; a rollback has only its total."""
         stalled = None
         if self.deadline_decides:
             stalled = self._find_exceeded_deadline(live, now) or no_progress(
@@ -331,7 +331,7 @@ class Rollout:
         return replace(over, message=CleanText(f"{over.message}: {count}"))
 
     def _find_exceeded_deadline(self, live: Deployment, now: float) -> Cause | None:
-        """Believe the controller's deadline condition, if it is of what is seen now."""
+        """Return the controller's deadline condition as a cause, if it can be believed now."""
         if not self._is_observed(live) or not self.blindness.condition_stands(now):
             return None
         current = self.snapshot.current()
@@ -356,7 +356,7 @@ class Rollout:
             yield condition_believed_at(live, self.applied.at)
 
     def _clocks(self, clock: float) -> Iterator[float]:
-        """Iterate what is due by the clock that stands while nobody can see."""
+        """Iterate the times that are due by the clock that stops while blind."""
         limits, live = self.policy.fail_fast, self.snapshot.live
         yield denial_ripe_at(self.snapshot, self.progress, limits)
         yield self.hindrances.create_error_ripe_at(limits)

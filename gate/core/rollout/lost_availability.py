@@ -1,9 +1,9 @@
 """Availability that a version has lost for good after it was complete.
 
-Counted are pods of the followed ReplicaSet that were ready, still exist, are not being deleted,
-and whose node is heard of; how many there are is the goal. So a drain, one slow restart, an
-autoscaler that grows and a node that is lost are none. `maxUnavailable` is no measure: a quarter
-is none of up to three pods.
+It counts pods of the followed ReplicaSet that were ready, still exist, are not being deleted, and
+whose node still reports; all of these should be ready. So a drain, one slow restart, an autoscaler
+that adds pods and a lost node are no loss. `maxUnavailable` is no measure: a quarter of up to three
+pods rounds down to none.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.pod_history import PodTrack
 
 LEAST_SECONDS = 15.0
-"""A version that starts at once may still restart."""
+"""The shortest grace: a version that starts at once may still restart."""
 STARTS = 1.5
-"""For how many of this version's slowest starts nothing needs to be ready."""
+"""The grace in which nothing needs to be ready, as a multiple of this version's slowest start."""
 SOME_LEFT_SECONDS = 60.0
 """How much longer several pods may be lost while others serve."""
 SEVERAL_PODS = 2
@@ -27,10 +27,10 @@ SEVERAL_PODS = 2
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What of the pods that served is lost, by the clock of `Blindness`.
+    """Which of the pods that served are lost; times are by the clock of `Blindness`.
 
-    `served` is how many count, `lost_at` when each that is not ready lost it, in order.
-    `grace_seconds` is what a version like this one takes to come back.
+    `served` is how many count, `lost_at` when each unready one lost its readiness, in order.
+    `grace_seconds` is how long a version like this one may take to come back.
     """
 
     served: int
@@ -39,10 +39,10 @@ class Availability:
 
     @classmethod
     def of(cls, tracks: Iterable[PodTrack], deadline_seconds: float) -> Availability:
-        """Look at the pods of a version.
+        """Compute it from the pods of a version.
 
-        A start longer than the progress deadline is none: a pod that nobody saw start lost its
-        readiness later, and tells of when it came back.
+        A start longer than the progress deadline does not count: nobody saw that pod start, it lost
+        its readiness later, and its status says when it came back.
         """
         known = tuple(tracks)
         told = (track.start_seconds or 0.0 for track in known)
@@ -53,7 +53,7 @@ class Availability:
         return cls(len(served), tuple(lost), grace)
 
     def times(self) -> Iterator[float]:
-        """Iterate from when on availability is lost, if nothing comes back."""
+        """Iterate the times from which on availability is lost, if nothing comes back."""
         lost = len(self.lost_at)
         if lost and lost == self.served:
             yield self.lost_at[-1] + self.grace_seconds
@@ -61,7 +61,7 @@ class Availability:
             yield self.lost_at[SEVERAL_PODS - 1] + self.grace_seconds + SOME_LEFT_SECONDS
 
     def find_loss(self, clock: float) -> Cause | None:
-        """Return that availability is lost, None while it may come back."""
+        """Return the loss of availability, None while it may come back."""
         if all(clock < at for at in self.times()):
             return None
         lost, served = len(self.lost_at), self.served

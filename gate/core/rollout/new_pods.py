@@ -17,9 +17,9 @@ from gate.core.rollout.policy import FailFast
 from gate.core.rollout.snapshot import Snapshot
 
 ENOUGH_DOOMED_PODS = 2
-"""One bad node is no bad version: one of many doomed pods waits for the clocks."""
+"""One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
-"""What a pod speaks against its version with before its grace is over."""
+"""Troubles that are evidence against a version even before their grace is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class NewPods:
 
     @classmethod
     def of(cls, snapshot: Snapshot, limits: FailFast) -> NewPods:
-        """Look at all pods anew: another ReplicaSet is followed, or a list was read."""
+        """Look at all pods again: another ReplicaSet is followed, or a list was read."""
         live, uid = snapshot.live, snapshot.current_uid
         if live is None or not uid:
             return cls(uid)
@@ -81,7 +81,7 @@ class NewPods:
     def _soonest_after(
         self, gone: Trouble | None, come: Trouble | None, troubles: FrozenMap[str, Trouble]
     ) -> float:
-        """Look through all troubles only where the soonest of them may be the one that is gone."""
+        """Look through all troubles only if the soonest of them may be the one that is gone."""
         soonest = self.soonest_ripe_at
         if gone is not None and gone.ripe_at != NEVER and gone.ripe_at <= soonest:
             return _soonest(troubles)
@@ -104,7 +104,7 @@ class NewPods:
 
     @property
     def suspicious(self) -> bool:
-        """Whether a container of the template speaks against it, hope or none."""
+        """Whether a container of the template is evidence against the version, grace or none."""
         return any(trouble.own and trouble.rule in SUSPECTS for trouble in self.troubles.values())
 
     def ripe_times(self, now: float) -> Iterator[float]:

@@ -38,9 +38,9 @@ class Vanished:
 class Listed:
     """All objects of a kind that `about` selects, as one list gave them: what is missing is gone.
 
-    `about` is the Deployment whose name, label selector or namespace the list was made with:
-    the list says nothing of another one's objects. `resource_version` is the list's own, "" where
-    that is not known: a list older than what was seen already tells of nothing that is gone.
+    `about` is the Deployment whose name, label selector or namespace the list was made with: the
+    list says nothing about the objects of another one. `resource_version` is the list's own, "" if
+    unknown: a list older than what was already seen does not show that anything is gone.
     """
 
     at: float

@@ -1,4 +1,4 @@
-"""Whose the watched objects of a namespace are, so that each Deployment is told of its own alone.
+"""Which Deployment each watched object belongs to, so that each rollout sees only its own.
 
 The watches of several Deployments are shared. A ReplicaSet names its Deployment and a pod its
 ReplicaSet by `metadata.ownerReferences` (the uid of the controller).
@@ -21,9 +21,9 @@ Observation = Observed | Vanished | Listed
 class Owners:
     """The Deployment of each Deployment, ReplicaSet and pod that was seen, by uid.
 
-    An object that is orphaned stays with the Deployment that it had: a deletion is told by it.
-    Where the owner was not seen yet, the object may be any Deployment's: watches of different
-    kinds tell nothing in a common order.
+    An orphaned object stays with its former Deployment, so that its deletion is reported there. If
+    the owner was not seen yet, the object may belong to any Deployment: watches of different kinds
+    have no common order.
     """
 
     refs: FrozenMap[str, Ref] = field(default_factory=FrozenMap)
@@ -46,7 +46,7 @@ class Owners:
             case Vanished(kind=Kind.POD, uid=uid):
                 return replace(self, refs=self.refs.drop(uid)) if uid in self.refs else self
             case _:
-                return self  # pods may outlive their ReplicaSet, and that its Deployment
+                return self  # pods may outlive their ReplicaSet, and it its Deployment
 
     def with_objects(self, things: Iterable[Watched]) -> Owners:
         """Return the owners after objects of one kind were seen; Events own nothing."""
@@ -60,9 +60,10 @@ class Owners:
         return replace(self, refs=self.refs.put_all(changed)) if changed else self
 
     def find_concerned(self, event: Observation) -> frozenset[Ref] | None:
-        """Return which Deployments `event` is about, None where it may be about any.
+        """Return which Deployments `event` is about, None if it may be about any.
 
-        To be asked before the event is taken in: who had an object hears that another has it now.
+        Ask before folding the event in: the former owner of an object has to see that it has
+        another.
         """
         match event:
             case Observed(_, thing):
@@ -73,7 +74,7 @@ class Owners:
                 return frozenset((self.refs[uid],)) if uid in self.refs else None
 
     def narrow(self, event: Observation, ref: Ref) -> Observation:
-        """Return what `event` tells of one Deployment: of a list, all but what others own."""
+        """Return what `event` says of one Deployment: a list without what others own."""
         if not isinstance(event, Listed):
             return event
         own = tuple(thing for thing in event.objects if self._may_be_of(thing, ref))

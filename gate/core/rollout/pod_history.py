@@ -1,4 +1,4 @@
-"""The history of pods since we look: since when each waits and for what, how often it failed."""
+"""The history of pods since we watch: how long each waits and for what, how often it failed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ContainerTrack:
     """The history of one container of a pod.
 
     `waiting_since` is when it began to wait for `waiting` (monotonic seconds; kept while a pull
-    error and its back-off alternate), `pull_message` the last message that names a cause, of a
+    error and its back-off alternate), `pull_message` the last message that names a cause, from a
     status or an event, forgotten once the container runs.
     """
 
@@ -43,11 +43,11 @@ class ContainerTrack:
 
 @dataclass(frozen=True, slots=True)
 class PodTrack:
-    """A pod and its history since we look.
+    """A pod and its history since we watch.
 
-    `start_seconds` is how long it took to get ready, None before it was; where nobody saw it start,
-    what the pod itself says counts, else 0. `unready_since` is since when its kubelet says that it
-    is not ready.
+    `start_seconds` is how long it took to get ready, None until then; it is what was seen of that
+    or what the pod itself says, whichever is longer. `unready_since` is when its kubelet began to
+    say that it is not ready.
     """
 
     pod: Pod
@@ -64,7 +64,7 @@ class PodTrack:
 
     @property
     def has_served(self) -> bool:
-        """Whether it was ready, and would be still if it were well: its node is heard of."""
+        """Whether it was ready and should be still: it counts, and its node still reports."""
         return self.start_seconds is not None and self.counts and not self.pod.node_silent
 
     def with_history_from(self, at: float) -> PodTrack:
@@ -109,7 +109,7 @@ def first_track(at: float, pod: Pod, *, written: bool) -> PodTrack:
 
 
 def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
-    """Go on with a history after the pod was seen again."""
+    """Continue a history after the pod was seen again."""
     containers = track.containers
     for status in pod.containers:
         kept = containers.get(status.name)
@@ -125,7 +125,7 @@ def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
 
 
 def _start_seconds(pod: Pod, seen_seconds: float) -> float:
-    """Return how long a pod took to get ready: what was seen of it, or what it says, if more."""
+    """Return how long a pod took to get ready: as seen, or as it says itself if that is longer."""
     return max(seen_seconds, pod.start_seconds or 0.0)
 
 
@@ -135,7 +135,7 @@ def _is_lost(pod: Pod) -> bool:
 
 
 def _readiness_lost(before: Pod, after: Pod) -> bool:
-    """Tell a probe that fails again from a crash, which counts as a restart."""
+    """Tell whether a probe fails again; a crash counts as a restart instead."""
     if not before.ready or after.ready or after.deleting:
         return False
     restarts = {status.name: status.restarts for status in before.containers}

@@ -26,7 +26,7 @@ class OnFirstFailure(enum.StrEnum):
 
 
 class OnInterrupt(enum.StrEnum):
-    """What a signal does; `AUTO` rolls back where there is evidence against the new version."""
+    """What a signal does; `AUTO` rolls back if there is evidence against the new version."""
 
     AUTO = "auto"
     ROLLBACK = "rollback"
@@ -58,10 +58,10 @@ class Policy:
     """Everything that decides besides the cluster itself.
 
     Budgets are seconds; None is `auto`. `require` is None for all pods, "min-available" being
-    spelled by `require_min_available`. `evidence_seconds` is how long the bake window may be
-    beyond `bake_seconds`: until every check that decides has measured all that it wants to.
-    `takes_back_parts` is whether half an apply goes back whatever `on_failure` says: an age limit
-    forbids it.
+    spelled by `require_min_available`. `evidence_seconds` is how long the bake window may last if
+    that is longer than `bake_seconds`: until every check that decides has all its measurements.
+    `takes_back_parts` is whether a half-done apply is rolled back whatever `on_failure` says: an
+    age limit forbids it.
     """
 
     timeout_seconds: float | None = None
@@ -86,5 +86,5 @@ class Policy:
 
     @property
     def longest_bake_seconds(self) -> float:
-        """How long the bake window may be at most."""
+        """How long the bake window may last at most."""
         return max(self.bake_seconds, self.evidence_seconds)

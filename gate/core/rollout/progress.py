@@ -14,18 +14,18 @@ from gate.core.model.objects import NO_DEADLINE_SECONDS, Deployment
 from gate.core.rollout.snapshot import Snapshot
 
 CONDITION_LAG_SECONDS = 5.0
-"""The controller writes its condition up to 2 s late; the own clock leaves it the first word."""
+"""The controller writes its condition up to 2 s late; the gate's own clock lets it speak first."""
 SHORTEST_TOTAL_SECONDS = 900.0
 LONGEST_TOTAL_SECONDS = 7200.0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """High-water marks of the followed ReplicaSet and the low one of the old; when one last moved.
+    """High-water marks of the followed ReplicaSet, the low one of the old; when one last moved.
 
     Marks instead of current numbers: pods that flap between ready and not ready are no progress.
     `first_available_at` is when the first of the followed ReplicaSet's pods was seen available,
-    `blind_seconds` what had not counted of the time until `last_at`.
+    `blind_seconds` how much of the time until `last_at` did not count.
     """
 
     last_at: float
@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def last_clock(self) -> float:
-        """When one last moved, by the clock that stands while nobody can see."""
+        """When a mark last moved, by the clock that stops while blind."""
         return self.last_at - self.blind_seconds
 
     def fold(
@@ -49,8 +49,8 @@ class Progress:
     ) -> Progress:
         """Return the marks after `snapshot`, which is `complete` or not.
 
-        A pause stops the clock. Its end starts it anew, and so does the end of completeness: a
-        version that served for an hour has a whole deadline to recover.
+        A pause stops the clock. Its end restarts it, and so does the end of completeness: a version
+        that served for an hour has a full deadline to recover.
         """
         live = snapshot.live
         if live is None:
@@ -70,7 +70,7 @@ class Progress:
         )
 
     def _with_marks(self, snapshot: Snapshot) -> Progress:
-        """Return the marks, `self` where none moved."""
+        """Return the marks, `self` if none moved."""
         current, uid = snapshot.current(), snapshot.current_uid
         same = uid == self.followed_uid
         old = sum(rs.replicas for rs in snapshot.list_owned() if rs.uid != uid)
@@ -98,9 +98,9 @@ class Progress:
 
 
 def stalled_at(progress: Progress, deployment: Deployment) -> float:
-    """Return the clock at which no progress fires: never while paused or without a deadline.
+    """Return when lack of progress fires: never while paused or without a deadline.
 
-    It is that of `Blindness.clock`.
+    The time is that of `Blindness.clock`.
     """
     deadline = deployment.progress_deadline_seconds
     if deployment.paused or deadline >= NO_DEADLINE_SECONDS:

@@ -1,4 +1,4 @@
-"""What the judge said of a rollout, and for how long nobody needs to ask again."""
+"""What the judge said of a rollout, and until when nobody needs to ask again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What `Rollout.ruling` said of a rollout, and until when that may be said without asking.
+    """What `Rollout.ruling` returned for a rollout, and until when that holds without asking.
 
-    `wakes_at` is `Rollout.wake_at` of the same moment.
+    `wakes_at` is `Rollout.wake_at` at the same moment.
     """
 
     rollout: Rollout
@@ -29,7 +29,7 @@ class Ruling:
         return cls(rollout, rollout.ruling(now), rollout.wake_at(now))
 
     def stands(self, rollout: Rollout, now: float) -> bool:
-        """Tell whether it would be said again word by word; a failure tells how long it lasts."""
+        """Tell whether the judge would repeat it word for word; a failure's text has a duration."""
         return self.rollout is rollout and now < self.wakes_at and self.is_lasting
 
     @property
@@ -48,7 +48,7 @@ class Rulings:
     is_lasting: bool = True
 
     def at(self, rollouts: Mapping[Any, Rollout], now: float) -> Rulings:
-        """Return the rulings of `rollouts` at `now`; only those are judged that have to be."""
+        """Return the rulings of `rollouts` at `now`; judges only those that it has to."""
         if rollouts is self.rollouts and self.is_lasting and now < self.wakes_at:
             return self
         known = chain(self.all, repeat(None))

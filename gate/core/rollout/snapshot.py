@@ -21,9 +21,9 @@ MOST_EVENTS = 500
 class Snapshot:
     """One Deployment as it is known now.
 
-    `written` is false while the state before our write is folded: what has restarted then does
-    not count against the new version. `denied_since` holds since when a ReplicaSet (by uid)
-    says that it cannot create pods. `current_uid` is that of the live template's ReplicaSet.
+    `written` is false while the state before our write is folded: restarts from that time do not
+    count against the new version. `denied_since` holds when a ReplicaSet (by uid) began to say that
+    it cannot create pods. `current_uid` is that of the live template's ReplicaSet.
     """
 
     ref: Ref
@@ -128,7 +128,7 @@ class Snapshot:
         return self._with_pods(self.pods.put(pod.uid, track))
 
     def _with_pods(self, pods: FrozenMap[str, PodTrack]) -> Snapshot:
-        """Spell out what `replace` does: most of what is ever observed are pods."""
+        """Spell out what `replace` does, which is faster: most observations are of pods."""
         return Snapshot(
             self.ref,
             self.deployment,
@@ -149,7 +149,7 @@ class Snapshot:
         replica_sets: FrozenMap[str, ReplicaSet],
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
-        """Find the ReplicaSet of the live template anew, after a change of either."""
+        """Find the ReplicaSet of the live template again after either has changed."""
         uid = ""
         if isinstance(deployment, Known):
             live = deployment.value
@@ -172,7 +172,7 @@ class Snapshot:
         )
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:
-        """Keep what tells why: warnings about pods and ReplicaSets."""
+        """Keep what explains a state: warnings about pods and ReplicaSets."""
         if event.type != "Warning" or self.events.get(event.uid) == event:
             return self
         events = self.events.put(event.uid, event)
@@ -198,7 +198,7 @@ class Snapshot:
                 return self
 
     def _fold_list(self, event: Listed) -> Snapshot:
-        """Drop what a list no longer has, take in what it has."""
+        """Drop the objects that a list no longer has, add those that it has."""
         at, kind, things = event.at, event.kind, event.objects
         result = self
         if not self._is_ahead_of(event):
@@ -212,7 +212,7 @@ class Snapshot:
         return result
 
     def _is_ahead_of(self, event: Listed) -> bool:
-        """Tell whether something was seen that is later than a list, as from a server behind."""
+        """Tell whether something later than a list was seen: then its server lags behind."""
         version = event.resource_version
         return any(
             older(version, known) for known in self._list_resource_versions(event.kind).values()
@@ -245,7 +245,7 @@ def _is_outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | Replica
 def older(one: str, other: str) -> bool:
     """Compare resourceVersions of a kind, across objects and lists too.
 
-    They compare as numbers (Kubernetes 1.35 made that part of the API); where they are none,
+    They compare as numbers (Kubernetes 1.35 made that part of the API); if they are not numbers,
     nothing is older.
     """
     return one.isdigit() and other.isdigit() and int(one) < int(other)

@@ -1,4 +1,4 @@
-"""What stands of one rollout, and by which rule."""
+"""The verdict on one rollout, and the rule that decided."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gate.core.rollout.causes import Cause
 
 
 class VerdictKind(enum.StrEnum):
-    """What stands of one rollout."""
+    """What one rollout comes to by the rules."""
 
     COMPLETE = "complete"
     FAILED = "failed"
@@ -22,7 +22,7 @@ class VerdictKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What stands, the rule that decided, and what was wrong underneath, most telling first."""
+    """The verdict, the rule that decided, and what was wrong underneath, most telling first."""
 
     kind: VerdictKind
     reason: Reason
@@ -31,5 +31,5 @@ class Verdict:
 
     @classmethod
     def of_superseded(cls, reason: Reason, message: str) -> Verdict:
-        """Return that it is somebody else's move."""
+        """Return the verdict that somebody else has taken over."""
         return cls(VerdictKind.SUPERSEDED, reason, CleanText(message))

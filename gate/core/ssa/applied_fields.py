@@ -21,21 +21,21 @@ from gate.core.ssa.last_applied import without_last_applied
 from gate.core.ssa.managed_fields import owned_fields
 
 MOST_KEPT: Final = 2048
-"""Of the bodies worked out last: the history of each Deployment names every object of its set."""
+"""How many bodies are cached: the history of each Deployment names every object of its set."""
 
 
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
     """Return the body whose apply sets what `manager` owns of an object, None for nothing.
 
-    `spec.replicas` is left out: how many pods there are is no part of a version. So is kubectl's
-    annotation of what it applied last, which holds the whole manifest once more.
+    `spec.replicas` is left out: the number of pods is not part of a version. So is kubectl's
+    last-applied annotation, which repeats the whole manifest.
     """
     return extract_applied(live.ref, live.body, live.managed, manager)
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
 def extract_applied(ref: Ref, body: Body, managed: Body, manager: str) -> Body | None:
-    """Work out `applied_body` of an object by what it is made of."""
+    """Return `applied_body` of an object given as its parts, cached."""
     owned = owned_fields(managed.thaw()["managedFields"], manager)
     if not owned:
         return None

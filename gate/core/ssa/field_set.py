@@ -1,9 +1,9 @@
 """The algebra of managed fields: sets of fields as the API server writes them (FieldsV1).
 
-A set is a tree that says what of a JSON value belongs to it: `{}` all that stands there,
-`{".": {}}` the map, list or item merely as such, else the keys `f:name` (a field), `k:{...}` (the
-list item with these keys), `v:...` (the item of a set) and `i:n` (an index). None is the empty
-set. Nothing is changed in place; results share parts with what they were made of.
+A set is a tree that says which parts of a JSON value belong to it: `{}` is the whole value, `{".":
+{}}` the map, list or item as such without its contents, else the keys `f:name` (a field), `k:{...}`
+(the list item with these keys), `v:...` (the item of a set) and `i:n` (an index). None is the empty
+set. Nothing is changed in place; results share parts with their inputs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def union(a: Fields | None, b: Fields | None) -> Fields | None:
 
 
 def subtract(a: Fields | None, b: Fields | None) -> Fields | None:
-    """Return the fields of `a` that `b` does not name; a map stays where only its inside is."""
+    """Return the fields of `a` that `b` does not name; a map stays if only its contents are."""
     if a is None or b is None:
         return a
     if not a:
@@ -58,7 +58,7 @@ def _names_itself(fields: Fields) -> bool:
 
 
 def descend(fields: Fields | None, *names: str) -> Fields | None:
-    """Return what the set says of the field at `names`; `{}` too where it has all above it."""
+    """Return what the set says of the field at `names`; `{}` too if it holds a parent whole."""
     for name in names:
         if not fields:
             return fields
@@ -69,7 +69,7 @@ def descend(fields: Fields | None, *names: str) -> Fields | None:
 def paths(fields: Fields | None) -> tuple[str, ...]:
     """Name each field that is held whole, as in `spec.containers[name="web"].image`.
 
-    These are the API server's words in a conflict, but for its leading dot.
+    The API server names fields like this in a conflict, with a leading dot.
     """
     return () if fields is None else tuple(_paths(fields, ""))
 
@@ -83,7 +83,7 @@ def _paths(fields: Fields, path: str) -> Iterator[str]:
 
 
 def _step(key: str) -> str:
-    """Name one key of a tree; what could not be printed as it is comes escaped."""
+    """Name one key of a tree; unprintable text is escaped."""
     kind, text = key[:2], key[2:]
     if kind == "k:":
         return "[" + ",".join(f"{name}={json.dumps(v)}" for name, v in _keys(text)) + "]"
@@ -94,8 +94,8 @@ def _step(key: str) -> str:
 def extract(value: Any, fields: Fields) -> Any:
     """Return the part of `value` that the set names, as client-go's `Extract...` functions do.
 
-    List items come in the order of `value` and keep the keys they are known by. What the set
-    names and `value` lacks is left out.
+    List items come in the order of `value` and keep the keys that identify them. What the set names
+    and `value` lacks is left out.
     """
     if not fields:
         return value
@@ -120,10 +120,10 @@ def _extract_items(items: list[Any], fields: Fields) -> list[Any]:
 
 
 def _names(key: str, fields: Fields) -> dict[str, Any]:
-    """Return the keys that a list item has to be named by.
+    """Return the keys that have to name a list item.
 
-    A key that nobody set is a default (`protocol: TCP` of a port): where the item's owner named
-    it by other keys, sending the default would make the owner own it.
+    A key that nobody set is a default (`protocol: TCP` of a port): if the item's owner named it by
+    other keys, sending the default would make the owner own it.
     """
     keys = dict(_keys(key[2:]))
     owned = {name: value for name, value in keys.items() if f"f:{name}" in fields}
@@ -139,7 +139,7 @@ def differing(ours: Any, fields: Fields | None, live: Any) -> tuple[str, ...]:
     """Name the fields of `ours` that `live` lacks or has with another value.
 
     List items are found by their keys, whatever their order; `ours` may leave out a key that the
-    server defaults (`protocol` of a port). What `live` has beyond does not count, nor does a named
+    server defaults (`protocol` of a port). What else `live` has does not count, nor does a named
     field that `ours` lacks: the server drops what is null or empty.
     """
     return () if fields is None else tuple(_differing(ours, fields, live, ""))
@@ -174,7 +174,7 @@ def select_changed(before: Any, after: Any, fields: Fields | None) -> Fields | N
 
 
 def _same(ours: Any, live: Any) -> bool:
-    """Compare a field held whole: an empty map or list is merely that there is one."""
+    """Compare a field held whole: an empty map or list only means that there is one."""
     if ours in ({}, []):
         return type(ours) is type(live)
     return bool(ours == live)
@@ -215,7 +215,7 @@ def _selects(key: str, index: int, item: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _keys(text: str) -> tuple[tuple[str, Any], ...]:
-    """Read the keys of a list item, sorted by name; none where the text is not of that form."""
+    """Read the keys of a list item, sorted by name; none if the text has another form."""
     keys = _json(text)
     return tuple(sorted(keys.items())) if isinstance(keys, dict) else ()
 
@@ -230,7 +230,7 @@ def _json(text: str) -> Any:
 def graft(value: Any, source: Any, fields: Fields) -> Any:
     """Return `value` with the named fields as `source` has them; what `source` lacks is left out.
 
-    None for a value is nothing there. List items are found by their keys.
+    `value` is None if nothing is there yet. List items are found by their keys.
     """
     if not fields:
         return source
@@ -259,10 +259,11 @@ def _with_items(items: list[Any], source: list[Any], fields: Fields) -> list[Any
 
 
 def remove_field(value: Any, path: str) -> Any:
-    """Return `value` without the field at `path`, `value` itself where there is none.
+    """Return `value` without the field at `path`, `value` itself if there is none.
 
     `path` is as `paths` or the API server names it; names may hold dots. Maps and lists that
     become empty go too, since applying an empty one would claim it.
+
     """
     return _remove_at(value, path if path.startswith((".", "[")) else f".{path}")
 
@@ -281,7 +282,7 @@ def _remove_at(value: Any, path: str) -> Any:
 
 
 def _without_item(items: list[Any], step: re.Match[str]) -> list[Any]:
-    """Take a field, or the whole, from the item that a step names, its defaulted keys aside."""
+    """Remove a field, or the whole item, from the list; the item may lack defaulted keys."""
     key, rest = _key(step[1]), step.string[step.end() :]
     is_there = any(_selects(key, index, item) for index, item in enumerate(items))
     unnamed = _MISSING if is_there else _without_defaults(items, key)

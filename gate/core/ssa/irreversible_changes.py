@@ -1,9 +1,10 @@
 """Changes that the API server accepts and refuses to take back.
 
-A dry run cannot tell: it compares with what is stored, and that is the old object until the
-apply. The rows are the validation of updates (ValidateConfigMapUpdate, ValidateSecretUpdate,
+A dry run cannot tell: it compares with what is stored, which is the old object until the apply. The
+rules are those of the validation of updates (ValidateConfigMapUpdate, ValidateSecretUpdate,
 ValidatePersistentVolumeClaimUpdate, ValidateJobUpdate, ValidatePodUpdate), measured on Kubernetes
-1.36. Custom resources may have such rules of their own (CEL with `oldSelf`), which nobody knows.
+1.36. Custom resources may have such rules of their own (CEL with `oldSelf`), which are unknown
+here.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from gate.core.ssa.unions import value_at
 
 Value = Mapping[str, Any]
 Rule = Callable[[Value, Value], str]
-"""Takes the object before and after; returns why it cannot go back, "" where it can."""
+"""Takes the object before and after; returns why it cannot go back, "" if it can."""
 
 
 def why_irreversible(before: Value, after: Value) -> str:
-    """Return why the server would not take `after` back to `before`, "" where it would.
+    """Return why the server would not take `after` back to `before`, "" if it would.
 
     Both are whole objects of the API.
+
     """
     if before.get("apiVersion") != after.get("apiVersion"):
         return ""

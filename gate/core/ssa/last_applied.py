@@ -1,7 +1,7 @@
 """kubectl's annotation of what it applied last: a whole manifest, as text.
 
-A later client-side `kubectl apply` computes from it which fields to remove, so whoever applies
-in between keeps it equal to what it applied (kubectl, three-way merge).
+A later client-side `kubectl apply` computes from it which fields to remove, so whoever applies in
+between has to keep it equal to what they applied (kubectl, three-way merge).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def with_last_applied(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_last_applied(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body without the annotation; annotations that are empty then are left out."""
+    """Return a body without the annotation; annotations that become empty are left out."""
     if not has_last_applied(body):
         return {**body}
     metadata = {**body["metadata"]}

@@ -56,7 +56,7 @@ KUBECTL_APPLIERS = frozenset(
 """Manager and operation of what `kubectl apply`, with and without `--server-side`, and `kubectl
 create` write.
 
-`before-first-apply` is the API server's name for the owner of what had no managed fields.
+`before-first-apply` is the API server's name for the owner of an object that had no managed fields.
 `kubectl-last-applied` owns the last-applied annotation of what `kubectl apply --server-side` has
 taken over from `kubectl apply`.
 """
@@ -67,8 +67,8 @@ def owned_fields(
 ) -> Fields | None:
     """Return what the manager owns of the object itself (no subresource), None for nothing.
 
-    A map or list that it owns whole, but in which others own fields too, comes as `{".": {}}`:
-    it was applied empty, and what stands in it is theirs.
+    A map or list that it owns whole, but in which others own fields too, comes as `{".": {}}`: it
+    was applied empty, and what is in it is theirs.
     """
     own = _entry(managed_fields, manager, operation)
     if own is None:
@@ -127,7 +127,7 @@ def managers_of(
 
 
 def has_other_owners(managed_fields: ManagedFields, manager: str) -> bool:
-    """Tell whether anyone but the manager owns fields; subresources, as of controllers, aside."""
+    """Tell whether anyone else owns fields, not counting subresources, which controllers write."""
     return any(
         entry.get("manager") != manager and not entry.get("subresource") and _fields(entry)
         for entry in managed_fields
@@ -152,10 +152,10 @@ def take_over(
     """Return the managed fields after `into`/Apply took the fields of others, None for no change.
 
     Taken are the entries of `KUBECTL_APPLIERS` and all entries of the `named` managers,
-    subresources excepted. The new entry has the apiVersion of the existing entry of
-    `into`, else of the newest one taken, and the latest time. Entries of another apiVersion are
-    removed without a heir, as `kubectl apply --server-side` does: their paths speak of another
-    schema. Their values stay, owned by nobody.
+    subresources excepted. The new entry has the apiVersion of the existing entry of `into`, else of
+    the newest one taken, and the latest time. Entries of another apiVersion are removed and not
+    merged, as `kubectl apply --server-side` does: their paths belong to another schema. Their
+    values stay, owned by nobody.
     """
     taken = [entry for entry in managed_fields if _is_taken(entry, named, into)]
     if not taken:
@@ -170,7 +170,7 @@ def take_over(
             owned = union(owned, _as_stored(_fields(other)))
     entry["fieldsV1"] = owned or {}
     latest = max(map(_time, (first, *heirs)))
-    if latest:  # an entry that a client put in may have none, and "" is no time
+    if latest:  # an entry that a client wrote may have none, and "" is no time
         entry["time"] = latest
     kept = [dict(e) for e in managed_fields if e is not own and e not in taken]
     return [entry, *kept]
@@ -179,7 +179,7 @@ def take_over(
 def _as_stored(fields: Fields | None) -> Fields | None:
     """Return a Secret's `stringData` as the `data` that the server keeps (core/v1 Secret).
 
-    An apply owns the former alone; left so, a key that the next manifest leaves out would stay.
+    An apply owns only `stringData`; left so, a key that the next manifest leaves out would stay.
     """
     if not fields or "f:stringData" not in fields:
         return fields
@@ -208,15 +208,16 @@ def restoration(
 ) -> dict[str, Any]:
     """Return the body whose apply takes an object back to what it was before our apply.
 
-    It is what we had applied before, at the values it had; what others had owned that we took
-    over counts as ours. Where our apply was forced, the fields that it took come with it, at
-    their values of then. Identity alone, where nothing of that was there. `managed_before` is
-    of before our first write, empty where nobody's fields were known; `managed_after` and
-    `live_after` are of the answer to our apply.
+    It holds what we had applied before, with its values; fields that we took over from others count
+    as ours. If our apply was forced, it also holds the fields that the apply took, with their
+    earlier values. If none of these existed, it holds the identity alone. `managed_before` is from
+    before our first write, empty if nobody's fields were known; `managed_after` and `live_after`
+    are from the answer to our apply.
 
     With `live_after`, values that nobody owned and that our apply changed are put back too: left
-    out, they would be removed, for they are ours by now. A Secret written through `stringData`
-    has such. Without it they are left to the server's defaults.
+    out, they would be removed, since they are ours now. A Secret written through `stringData` has
+    such values. Without `live_after` they are left to the server's defaults.
+
     """
     owned_before = _as_taken_over(managed_before, managed_after)
     restored = _applied_before(live_before, owned_before)
@@ -233,14 +234,14 @@ def restoration(
 
 
 def _as_taken_over(before: ManagedFields, after: ManagedFields) -> ManagedFields:
-    """A manager without an entry after our apply lost its fields to us."""
+    """Return `before` taken over: a manager that has no entry any more lost its fields to us."""
     left = {_identity(entry)[0] for entry in after}
     gone = {_identity(entry)[0] for entry in before} - left if after else set[str]()
     return take_over(before, gone) or before
 
 
 def _applied_before(live: Mapping[str, Any], managed_fields: ManagedFields) -> Fields | None:
-    """Return our fields; all fields where our entry speaks of another apiVersion than `live`."""
+    """Return our fields; all fields if our entry has another apiVersion than `live`."""
     entry = _entry(managed_fields, FIELD_MANAGER, "Apply")
     if entry is None or entry.get("apiVersion") == live["apiVersion"]:
         return owned_fields(managed_fields)

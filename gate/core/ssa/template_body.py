@@ -14,10 +14,10 @@ from gate.core.ssa import managed_fields
 def body_with_template(
     live: LiveObject, template: Template, take_over: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return what our manager applies by now, `take_over` included, with another pod template.
+    """Return what our manager applies, with what it takes over, and with another pod template.
 
     An apply of the template alone would reset replicas and deadline to their defaults. A pause is
-    left out: it would hold back the return.
+    left out: it would block the return.
     """
     managed = live.managed.thaw()["managedFields"]
     taken = managed_fields.take_over(managed, (*take_over, FIELD_MANAGER)) or managed

@@ -17,10 +17,11 @@ from gate.core.ssa import field_set
 def fields_that_stay(
     trial: LiveObject, wanted: Template, taken_over: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return by manager the paths of others' fields that `trial` has and `wanted` has not so.
+    """Return, by manager, the paths of others' fields that differ between `trial` and `wanted`.
 
-    `trial` is the server's answer to the dry run of the apply that is to bring `wanted` back. What
-    the managers that are `taken_over` own goes with it: a dry run cannot take over first.
+    `trial` is the server's answer to the dry run of the apply that should bring `wanted` back.
+    Fields of the managers in `taken_over` are left out, since that apply takes them: a dry run
+    cannot take over first.
     """
     has, wants = trial.body.thaw(), {"spec": {"template": wanted.body.thaw()}}
     found: dict[str, tuple[str, ...]] = {}

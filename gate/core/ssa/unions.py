@@ -1,13 +1,13 @@
 """Unions whose members the API server defaults, and what a Service is allocated.
 
 A discriminator, as in `strategy.type: Recreate`, may exclude a member that the server has
-defaulted, as `strategy.rollingUpdate`. Nobody owns that member, so a server-side apply can
-neither remove it (null counts for nothing) nor leave it: the server refuses the object. The gate
-makes the member its own first, by a patch of the managed fields, and its apply removes it then.
+defaulted, as `strategy.rollingUpdate`. Nobody owns that member, so a server-side apply can neither
+remove it (null counts for nothing) nor leave it: the server refuses the object. So the gate first
+makes the member its own by a patch of the managed fields, and then its apply removes it.
 
 Measured on Kubernetes 1.36 over 1,560 transitions between 150 forms of 20 kinds: these three are
 the unions that need it. Probes, lifecycle handlers, volume sources and env sources do not: their
-member is a field of ours, which goes with all that is in it.
+member is a field of ours, which goes with all its contents.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ UNIONS: Final[Mapping[tuple[str, str], tuple[Union, ...]]] = {
 
 
 def excluded_members(body: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Return the paths of the members that may not stand beside what an apply sends."""
+    """Return the paths of the members that may not coexist with what an apply sends."""
     kind = (str(body.get("apiVersion")), str(body.get("kind")))
     return tuple(
         (*union.path, union.member) for union in UNIONS.get(kind, ()) if _excludes(union, body)
@@ -49,7 +49,7 @@ def excluded_members(body: Mapping[str, Any]) -> tuple[Path, ...]:
 
 
 def without_unions(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an apply's body without the unions of which it excludes a member."""
+    """Return an apply's body without the unions in which it excludes a member."""
     value = deepcopy(dict(body))
     for path in excluded_members(body):
         parent = value_at(value, path[:-2])
@@ -73,7 +73,7 @@ def _excludes(union: Union, body: Mapping[str, Any]) -> bool:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """Return what stands at `path`, None for nothing."""
+    """Return the value at `path`, None if there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value

@@ -31,7 +31,7 @@ _LIST_KEYS: Final[Mapping[str, Sequence[str]]] = {
     "volumeMounts": ("mountPath",),
     "volumes": ("name",),
 }
-"""The keys of lists that nobody owns an item of (`x-kubernetes-list-map-keys`, core/v1)."""
+"""The item keys of lists in which nobody owns an item (`x-kubernetes-list-map-keys`, core/v1)."""
 
 
 def claims_for_apply(
@@ -76,7 +76,7 @@ def claims_for_return(
 def add_claims(
     managed_fields: ManagedFields, claims: Fields, api_version: str
 ) -> list[dict[str, Any]] | None:
-    """Return the managed fields with `claims` among ours, None where they are already."""
+    """Return the managed fields with `claims` among ours, None if they are already."""
     entry = next(filter(_is_ours, managed_fields), None)
     if entry is None:
         ours = {"manager": FIELD_MANAGER, "operation": "Apply", "apiVersion": api_version}
@@ -112,9 +112,9 @@ def _below(path: Sequence[str], fields: Fields | None) -> Fields | None:
 def _left_behind(
     before: Any, after: Any, own: Fields | None, others: Fields | None, back: Any, name: str
 ) -> Fields | None:
-    """Return what `after` has beyond `before`, is nobody's, and does not go with what is ours.
+    """Return what `after` has beyond `before`, nobody owns, and does not go with what is ours.
 
-    All are what stands in a field called `name`; `back` is of the body that restores it.
+    All of them are contents of a field called `name`; `back` is that of the body that restores it.
     """
     found: dict[str, Any] = {}
     for key, value in _children(after, union(own, others), name):
@@ -133,13 +133,13 @@ def _left_behind(
 
 
 def _find_unowned(value: Any, owned: Fields | None, key: str) -> Fields | None:
-    """Return what nobody owns of a value, which `key` selects."""
+    """Return what nobody owns of the value that `key` selects."""
     if owned is not None and not owned:
         return None
     children = list(_children(value, owned, key[2:]))
     if not children:
         return {} if owned is None else None
-    # An item of a list goes with its keys only where it is owned as such.
+    # An item of a list goes with its keys only if it is owned as such.
     found: dict[str, Any] = {ITSELF: {}} if owned is None and key[:2] == "k:" else {}
     for name, inner in children:
         unowned = _find_unowned(inner, _step(owned, name), name)
@@ -149,7 +149,7 @@ def _find_unowned(value: Any, owned: Fields | None, key: str) -> Fields | None:
 
 
 def _step(owned: Fields | None, key: str) -> Fields | None:
-    """Return what the set says of a child; `{}` too where it has all of its parent."""
+    """Return what the set says of a child; `{}` too if it holds the parent whole."""
     return owned.get(key) if owned else owned
 
 
@@ -166,7 +166,7 @@ def _children(value: Any, owned: Fields | None, name: str) -> Iterator[tuple[str
 
 
 def _item_names(owned: Fields | None) -> tuple[str, ...]:
-    """Return by which fields the items of a list are known, as its owners name them."""
+    """Return the fields that identify the items of a list, as its owners name them."""
     for key in owned or ():
         if key.startswith("k:"):
             return tuple(json.loads(key[2:]))
@@ -179,7 +179,7 @@ def _item_key(names: Mapping[str, Any]) -> str:
 
 
 def _select(value: Any, key: str) -> Any:
-    """Return the part that `key` selects; of a list also an item that leaves a default key out."""
+    """Return the part that `key` selects; in a list also an item that omits a default key."""
     if isinstance(value, Mapping):
         return value.get(key[2:], _MISSING) if key[:2] == "f:" else _MISSING
     if not isinstance(value, list) or key[:2] != "k:":

@@ -1,8 +1,8 @@
-"""Access reviews: what an attempt may need, and what of it is missing.
+"""Access reviews: which permissions an attempt may need, and which of them are missing.
 
-One SelfSubjectRulesReview a namespace where the server's answer is complete; where an authorizer
-cannot list its rules (`incomplete`, as webhooks cannot), single SelfSubjectAccessReviews of what
-the known rules do not grant.
+One SelfSubjectRulesReview per namespace if the server's answer is complete; if an authorizer cannot
+list its rules (`incomplete`, as with webhooks), single SelfSubjectAccessReviews of what the known
+rules do not grant.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ROLES: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
 class Permission:
     """One verb on one resource; `resource` may be a subresource, as `pods/log`.
 
-    `namespace` is "" for cluster-scoped kinds, `name` where one object alone is meant.
+    `namespace` is "" for cluster-scoped kinds, `name` is "" unless one object alone is meant.
     """
 
     namespace: str
@@ -59,8 +59,8 @@ def list_needed(
 ) -> tuple[Permission, ...]:
     """Return what an attempt with these objects may need, its rollback included.
 
-    `creates` are those that do not exist yet, None where that is not known: a server-side apply
-    of a new object needs both create and patch. `deletes` are those that a rollback may delete.
+    `creates` are those that do not exist yet, None if that is not known: a server-side apply of a
+    new object needs both create and patch. `deletes` are those that a rollback may delete.
     """
     wanted: set[Permission] = set()
     for ref in objects:
@@ -80,8 +80,8 @@ def list_needed(
 def granting(objects: Iterable[tuple[Ref, Mapping[str, Any]]]) -> Iterator[Permission]:
     """Yield what it takes to apply Roles and bindings, each with its body, whatever they grant.
 
-    The server lets somebody write a Role who has all its rights or may `escalate` it, and a binding
-    who has all rights of the Role or may `bind` it in the binding's namespace
+    The server lets somebody write a Role only if they have all its rights or may `escalate` it, and
+    a binding only if they have all rights of the Role or may `bind` it in the binding's namespace
     (rbac/v1, privilege escalation prevention).
     """
     for ref, body in objects:
@@ -96,7 +96,7 @@ def granting(objects: Iterable[tuple[Ref, Mapping[str, Any]]]) -> Iterator[Permi
 
 
 def one_change(resources: Resources, ref: Ref) -> tuple[Permission, ...]:
-    """Return what it takes to change an object that exists, and to follow nothing."""
+    """Return what it takes to change an object that exists, without following it."""
     resource = resources.of(ref.api_version, ref.kind)
     namespace = ref.namespace if resource.namespaced else ""
     return tuple(
@@ -117,7 +117,7 @@ def following(namespace: str) -> set[Permission]:
 
 
 class Access:
-    """Asks the server what it would allow us. Raises ApiError where it does not say."""
+    """Asks the server what it would allow us. Raises ApiError if it does not say."""
 
     def __init__(self, client: Client) -> None:
         """Share the client's connections."""
@@ -133,7 +133,7 @@ class Access:
         return tuple(unmet)
 
     def username(self) -> str:
-        """Return the name that the server knows us by, "" where it does not tell (before 1.28)."""
+        """Return the name that the server knows us by, "" if it does not tell (before 1.28)."""
         try:
             status = self._review(SELF_REVIEWS, {})
         except NotFound:

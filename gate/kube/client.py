@@ -34,7 +34,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 DRY_RUN = ("dryRun", "All")
-"""The parameter of a write that is to change nothing."""
+"""The parameter of a write that must change nothing."""
 
 CONNECTIONS_OF_A_VERDICT: Final = 5
 """A Deployment, its ReplicaSets, its Pods, and two logs."""
@@ -59,9 +59,9 @@ Result = TypeVar("Result")
 class Client:
     """Sends requests for several threads over one pool of connections.
 
-    Every method raises leaves of `ApiError`. Reads are tried again after network errors, 429
-    and 5xx; writes only where the server surely did nothing. A 401 is tried once more with fresh
-    credentials. Once `stopping` is set nothing is waited for any more: one last try, and the end.
+    Every method raises leaves of `ApiError`. Reads are retried after network errors, 429 and 5xx;
+    writes only if the server surely did nothing. A 401 is retried once with fresh credentials. Once
+    `stopping` is set there is no more waiting: one last try, then the end.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Client:
     ) -> None:
         """Share `contact` with the watches.
 
-        `heard` is told of each answer as it came: method, path, query and body. It is called
+        `heard` is called with each answer as it came: method, path, query and body. It is called
         from the thread that asked.
         """
         self.connection = connection
@@ -100,8 +100,8 @@ class Client:
     ) -> bytes:
         """Read; `seconds` instead of the usual limit, `once` without repetition.
 
-        With `access`, the name of what is read, a refusal is told to the Contact and asked again
-        for a while, and so is told that it is over.
+        With `access`, the name of what is read, a refusal is reported to the Contact and the read
+        is repeated for a while; that the refusal is over is reported, too.
         """
         limit = seconds or self.limits.answer_seconds
 
@@ -133,10 +133,10 @@ class Client:
         *,
         insists: bool = False,
     ) -> Reply:
-        """Write; sent again only where the server surely did nothing (429, no connection).
+        """Write; sent again only if the server surely did nothing (429, no connection).
 
-        A dry run does nothing in any case. An error that is not `untouched` leaves open whether
-        the write was done. A client that `insists` sends what was refused again for a while.
+        A dry run does nothing in any case. After an error that is not `untouched`, the write may
+        have taken effect. With `insists`, a refused write is sent again for a while.
         """
         harmless = DRY_RUN in query
 
@@ -156,9 +156,9 @@ class Client:
         return response
 
     def keep_ready(self) -> None:
-        """Have connections for what a verdict asks at once, until `stopping` is set.
+        """Keep connections open for what a verdict asks at once, until `stopping` is set.
 
-        Raises nothing; returns at once where connections cost nothing.
+        Raises nothing; returns at once if connections cost nothing.
         """
         while (pool := self.connection.api.ready_pool) is not None:
             seconds = self.limits.connect_seconds
@@ -167,7 +167,7 @@ class Client:
                 return
 
     def failure(self, error: Exception) -> ApiError:
-        """Name an error that sending or reading raised, and take note of it."""
+        """Translate an error that sending or reading raised, and note it."""
         named = translation.from_transport(error, self.connection.server)
         self._note_failure(named)
         return named
@@ -178,13 +178,13 @@ class Client:
         return Repetition(self._clock, self._stopping, self.limits, self.jitter).of(attempt, again)
 
     def _insisting(self, ask: Callable[[], Result]) -> Result:
-        """Ask again what was refused, until that has lasted."""
+        """Ask again while refused, for at most `REFUSED_SECONDS`."""
         limits = replace(self.limits, retry_seconds=REFUSED_SECONDS)
         repetition = Repetition(self._clock, self._stopping, limits, self.jitter)
         return repetition.of(lambda _: ask(), lambda e: e.refused)
 
     def _read_and_note(self, attempt: Callable[[float], bytes], access: str) -> bytes:
-        """Read, and tell the Contact whether that was refused."""
+        """Read, and report to the Contact whether that was refused."""
         try:
             answer = self._repeat(attempt, lambda e: e.transient)
         except ApiError as error:
@@ -217,7 +217,7 @@ class Client:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error) from error
         finally:
-            # A connection that was read to its end has gone back to the pool by now.
+            # A connection that was read to its end is back in the pool already.
             response.close()
         answer = b"".join(parts)
         if self._heard is not None:
@@ -225,7 +225,7 @@ class Client:
         return Reply(response.status, answer)
 
     def _chunk(self, response: urllib3.BaseHTTPResponse, ends_at: float) -> bytes:
-        """Return what comes next, b"" at the end; nothing is waited for beyond `ends_at`."""
+        """Return the next chunk, b"" at the end; does not wait beyond `ends_at`."""
         left_seconds = ends_at - self._clock.now()
         if left_seconds <= 0:
             raise TimedOut(f"{self.connection.server} did not end its answer in time")
@@ -246,7 +246,7 @@ class Client:
     def _send(
         self, method: str, path: str, query: Query, seconds: float, *rest: Any
     ) -> tuple[urllib3.BaseHTTPResponse, float]:
-        """Return an answer whose head is there, and until when all of it has to be."""
+        """Return an answer whose head has arrived, and the time by which all of it has to."""
         with self.pace.request(write=method != "GET"), self._time_read(method):
             ends_at = self._clock.now() + seconds
             response = self._answer(method, path, query, seconds, *rest)
@@ -294,7 +294,7 @@ class Client:
         return named
 
     def _time_read(self, method: str) -> AbstractContextManager[None]:
-        """Take note of a read whose answer is slow; what a write waits for may be a webhook."""
+        """Report a read whose answer is slow; a slow write may just wait for a webhook."""
         if self.contact is None or method != "GET":
             return nullcontext()
         return self.contact.timing()
@@ -318,8 +318,8 @@ def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 def limit_reading(response: urllib3.BaseHTTPResponse, seconds: float) -> None:
     """Let the next read of a body wait no longer than that.
 
-    urllib3's own limit holds for each read anew. It keeps the socket of an answer in the method
-    that shuts it down, also where its connection has let go of it (`Connection: close`).
+    urllib3's own limit applies to each read separately. It keeps the socket of an answer in the
+    method that shuts it down, even if its connection has let go of it (`Connection: close`).
     """
     shutdown = getattr(response, "_sock_shutdown", None)
     limit = getattr(getattr(shutdown, "__self__", None), "settimeout", None)

@@ -1,4 +1,4 @@
-"""Facts about the cluster itself, one request each; what nobody may read is Unknown."""
+"""Facts about the cluster itself, one request each; what may not be read is Unknown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 
 class Cluster:
-    """Asks the cluster about itself. Raises ApiError where the server cannot be had."""
+    """Asks the cluster about itself. Raises ApiError if the server is unreachable."""
 
     def __init__(self, client: Client) -> None:
         """Share the client's connections."""
@@ -34,7 +34,7 @@ class Cluster:
         return self._read(NAMESPACES.path(name="kube-system"), _uid)
 
     def terminating(self, namespace: str) -> Fact[bool]:
-        """Tell whether a namespace is being deleted; Absent where it does not exist."""
+        """Tell whether a namespace is being deleted; Absent if it does not exist."""
         return self._read(NAMESPACES.path(name=namespace), _terminating)
 
     def _read(self, path: str, pick: Callable[[Any], Value]) -> Fact[Value]:

@@ -1,9 +1,9 @@
 """The connection: which server, as whom, and under which guards.
 
-Fails closed. No request leaves without a credential, plain HTTP and unverified TLS need an
-explicit flag, impersonation is sent or refused. The loaders of the `kubernetes` client are not
-used: where a plugin fails they log and go on anonymously, they ignore impersonation, read a
-token file once, and leave keys in the temporary folder.
+Fails closed. No request leaves without a credential, plain HTTP and unverified TLS need an explicit
+flag, impersonation is sent or refused. The loaders of the `kubernetes` client are not used: if a
+plugin fails they log and go on anonymously, they ignore impersonation, read a token file once, and
+leave keys in the temporary folder.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _ERROR_BYTES = 1 << 16
 _CONNECTIONS = 32
 
 Counted = Callable[[str, str, int | None], None]
-"""Hears of each request, in the thread that sent it: method, URL, and the status or None."""
+"""Called for each request, in the thread that sent it: method, URL, and the status or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the caller may say: flags, "" and None where nothing was said.
+    """What the caller may set: flags, "" and None if not given.
 
-    `exec_plugins` are the only plugins that may run, None for any. `plugin_named` is told of the
-    program that proves who we are, before it runs.
+    `exec_plugins` are the only plugins that may run, None for any. `plugin_named` is called with
+    the program that proves who we are, before it runs.
     """
 
     kubeconfig: str = ""
@@ -58,7 +58,7 @@ class Options:
 class Api(ApiClient):
     """The official client, with bounded error bodies and headers that may repeat.
 
-    `counted` hears of each request, watches and repetitions included; it raises nothing.
+    `counted` is called for each request, watches and repetitions included; it raises nothing.
     """
 
     def __init__(self, configuration: Configuration, impersonation: list[tuple[str, str]]) -> None:
@@ -96,7 +96,7 @@ class Api(ApiClient):
 
     @property
     def ready_pool(self) -> ReadyPool | None:
-        """The pool that can connect ahead, None where nothing is gained by it."""
+        """The pool that can connect ahead, None if nothing is gained by it."""
         return ready_pool(self.rest_client.pool_manager, self.configuration.host)
 
 
@@ -104,9 +104,9 @@ class Api(ApiClient):
 class Connection:
     """A server and who we are there.
 
-    `insecure` where the server was not verified, which has to be said loudly. `kubeconfig` is the
-    file that the caller named, "" for none. `jitter` gives 0 to 1, for pauses that not all clients
-    make alike.
+    `insecure` is whether the server was not verified, which has to be said loudly. `kubeconfig` is
+    the file that the caller named, "" for none. `jitter` returns 0 to 1, so that not all clients
+    pause alike.
     """
 
     api: Api
@@ -121,11 +121,11 @@ class Connection:
 
     @property
     def cluster(self) -> ClusterName:
-        """How a command that is advised names the cluster."""
+        """How an advised command names the cluster."""
         return ClusterName(self.context, self.kubeconfig)
 
     def renew(self, generation: int) -> bool:
-        """Take fresh credentials after a 401; False where there are no others."""
+        """Take fresh credentials after a 401; False if there are no others."""
         if not self.credentials.renew(generation):
             return False
         if self.credentials.current().certificate:
@@ -148,8 +148,8 @@ def connect(
 ) -> Connection:
     """Connect as kubectl would: flag, `KUBECONFIG`, home, else the Pod's service account.
 
-    Sends nothing yet. UsageError for what the caller can mend in flags and files, RefusedError
-    (Unauthorized among them) where there is no safe way to ask.
+    Sends nothing yet. UsageError for what the caller can fix in flags and files, RefusedError
+    (Unauthorized among them) if there is no safe way to ask.
     """
     clock = clock or SystemClock()
     files = kubeconfig.find(options.kubeconfig, environ)
@@ -235,7 +235,7 @@ def _connection(
 
 
 def _client(configuration: Configuration, impersonation: list[tuple[str, str]]) -> Api:
-    """Build the client; a proxy that it cannot use is not quoted, since it may hold a password."""
+    """Build the client; an unusable proxy is not quoted, since it may hold a password."""
     try:
         return Api(configuration, impersonation)
     except (urllib3.exceptions.LocationValueError, AssertionError, ImportError) as error:
@@ -248,7 +248,7 @@ def _client(configuration: Configuration, impersonation: list[tuple[str, str]]) 
 def configuration_of(server: str, proxy: str = "") -> Configuration:
     """Build the client's configuration: one attempt a request, TCP keepalive.
 
-    A `proxy-url` of the kubeconfig holds whatever NO_PROXY says, as in client-go.
+    A `proxy-url` of the kubeconfig applies whatever NO_PROXY says, as in client-go.
     """
     configuration = Configuration(
         host=server,
@@ -262,7 +262,7 @@ def configuration_of(server: str, proxy: str = "") -> Configuration:
 
 
 def _insecure(server: str, cluster: Entry, options: Options) -> bool:
-    """Tell whether the server goes unverified; refused unless it was asked for."""
+    """Tell whether the server goes unverified; RefusedError unless that was asked for."""
     scheme = _scheme(server)
     if scheme not in ("https", "http"):
         raise UsageError(
@@ -280,7 +280,7 @@ def _insecure(server: str, cluster: Entry, options: Options) -> bool:
 
 
 def _scheme(server: str) -> str:
-    """Return the URL's scheme; "" where it names no server, or a user: URLs are printed."""
+    """Return the URL's scheme; "" if it names no server, or has a user: URLs are printed."""
     try:
         parts = urlsplit(server)
         usable = parts.hostname and parts.port != 0 and parts.username is None

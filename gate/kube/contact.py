@@ -1,4 +1,4 @@
-"""Whether the API server can be had, and answers us, as everything that asks it found out."""
+"""Whether the API server is reachable and answers us, as everything that asks it finds out."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gate.core.protocol.events import (
 
 PATIENCE_SECONDS = 15.0
 SLOW_SECONDS = 5.0
-"""An answer that takes longer tells that the server was away, though no request failed."""
+"""An answer that takes longer shows that the server was away, though no request failed."""
 
 
 class Contact:
-    """Says what goes wrong with the server; shared by the client and all watches.
+    """Reports what goes wrong with the server; shared by the client and all watches.
 
-    Every failure is said, since facts may have been missed. Lost is: nothing succeeded for
-    `patience_seconds`, and the latest request failed. No lock guards it: two threads may say the
-    same thing twice, which is harmless to hear.
+    Every failure is reported, since facts may have been missed. Contact is lost once nothing has
+    succeeded for `patience_seconds` and the latest request failed. No lock guards it: two threads
+    may report the same thing twice, which is harmless.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Contact:
             self._put(ContactRestored(self._succeeded_at))
 
     def note_failure(self, why: str) -> None:
-        """Note that a request failed for want of an answer, or that a watch broke."""
+        """Note that a request failed without an answer, or that a watch broke."""
         now = self._clock.now()
         self._put(ContactFailed(now, why))
         if not self._lost and now - self._succeeded_at >= self._patience_seconds:
@@ -60,7 +60,7 @@ class Contact:
 
     @contextmanager
     def timing(self) -> Iterator[None]:
-        """Time the answer to a request that the block sends; a slow one is said."""
+        """Time the answer to a request that the block sends; a slow one is reported."""
         sent_at = self._clock.now()
         yield
         now = self._clock.now()
@@ -80,5 +80,5 @@ class Contact:
 
 
 def access_to(namespace: str, kind: str) -> str:
-    """Return how access to a kind in a namespace is called."""
+    """Return the name of the access to a kind in a namespace."""
     return f"{namespace}/{kind}"

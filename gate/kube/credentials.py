@@ -1,6 +1,6 @@
 """What proves who we are to the API server: held, renewed, shared by all threads.
 
-Fails closed: where no credential can be had there is an error, never a request without one.
+Fails closed: if there is no credential there is an error, never a request without one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Tell = Callable[[str | bytes], None]
 
 
 def _nobody(_: str | bytes) -> None:
-    """Keep a secret from everybody."""
+    """Report a secret to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Source(Protocol):
         """Tell whether asking again may give another one."""
 
     def load(self, now: float) -> Credential:
-        """Return a credential; Unauthorized where there is none to be had."""
+        """Return a credential; Unauthorized if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A credential that stands in the kubeconfig itself."""
+    """A credential that is in the kubeconfig itself."""
 
     credential: Credential
     renewable: bool = False
@@ -92,9 +92,10 @@ def bearer(token: str, origin: str) -> str:
 
 
 class Credentials:
-    """The credential that holds now; shared by all threads.
+    """The present credential; shared by all threads.
 
     Holds the one lock of this room: several requests that meet a 401 at once run a plugin once.
+
     """
 
     def __init__(self, source: Source, clock: Clock) -> None:
@@ -107,7 +108,7 @@ class Credentials:
         self._tell: Tell = _nobody
 
     def tell(self, tell: Tell) -> None:
-        """Have the secrets of each credential told from now on, those of the present one first."""
+        """Call `tell` with the secrets of the present credential, and later of each new one."""
         with self._lock:
             self._tell = tell
             self._tell_secrets()
@@ -121,7 +122,7 @@ class Credentials:
             self._tell(pair.partition(b":")[2])
 
     def current(self) -> Credential:
-        """Return a credential that has not expired; Unauthorized where none can be had."""
+        """Return a credential that has not expired; Unauthorized if there is none."""
         with self._lock:
             now = self._clock.now()
             if now >= self._credential.renew_at:
@@ -129,7 +130,7 @@ class Credentials:
             return self._credential
 
     def _reload(self, now: float) -> None:
-        """Take a fresh one; while the old one holds, a failure is only tried again later."""
+        """Load a fresh one; while the old one is valid, a failure only means another try later."""
         try:
             self._credential = self._source.load(now)
         except Unauthorized:
@@ -141,7 +142,7 @@ class Credentials:
             self._tell_secrets()
 
     def renew(self, generation: int) -> bool:
-        """Replace a refused credential of that generation; False where there is no other."""
+        """Replace a refused credential of that generation; False if there is no other."""
         with self._lock:
             if generation != self.generation:
                 return True

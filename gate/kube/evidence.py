@@ -19,9 +19,9 @@ BOUND_SECONDS = 2.0
 _LINES = 20
 _CHARACTERS = 4096
 _READ_BYTES = 1 << 16
-"""Asked for more than is kept: `limitBytes` cuts the end of the tail, and the end tells most."""
+"""More is asked for than is kept: `limitBytes` cuts the end of the tail, and that tells most."""
 _CUT = "…"
-"""How a text ends that was cut."""
+"""The end of a text that was cut."""
 
 
 class Collector:
@@ -36,7 +36,8 @@ class Collector:
     ) -> None:
         """Share the client's connections.
 
-        `mask` takes secrets out of a log before it is cut: the end of one is found no more.
+        `mask` takes secrets out of a log before it is cut: the end of a secret alone would not be
+        found.
         """
         self._client = client
         self._clock = clock
@@ -44,7 +45,7 @@ class Collector:
         self._bound_seconds = bound_seconds
 
     def perform(self, effect: Collect) -> Collected:
-        """Read the tails side by side, that of the last run first; what is late is left out."""
+        """Read the tails in parallel, return the previous run's first; what is late is left out."""
         wanted = (True, False) if effect.previous else (False,)
         found: dict[bool, Evidence] = {}
         finished: list[bool] = []
@@ -82,7 +83,8 @@ class Collector:
     def _clean_log(self, log: bytes) -> CleanText:
         """Return the end of a log, clean.
 
-        It is masked once as it was written, and once without what cleaning takes out of a secret.
+        It is masked before and after cleaning, which may remove characters from the middle of a
+        secret.
         """
         written = log.decode("utf-8", "replace")
         if len(log) >= _READ_BYTES:

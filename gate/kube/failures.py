@@ -34,12 +34,12 @@ class FieldProblem:
 
 
 class ApiError(RefusedError):
-    """Abstract: the API server said no, or nothing.
+    """Abstract: the API server refused, or did not answer.
 
-    `transient`: trying again may help. `refused`: it says no to who asks, or to the resource as
-    such, which an authorizer or a replica that lags may say now and then. `untouched`: the server
-    surely did not do what it was asked. `retry_after_seconds`: what the server asked for, None
-    where it did not.
+    `transient`: trying again may help. `refused`: it rejects who asks, or the resource as such,
+    which an authorizer or a lagging replica may do now and then. `untouched`: the server surely did
+    not do what it was asked. `retry_after_seconds`: what the server asked for, None if it did not.
+
     """
 
     answers_with: ClassVar[Reason] = Reason.REJECTED
@@ -69,7 +69,7 @@ class NotServed(NotFound):
 
 
 class Unauthorized(ApiError):
-    """401, or there are no credentials to be had."""
+    """401, or there are no credentials."""
 
     answers_with = Reason.UNAUTHORIZED
     refused = True
@@ -77,9 +77,9 @@ class Unauthorized(ApiError):
 
 
 class Forbidden(ApiError):
-    """403 of the authorizer: `verb` and `resource` are what is missing, "" where unsaid.
+    """403 of the authorizer: `verb` and `resource` are what is missing, "" if not said.
 
-    Its hint is of who knows the cluster that refuses.
+    Its hint is set by the caller, who knows the cluster that refuses.
     """
 
     answers_with = Reason.FORBIDDEN
@@ -93,7 +93,7 @@ class Forbidden(ApiError):
 
 
 def role_hint(cluster: ClusterName, namespace: str) -> str:
-    """Return how whoever may not do something finds out what to ask for."""
+    """Return the hint for a missing permission: the command that prints what to ask for."""
     words = ("rollout-gate", "preflight", "--rbac", "-f", "PATH")
     command = cluster.command(*words, namespace=namespace)
     return f"print the Role that a manifest needs: {command}"
@@ -119,7 +119,7 @@ class ResourceVersionConflict(ApiError):
 
 
 class AlreadyExists(ApiError):
-    """409: the object to be created is there."""
+    """409: the object to be created exists already."""
 
     answers_with = Reason.CONFLICT
 
@@ -142,7 +142,7 @@ class UidMismatch(ApiError):
 
 
 class Gone(ApiError):
-    """410: that resourceVersion or continue token is too old; list anew."""
+    """410: that resourceVersion or continue token is too old; list again."""
 
     answers_with = Reason.UNREACHABLE
 
@@ -156,7 +156,7 @@ class TooManyRequests(ApiError):
 
 
 class ServerFailure(ApiError):
-    """5xx: of the server or of something before it; what it did nobody knows."""
+    """5xx: from the server or something in front of it; nobody knows what it did."""
 
     answers_with = Reason.UNREACHABLE
     advice = "the server answers with an error of its own: try again once it is healthy"
@@ -165,7 +165,7 @@ class ServerFailure(ApiError):
 
 
 class Unreachable(ApiError):
-    """No connection came about."""
+    """No connection could be made."""
 
     answers_with = Reason.UNREACHABLE
     advice = "is the server of this context the right one, and up?"
@@ -173,7 +173,7 @@ class Unreachable(ApiError):
 
 
 class ContactBroken(ApiError):
-    """The connection ended in mid-request; what the server did nobody knows."""
+    """The connection ended in mid-request; nobody knows what the server did."""
 
     answers_with = Reason.UNREACHABLE
     advice = "check the network between here and the server, and try again"

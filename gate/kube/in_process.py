@@ -27,7 +27,7 @@ class Body(Protocol):
         """Whether nothing more will come."""
 
     def take(self) -> bytes:
-        """Return what has come, b"" where nothing has."""
+        """Return what has come, b"" if nothing has."""
 
     def close(self) -> None:
         """Say that nobody reads any more."""
@@ -53,11 +53,11 @@ Serve = Callable[[str, str, Mapping[str, str], bytes], Reply]
 """Answers a request: method, path with query, headers with lower-case names, body."""
 
 WaitUntil = Callable[[Callable[[], bool], float], bool]
-"""Waits for a condition, at most so many seconds; tells whether it came."""
+"""Waits for a condition, at most so many seconds; tells whether it came true."""
 
 
 class Pool:
-    """What the official client takes for `urllib3.PoolManager`."""
+    """What the official client uses in place of `urllib3.PoolManager`."""
 
     def __init__(self, serve: Serve, wait_until: WaitUntil) -> None:
         """Take the server, and how a reader waits for it."""
@@ -82,7 +82,7 @@ class Pool:
         try:
             reply = self._serve(method, target, sent, content)
         except ConnectionRefusedError as error:
-            # As urllib3 tells what never reached a server from what broke on the way.
+            # urllib3, too, tells what never reached a server from what broke on the way.
             raise urllib3.exceptions.NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]
         seconds = timeout.read_timeout if timeout is not None else None
         stream = _Stream(reply.body, self._wait_until, seconds or math.inf)
@@ -115,15 +115,15 @@ class _Stream(io.RawIOBase):
         return True
 
     def shutdown(self, _how: int) -> None:
-        """Let a reader that waits find the end, as of a socket."""
+        """Let a waiting reader find the end, as on a socket."""
         self._shut = True
 
     def settimeout(self, seconds: float) -> None:
-        """Let a read wait that long, as of a socket."""
+        """Let a read wait that long, as on a socket."""
         self._seconds = seconds
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return what has come, b"" at the end; TimeoutError where nothing comes."""
+        """Return what has come, b"" at the end; TimeoutError if nothing comes."""
         if not self._has_arrived() and not self._wait_until(self._has_arrived, self._seconds):
             raise TimeoutError("the server says nothing")
         data = self._rest if size < 0 else self._rest[:size]

@@ -1,6 +1,7 @@
-"""The Secret beside a lock: what the Secrets were that an attempt changes, for whoever finishes it.
+"""The Secret beside a lock: the earlier Secrets of an attempt, for whoever finishes it.
 
-It belongs to the Lease, with which it goes, and is deleted at the orderly end of its attempt.
+It keeps the earlier contents of the Secrets that the attempt changes. It is owned by the Lease and
+deleted with it, or at the orderly end of its attempt.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _TYPE: Final = "rollout-gate/record"
 
 @dataclass(frozen=True, slots=True)
 class StoredSecret:
-    """The Secret as it is stored: whose it is, and the text that it keeps."""
+    """The Secret as it is stored: which attempt's it is, and the text that it keeps."""
 
     uid: str
     attempt_id: str
@@ -40,7 +41,7 @@ class KeptSecrets:
     def write(self, held: Held, attempt_id: str, text: str) -> str:
         """Keep a text for an attempt, and return the Secret's uid.
 
-        What another attempt left is replaced; AlreadyExists for a Secret that is none of ours.
+        What another attempt left is replaced; AlreadyExists for a Secret that is not ours.
         """
         lock = held.lock
         owner = {
@@ -71,7 +72,7 @@ class KeptSecrets:
             return _stored_uid(self._client.write("POST", path, body).body)
 
     def read(self, lock: Lock) -> StoredSecret | None:
-        """Return what is kept beside a lock, None where nothing is, or somebody else's Secret."""
+        """Return what is kept beside a lock, None if nothing is, or if it is not our Secret."""
         try:
             body = self._client.get(SECRETS.path(lock.namespace, lock.name))
         except NotFound:
@@ -88,7 +89,7 @@ class KeptSecrets:
             raise BadAnswer("the Secret of a record cannot be read") from error
 
     def delete(self, lock: Lock, uid: str) -> None:
-        """Delete it; what is gone already is deleted. UidMismatch where another has its name."""
+        """Delete it, if it is not gone already. UidMismatch if another one has its name."""
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
         try:
             self._client.write("DELETE", SECRETS.path(lock.namespace, lock.name), options)

@@ -1,7 +1,7 @@
 """Kubeconfig files: found, read and merged as kubectl does, and one context chosen.
 
-Of several files the first that names an entry or the current context wins, and relative paths
-are those of the file that they stand in (client-go, clientcmd loading rules).
+Of several files the first that names an entry or the current context wins, and relative paths start
+at the folder of the file that holds them (client-go, clientcmd loading rules).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _FILE_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A named cluster, user or context, with the file that it stands in."""
+    """A named cluster, user or context, with the file that holds it."""
 
     name: str
     values: Mapping[str, Any]
     file: Path
 
     def text(self, key: str) -> str:
-        """Return a string, "" where there is none; UsageError where it is something else."""
+        """Return a string, "" if there is none; UsageError if it is something else."""
         value = self.values.get(key)
         if value is None:
             return ""
@@ -39,7 +39,7 @@ class Entry:
         return value
 
     def path(self, key: str) -> str:
-        """Return a path, relative ones taken from the file's folder; "" where there is none."""
+        """Return a path, relative ones taken from the file's folder; "" if there is none."""
         text = self.text(key)
         return str(self.file.parent / Path(text).expanduser()) if text else ""
 
@@ -57,7 +57,7 @@ class Kubeconfig:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One context with what it names; `user` is None where nobody is named."""
+    """One context with what it names; `user` is None if nobody is named."""
 
     context: str
     namespace: str
@@ -68,8 +68,8 @@ class Choice:
 def find(explicit: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the files to read: the explicit one, those of `KUBECONFIG`, or the home's.
 
-    None at all means that nothing was configured; UsageError where what was asked for is not
-    there.
+    None at all means that nothing was configured; UsageError if none of the files that were asked
+    for exists.
     """
     if explicit:
         return _existing([explicit], f"kubeconfig {explicit}")
@@ -91,7 +91,7 @@ def _existing(names: list[str], what: str) -> tuple[Path, ...]:
 
 
 def load(files: tuple[Path, ...]) -> Kubeconfig:
-    """Read and merge; UsageError names the file, and the line where there is one."""
+    """Read and merge; UsageError names the file, and the line if there is one."""
     current = ""
     merged: dict[str, dict[str, Entry]] = {"clusters": {}, "users": {}, "contexts": {}}
     for file in files:
@@ -128,7 +128,7 @@ def _document(file: Path) -> Mapping[str, Any]:
 
 
 def _entries(file: Path, section: str, listed: Any) -> list[Entry]:
-    """Read `clusters: [{name, cluster: {...}}]` and its two sisters."""
+    """Read `clusters: [{name, cluster: {...}}]` and its two siblings."""
     if listed is None:
         return []
     if not isinstance(listed, list):

@@ -1,6 +1,6 @@
 """Leases as locks: who holds one, since when, and what it remembers (coordination.k8s.io/v1).
 
-Every write carries uid and resourceVersion, so that of two who take a lock at once one is refused.
+Every write carries uid and resourceVersion, so that one of two who take a lock at once is refused.
 Times of the server and of other machines are shown and never compared: whoever waits for an expiry
 measures on its own clock how long `renewed` stays the same.
 """
@@ -60,7 +60,7 @@ class Held:
 
     @property
     def is_blank(self) -> bool:
-        """Whether its first holder has it still, and it remembers nothing."""
+        """Whether its first holder still has it, and it remembers nothing."""
         return not (self.transitions or self.record or self.history)
 
 
@@ -73,11 +73,11 @@ class Leases:
 
     @property
     def cluster(self) -> ClusterName:
-        """How a command that is advised names the cluster of the locks."""
+        """How an advised command names the cluster of the locks."""
         return self._client.connection.cluster
 
     def read(self, lock: Lock) -> Held | None:
-        """Return a lock as it is, None where it was never taken."""
+        """Return a lock as it is, None if it was never taken."""
         try:
             return _decode_held(self._client.get(_path(lock)))
         except NotFound:
@@ -95,7 +95,7 @@ class Leases:
                 return tuple(found)
 
     def create(self, lock: Lock, holder: Holder, now: datetime) -> Held | None:
-        """Take a lock that never was, None where somebody else just did."""
+        """Take a lock that does not exist yet; None if somebody else just did."""
         body = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
@@ -110,7 +110,7 @@ class Leases:
             return None
 
     def claim(self, held: Held, holder: Holder, now: datetime) -> Held:
-        """Take a lock as it was read; ResourceVersionConflict where somebody else was faster.
+        """Take a lock as it was read; ResourceVersionConflict if somebody else was faster.
 
         What it remembers stays.
         """
@@ -119,29 +119,29 @@ class Leases:
         return self._patch(held, _annotations(holder), spec)
 
     def renew(self, held: Held, now: datetime) -> Held:
-        """Say that the holder lives; ResourceVersionConflict where somebody else wrote."""
+        """Say that the holder lives; ResourceVersionConflict if somebody else wrote."""
         return self._patch(held, {}, {"renewTime": _time(now)})
 
     def save(self, held: Held, record: str, now: datetime) -> Held:
-        """Write down what an attempt is about to do, and hold on."""
+        """Write an attempt's record, and renew the lock."""
         return self.remember(held, {RECORD: record}, now)
 
     def remember(self, held: Held, annotations: Mapping[str, str | None], now: datetime) -> Held:
-        """Write down what is to be remembered, and hold on; None takes an annotation away."""
+        """Write what is to be remembered, and renew the lock; None removes an annotation."""
         return self._patch(held, annotations, {"renewTime": _time(now)})
 
     def release(self, held: Held, annotations: Mapping[str, str | None], now: datetime) -> Held:
-        """Give a lock back, and write down what is to be remembered."""
+        """Give a lock back, and write what is to be remembered."""
         spec = {"holderIdentity": "", "renewTime": _time(now)}
         return self._patch(held, annotations, spec)
 
     def release_for(self, held: Held, now: datetime) -> Held:
-        """Give a lock back for its holder, and write down that it was not the holder who did."""
+        """Give a lock back for its holder, and record that it was not the holder who did."""
         annotations = _annotations(dataclasses.replace(held.holder, was_released=True))
         return self.release(held, annotations, now)
 
     def delete(self, held: Held) -> None:
-        """Delete a lock as it was read: there is nothing that it would remember."""
+        """Delete a lock as it was read: it has nothing to remember."""
         given = {"uid": held.uid, "resourceVersion": held.resource_version}
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": given}
         self._client.write("DELETE", _path(held.lock), options)
@@ -225,9 +225,10 @@ def _held_of(value: Mapping[str, Any]) -> Held:
 
 
 def _holder(identity: str, said: str) -> Holder:
-    """Return who holds it; what cannot be read of what it says is as if it had not said it.
+    """Return who holds it; what cannot be read of its annotation counts as not said.
 
-    Where somebody has put another identity into the spec alone, page and process are not theirs.
+    If somebody has put another identity into the spec alone, page and process are not theirs.
+
     """
     try:
         told = json.loads(said)

@@ -23,12 +23,11 @@ def list_all(
     once: bool = False,
     access: str = "",
 ) -> decode.Listing:
-    """Read every page; the result's resourceVersion is where a watch goes on from.
+    """Read every page; the result's resourceVersion is where a watch continues from.
 
     No resourceVersion is sent: the answer is the newest there is. `once` without repetition,
-    `access` as in `Client.get`.
-    Raises Gone where the list became too old between two pages, BadAnswer where it cannot be
-    read or does not end.
+    `access` as in `Client.get`. Raises Gone if the list became too old between two pages, BadAnswer
+    if it cannot be read or does not end.
     """
     path = RESOURCES[kind].path(namespace)
     objects: list[Watched] = []
@@ -50,7 +49,7 @@ def list_all(
 
 
 def deployment_names(client: Client, namespace: str) -> frozenset[str] | None:
-    """Return which Deployments there are, None of more than one page; `ApiError`, asked once."""
+    """Return which Deployments there are, None if more than one page; `ApiError`, asked once."""
     query = (("limit", str(PAGE_OBJECTS)),)
     path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
     body = client.get(path, query, seconds=_LOOK_SECONDS, once=True)

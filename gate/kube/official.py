@@ -1,8 +1,8 @@
 """The parts of the official client that the gate uses, and none of the others.
 
 The package `kubernetes` imports all of its parts itself: loaders of kubeconfigs with OAuth,
-websockets, informers, leader election. A sixth of an apply's start went into them. So its parts are
-imported without it; whoever asks the package for another part gets that, too.
+websockets, informers, leader election. They took a sixth of an apply's start. So its parts are
+imported without the package's own code; whoever asks the package for another part still gets that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PACKAGE: Final = "kubernetes"
 def import_parts_alone(name: str) -> None:
     """Let the parts of a package be imported without the code of the package itself.
 
-    Does nothing where somebody imported it already, or where there is none.
+    Does nothing if somebody imported it already, or if there is none.
     """
     found = None if name in sys.modules else find_spec(name)
     if found is not None:
@@ -28,9 +28,9 @@ def import_parts_alone(name: str) -> None:
 
 
 def _bare(found: ModuleSpec) -> ModuleType:
-    """Return a package that has run nothing; an attribute it lacks is a part to be imported.
+    """Return a package whose code has not run; an attribute that it lacks is imported as a part.
 
-    The version, which is no part, is that of its part `client`.
+    The version, which is not a part, is that of its part `client`.
     """
     package = module_from_spec(found)
 

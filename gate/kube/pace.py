@@ -1,10 +1,10 @@
 """How often a server is asked: in any second at most so many requests, writes first.
 
-A server that answers is asked as often as there is reason to. One that does not answer, or that
-ends every watch at once, would otherwise be asked by all threads of a run at the same time.
+A server that answers is asked as often as needed. One that does not answer, or that ends every
+watch at once, would otherwise be asked by all threads of a run at the same time.
 
-When a request reaches the server nobody knows here; it is between its sending and its end. So it
-counts from the one until a second after the other: then no second of the server's own has more.
+When exactly a request reaches the server is not known here; it is between its sending and its end.
+So it counts from its sending until a second after its end: then no second on the server has more.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from gate.kube.failures import ApiError
 
 MOST_A_SECOND: Final = 10
 KEPT_FOR_WRITES: Final = 2
-"""Of these: what a rollback needs is not to wait behind reads."""
+"""How many of these only writes may use: a rollback must not wait behind reads."""
 TROUBLE_SECONDS: Final = 5.0
 """How long after the last sign of trouble every request counts, well answered or not."""
 TRAVEL_SECONDS: Final = 2.0
 """How long a request without an answer may still be on its way to the server."""
 _LOOK_AGAIN_SECONDS: Final = 0.05
-"""An answer frees a place at once, and tells nobody."""
+"""How soon to look again: an answer frees a place at once, without a signal."""
 _LEAST_SECONDS: Final = 0.001
 
 
 @dataclass(slots=True)
 class _Sent:
-    """A request; `ended_at` is None while nothing is heard of it."""
+    """A request; `ended_at` is None until it ends."""
 
     at: float
     ended_at: float | None = None
     well: bool = False
 
     def counts_until(self, now: float) -> float:
-        """Return when it counts no more, at the earliest."""
+        """Return the earliest time at which it no longer counts."""
         ended_at = min(now, self.at + TRAVEL_SECONDS) if self.ended_at is None else self.ended_at
         return ended_at + 1.0
 
 
 class Pace:
-    """Counts the requests of all threads; the lock is held for no wait.
+    """Counts the requests of all threads; the lock is never held during a wait.
 
-    At any time what was not answered well counts. While there is trouble all requests do, those
-    from right before it too.
+    Requests that were not answered well always count. While there is trouble all requests do, even
+    those from right before it.
     """
 
     def __init__(self, clock: Clock, stopping: threading.Event) -> None:
@@ -61,14 +61,14 @@ class Pace:
         self._lock = threading.Lock()
 
     def note_trouble(self) -> None:
-        """Take note that the server failed, or ended what was to last."""
+        """Note that the server failed, or ended what should last."""
         self._trouble_at = self._clock.now()
 
     @contextmanager
     def request(self, *, write: bool) -> Iterator[None]:
         """Wait until one more request may be sent; the block sends it, and ends with its answer.
 
-        A no is an answer; what may be asked again is none.
+        A refusal counts as answered well, a transient error does not.
         """
         sent = self._await_turn(MOST_A_SECOND if write else MOST_A_SECOND - KEPT_FOR_WRITES)
         try:
@@ -91,7 +91,7 @@ class Pace:
             self._clock.wait(max(seconds, _LEAST_SECONDS), self._stopping)
 
     def _seconds_left(self, most: int) -> float:
-        """Return for how long one more would be too many, at the least."""
+        """Return the least time for which one more would be too many."""
         now = self._clock.now()
         self._sent = [sent for sent in self._sent if sent.counts_until(now) > now]
         is_troubled = now < self._trouble_at + TROUBLE_SECONDS

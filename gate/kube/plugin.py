@@ -57,7 +57,7 @@ class Plugin:
         return Unauthorized(f"the credential plugin {self.command} {why}", hint=self.install_hint)
 
     def _missing(self) -> Unauthorized:
-        """Return the refusal where there is no such program, with what the kubeconfig advises."""
+        """Return the error for a missing program, with what the kubeconfig advises."""
         where = "" if os.sep in self.command else " on the PATH"
         advised = f": {self.install_hint}" if self.install_hint else ""
         hint = f"the kubeconfig gets its credentials from it; install it{where}{advised}"
@@ -66,8 +66,8 @@ class Plugin:
     def _run(self) -> bytes:
         """Return standard output; the whole process group is ended when the time is over.
 
-        It is ended too where an exception (of a signal) comes in between: what it was asked for
-        has no use any more, and waiting for it would hold that signal up.
+        It is also ended if an exception (from a signal) comes in between: its output is no longer
+        needed, and waiting for it would delay that signal.
         """
         run = _Run(self)
         in_time = False
@@ -84,7 +84,7 @@ class Plugin:
             raise self._missing() from run.error
         if run.error is not None:
             raise self._failure(f"cannot be run: {run.error.strerror}") from run.error
-        # A child of the plugin may hold standard error open for ever.
+        # A child of the plugin may keep standard error open for ever.
         if run.complained is not None:
             self.clock.wait(_REAPING_SECONDS, run.complained)
         if not in_time:
@@ -205,7 +205,7 @@ def _seconds_left(expiration: Any) -> float:
 def plugin_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> Plugin:
     """Read `exec` of a user; `allowed` are the only commands that may run, None for any.
 
-    UsageError where it is malformed, RefusedError where it must not run.
+    UsageError if it is malformed, RefusedError if it must not run.
     """
     config = user.values["exec"]
     if not isinstance(config, dict) or not config.get("command") or not config.get("apiVersion"):
@@ -231,7 +231,7 @@ def _environment(user: Entry, config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read_list(user: Entry, config: Mapping[str, Any], key: str) -> list[Any]:
-    """Return a list, an empty one where there is none."""
+    """Return a list, an empty one if there is none."""
     value = config.get(key) or []
     if not isinstance(value, list):
         raise UsageError(f"{user.file}: exec.{key} of {user.name!r} is not a list")
@@ -260,7 +260,7 @@ def _guard(
 
 
 def _exec_info(config: Mapping[str, Any], cluster: Entry) -> str:
-    """Build what the plugin finds in KUBERNETES_EXEC_INFO; the cluster where it asks for it."""
+    """Build what the plugin finds in KUBERNETES_EXEC_INFO; with the cluster if it asks for it."""
     spec: dict[str, Any] = {"interactive": False}
     if config.get("provideClusterInfo"):
         known = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")

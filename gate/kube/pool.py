@@ -1,7 +1,7 @@
-"""Connections that stand before a request needs them.
+"""Connections that are open before a request needs them.
 
 A verdict asks for several things at once, and a new connection costs two round trips and the
-cryptography of a handshake: time that a rollout still going on has, and a rollback has not.
+cryptography of a handshake: time that a rollout in progress has to spare, and a rollback has not.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from urllib3.util.wait import wait_for_read
 class ReadyConnection(HTTPSConnection):
     """A connection that stays usable though nothing was asked on it yet.
 
-    urllib3 takes an idle connection with something to read for one that the server gave up. In
-    TLS 1.3 it can be a session ticket, which comes after the handshake (RFC 8446, 4.6.1).
+    urllib3 takes an idle connection with data to read for one that the server gave up. In TLS 1.3
+    that data can be a session ticket, which comes after the handshake (RFC 8446, 4.6.1).
     """
 
     @property
@@ -28,7 +28,7 @@ class ReadyConnection(HTTPSConnection):
         return super().is_connected or (self._took_in_tickets() and super().is_connected)
 
     def _took_in_tickets(self) -> bool:
-        """Read what came unasked; False where it is the end, or anything that is no ticket."""
+        """Read what came unasked; False if it is the end, or anything but a ticket."""
         if not isinstance(self.sock, ssl.SSLSocket) or not wait_for_read(self.sock, 0.0):
             return False
         self.sock.settimeout(0.0)
@@ -42,14 +42,14 @@ class ReadyConnection(HTTPSConnection):
 
 
 class ReadyPool(urllib3.HTTPSConnectionPool):
-    """A pool of urllib3 that can connect ahead; requests take its connections as ever."""
+    """A pool of urllib3 that can connect ahead; requests take its connections as usual."""
 
     ConnectionCls = ReadyConnection
 
     def connect_ahead(self, count: int, seconds: float, stopping: threading.Event) -> None:
-        """Have `count` idle connections, each within `seconds`; none more once it is stopping.
+        """Open up to `count` idle connections, each within `seconds`; no more once it is stopping.
 
-        Raises nothing: who cannot connect now learns it from a request.
+        Raises nothing: if connecting fails now, a later request will say so.
         """
         try:
             taken = [self._get_conn() for _ in range(count)]
@@ -70,9 +70,9 @@ class ReadyPool(urllib3.HTTPSConnectionPool):
 
 
 def use_ready_pools(manager: urllib3.PoolManager) -> None:
-    """Let a manager that has no pool yet make those that can connect ahead.
+    """Let a manager that has no pool yet make pools that can connect ahead.
 
-    One for SOCKS has pools of its own, and keeps them.
+    A manager for SOCKS has pools of its own, and keeps them.
     """
     classes = manager.pool_classes_by_scheme
     if classes["https"] is urllib3.HTTPSConnectionPool:
@@ -80,9 +80,10 @@ def use_ready_pools(manager: urllib3.PoolManager) -> None:
 
 
 def ready_pool(manager: object, url: str) -> ReadyPool | None:
-    """Return the pool for `url` where it can connect ahead, None where nothing is gained by it.
+    """Return the pool for `url` if it can connect ahead, None if nothing is gained by it.
 
     Behind a proxy each connection needs a request of its own; plain HTTP has no handshake.
+
     """
     if not isinstance(manager, urllib3.PoolManager):
         return None

@@ -44,7 +44,7 @@ class Autoscaler:
 
 
 class Reader:
-    """Reads objects, tried again as the client does."""
+    """Reads objects, with the client's retries."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class Reader:
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
-        """Read one object, with its ReplicaSets and Pods where the whole rollout is meant.
+        """Read one object, with its ReplicaSets and Pods if the whole rollout is meant.
 
-        All of it or nothing: where a part cannot be read, the fact is Unknown.
+        All of it or nothing: if a part cannot be read, the fact is Unknown.
         """
         fact: Fact[LiveObject]
         parts: Parts | tuple[None, None] = (None, None)
@@ -82,7 +82,7 @@ class Reader:
         return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
-        """Read one object; ApiError where nobody could tell."""
+        """Read one object; ApiError if nobody could tell."""
         path = self._resources.path(ref)
         try:
             body = self._client.get(path, access=self._access(ref.namespace, ref.kind))
@@ -102,10 +102,10 @@ class Reader:
         return _sorted_out(listed)
 
     def _rollout(self, ref: Ref) -> tuple[Known[LiveObject] | Absent, Parts]:
-        """Read the Deployment and its parts at once, where its selector is known already.
+        """Read the Deployment and its parts in parallel, if its selector is known already.
 
-        A selector does not change while the object lives (apps/v1); one that was made anew may
-        have another: then its parts are read again.
+        A selector does not change while the object lives (apps/v1); a recreated Deployment may have
+        another: then its parts are read again.
         """
         selector = self._selectors.get(ref)
         if selector is None:
@@ -136,7 +136,7 @@ class Reader:
     def autoscalers(self, namespace: str) -> Fact[tuple[Autoscaler, ...]]:
         """Return what scales in a namespace: HorizontalPodAutoscalers and KEDA's ScaledObjects.
 
-        Unknown where reading them is not allowed or fails; KEDA not installed means none.
+        Unknown if reading them is not allowed or fails; KEDA not installed means none.
         """
         try:
             found = self._scalers(AUTOSCALERS, namespace)
@@ -172,9 +172,10 @@ def _scaler(kind: str, namespace: str, item: Mapping[str, Any]) -> Autoscaler:
 
 
 def scale_target(namespace: str, item: Mapping[str, Any]) -> Ref | None:
-    """Return what an autoscaler's body targets (`spec.scaleTargetRef`), None where it names none.
+    """Return what an autoscaler's body targets (`spec.scaleTargetRef`), None if it names none.
 
     KEDA's default is a Deployment.
+
     """
     try:
         target = item["spec"]["scaleTargetRef"]

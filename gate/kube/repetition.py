@@ -15,16 +15,16 @@ from gate.kube.failures import ApiError
 Result = TypeVar("Result")
 
 _LEAST_SECONDS = 1.0
-"""What every attempt is given, however little is left."""
+"""The time that every attempt gets, however little is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of one request.
 
-    `answer_seconds` holds for the whole answer of a read, `write_seconds` for that of a write:
-    admission webhooks may take 30 s. `retry_seconds` bounds a read with its repetitions, and says
-    for how long a write is repeated.
+    `answer_seconds` bounds the whole answer of a read, `write_seconds` that of a write: admission
+    webhooks may take 30 s. `retry_seconds` bounds a read with its repetitions, and how long a write
+    is repeated.
     """
 
     connect_seconds: float = 5.0
@@ -49,9 +49,9 @@ class Repetition:
     jitter: Callable[[], float]
 
     def of(self, attempt: Callable[[float], Result], again: Callable[[ApiError], bool]) -> Result:
-        """Repeat what `again` lets be repeated until the budget would be overdrawn.
+        """Repeat after errors that `again` accepts, until the budget would be overdrawn.
 
-        Each attempt is told what is left of it; the last one's error is raised.
+        Each attempt gets the seconds that are left of it; the last one's error is raised.
         """
         started = self.clock.now()
 
@@ -94,8 +94,8 @@ def backoff_seconds(
 ) -> float:
     """Return a pause that doubles with each try: its upper half by chance, `asked` at the least.
 
-    `jitter` is 0 to 1; what the server asked for is exceeded by up to a tenth, so that not all
-    who were told the same come back at once.
+    `jitter` is 0 to 1; what the server asked for is exceeded by up to a tenth, so that not all who
+    were asked the same come back at once.
     """
     pause = min(longest, first * 2.0 ** min(tries, 30)) * (1 + jitter) / 2
     return pause if asked is None else max(pause, asked * (1 + jitter / 10))

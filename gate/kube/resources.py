@@ -1,6 +1,6 @@
 """Where kinds live: a static table of paths, and one question to the server for other kinds.
 
-Discovery of the whole server would cost a request a group; the table costs none.
+Discovery of the whole server would cost a request per group; the table costs none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Resource:
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """Return the path of a collection, an object or its subresource.
 
-        Rejected where a name could change the path.
+        Rejected if a name could change the path.
         """
         parts = ["/apis" if self.group else "/api", self.api_version]
         if self.namespaced and namespace:
@@ -121,7 +121,7 @@ class Resources:
         self._known = dict(KNOWN)
 
     def of(self, api_version: str, kind: str) -> Resource:
-        """Return where a kind lives; NotFound where this server has no such kind."""
+        """Return the resource of a kind; NotFound if this server has no such kind."""
         found = self._known.get((api_version, kind))
         if found is None:
             self._known.update(self._read_resources(api_version, kind))

@@ -12,7 +12,7 @@ from gate.kube.access import RBAC, Permission
 from gate.rbac_subject import Subject
 
 _OF_ONE_OBJECT: Final = ("bind", "escalate")
-"""What is granted on the named object alone: on all it would be every right there is."""
+"""Verbs that are granted on the named object alone: on all it would be every right there is."""
 
 _OPTIONAL: Final = "# optional: a run goes on without these\n"
 _DIGITS: Final = 8
@@ -26,8 +26,8 @@ def role_yaml(
 ) -> str:
     """Return Roles of that name that grant the permissions, with bindings, as YAML for kubectl.
 
-    Names of objects are left out but where a right without one would be too much. The `optional`
-    ones stand last in their Role, below a comment that says so.
+    Names of objects are left out, except where a right without one would be too much. The
+    `optional` ones come last in their Role, below a comment that says so.
     """
     wanted, spare = set(permissions), set(optional) - set(permissions)
     documents: list[str] = []
@@ -47,10 +47,10 @@ def additional_role_yaml(
     subject: Subject,
     optional: Collection[Permission] = (),
 ) -> str:
-    """Return a Role that adds to others: `PREFIX-DIGEST` is the name of no other set of rights.
+    """Return a Role that adds to others: `PREFIX-DIGEST` names no other set of rights.
 
-    kubectl replaces the rules of a Role, and the subjects of a binding, whose name it finds: under
-    one name, a second Role would take away what the first one gave.
+    kubectl replaces the rules of an existing Role, and the subjects of an existing binding: under
+    the same name, a second Role would take away what the first one gave.
     """
     content = role_yaml("", permissions, subject, optional)
     digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]

@@ -37,7 +37,7 @@ def _term(expression: Mapping[str, Any]) -> str:
 def _query_of_any(selectors: Sequence[Selector]) -> str:
     """Return a query that selects whatever any of the selectors does, and perhaps more.
 
-    The API knows no `or`: of several selectors the keys that all of them match by value remain.
+    The API has no `or`: of several selectors only the keys that all of them match by value remain.
     """
     if len(selectors) == 1:
         return query_of(selectors[0])
@@ -58,7 +58,7 @@ RESOURCES: Mapping[Kind, Resource] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one watch looks at; `about` are the Deployments that its lists speak of."""
+    """What one watch looks at; `about` are the Deployments that its lists are about."""
 
     kind: Kind
     namespace: str
@@ -68,10 +68,11 @@ class Scope:
 
 
 def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
-    """Plan as few watches as can be, four a namespace, for Deployments with their selectors.
+    """Plan as few watches as possible, four per namespace, for Deployments with their selectors.
 
     One Deployment is watched by its name and selector, several by what their selectors share.
     Of the Events only warnings are watched: the others say nothing that an object does not.
+
     """
     planned: list[Scope] = []
     for namespace in sorted({ref.namespace for ref in followed}):

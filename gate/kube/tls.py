@@ -1,6 +1,6 @@
 """What TLS reads: authorities, client certificates and keys, tried out before they are used.
 
-By itself TLS says of a broken file neither what it is nor where, and asks for pass phrases.
+By itself TLS does not say which file is broken or where it is, and asks for pass phrases.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MEMORY = "/proc/self/fd/"
 
 
 def authority(cluster: Entry) -> str | None:
-    """Return the PEM of `certificate-authority-data`; UsageError where it is none."""
+    """Return the PEM of `certificate-authority-data`; UsageError if it is none."""
     data = cluster.text("certificate-authority-data")
     try:
         authority = base64.b64decode(data, validate=True).decode() if data else None
@@ -36,7 +36,7 @@ def authority(cluster: Entry) -> str | None:
 
 
 def existing(path: str) -> str:
-    """Return the path of an authority, "" for none; UsageError where it holds no certificate."""
+    """Return the path of an authority, "" for none; UsageError if it holds no certificate."""
     if path and not Path(path).is_file():
         raise UsageError(f"{path}: no such certificate authority")
     if path:
@@ -45,7 +45,7 @@ def existing(path: str) -> str:
 
 
 def _try_out(what: str, *, file: str | None = None, data: str | None = None) -> None:
-    """Make sure that TLS can read an authority: by itself it says so without naming it."""
+    """Make sure that TLS can read an authority: its own error would not name the file."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file, cadata=data)
     except (OSError, ValueError) as error:
@@ -55,7 +55,7 @@ def _try_out(what: str, *, file: str | None = None, data: str | None = None) -> 
 def present(configuration: Configuration, credential: Credential) -> None:
     """Hand the client certificate to TLS, which reads it from files alone.
 
-    Unauthorized where it is none, or does not fit its key.
+    Unauthorized if it is none, or does not fit its key.
     """
     if credential.certificate:
         forget(configuration)
@@ -76,7 +76,7 @@ def _try_out_key(certificate: str, key: str) -> None:
 
 
 def _private_file(content: bytes) -> str:
-    """Return the path of a file that nobody else can read, in memory where the system can."""
+    """Return the path of a file that nobody else can read, in memory if the system can."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("rollout-gate")
         path = f"{_MEMORY}{descriptor}"

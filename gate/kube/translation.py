@@ -1,4 +1,4 @@
-"""What an answer or a broken connection means: named where it enters the gate.
+"""What an answer or a broken connection means: translated where it enters the gate.
 
 HTTP answers, `Status` bodies (meta/v1) and errors of TLS and network become leaves of the tree in
 `failures`.
@@ -42,7 +42,7 @@ _LONGEST_PAUSE_SECONDS = 60.0
 
 
 def from_answer(status: int, body: str | bytes | None, headers: Mapping[str, str]) -> ApiError:
-    """Name an HTTP answer that is no success."""
+    """Turn an HTTP answer that is no success into an ApiError."""
     document = _status_document(body or "")
     after = _seconds(headers.get("Retry-After"))
     if document is not None:
@@ -55,7 +55,7 @@ def from_answer(status: int, body: str | bytes | None, headers: Mapping[str, str
 def from_status(
     document: Mapping[str, Any], code: int = 0, *, retry_after_seconds: float | None = None
 ) -> ApiError:
-    """Name a `Status` document: the body of an answer or the object of a watch's ERROR event."""
+    """Translate a `Status` document: the body of an answer or the object of an ERROR event."""
     claimed = document.get("code")
     code = code or (claimed if isinstance(claimed, int) else 0)
     after = retry_after_seconds
@@ -91,7 +91,7 @@ _IS_INVALID = " is invalid: "
 def _without_bodies(message: str, document: Mapping[str, Any]) -> str:
     """Return what the server said, each of several field errors with its own field and words.
 
-    A message that lists them cannot be taken apart: where a quoted body ends, its causes tell.
+    A message that lists them cannot be taken apart: only its causes tell where a quoted body ends.
     """
     about, invalid, _ = message.partition(_IS_INVALID)
     errors = dict.fromkeys(_field_error(cause) for cause in _causes(document))
@@ -113,7 +113,7 @@ def _drop_quoted(message: str) -> str:
 
 
 _UNSERVED = re.compile(r"could not find the requested resource|404 page not found")
-"""What a 404 says that names no object: apiserver's `NewGenericServerResponse`, its router."""
+"""The text of a 404 that names no object: apiserver's `NewGenericServerResponse`, its router."""
 
 
 def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
@@ -170,7 +170,7 @@ def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
 
 
 _CONFLICT_WITH = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
-"""The only place where the manager stands: apimachinery's `managedfields/internal/conflict.go`."""
+"""The only place that names the manager: apimachinery's `managedfields/internal/conflict.go`."""
 
 
 def _field_conflict(cause: Mapping[str, Any]) -> FieldConflict:
@@ -223,7 +223,7 @@ def _page(body: str | bytes) -> str:
 
 
 def _seconds(value: Any) -> float | None:
-    """Read Retry-After, a minute at most; the API server sends whole seconds, dates are left."""
+    """Read Retry-After, a minute at most; the API server sends whole seconds, dates are ignored."""
     try:
         return min(max(0.0, float(value)), _LONGEST_PAUSE_SECONDS)
     except (TypeError, ValueError):
@@ -231,7 +231,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def from_transport(error: Exception, server: str) -> ApiError:
-    """Name an error of urllib3, TLS or the socket; `server` is for the message."""
+    """Translate an error of urllib3, TLS or the socket; `server` is for the message."""
     text = clean_line(str(error))
     untrusted = re.search(r"certificate verify failed: ([^(]+)", text)
     if untrusted is not None:

@@ -38,7 +38,7 @@ def impersonation_of(user: Entry) -> list[tuple[str, str]]:
 def source_of(user: Entry, cluster: Entry, allowed: tuple[str, ...] | None) -> Source:
     """Choose as client-go does: a plugin, else a token file, a token, a password, a certificate.
 
-    UsageError or RefusedError where there is nothing that can be used, or no single one.
+    UsageError or RefusedError if there is nothing that can be used, or no single one.
     """
     if user.values.get("auth-provider"):
         raise UsageError(

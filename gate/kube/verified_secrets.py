@@ -1,8 +1,8 @@
 """The Secret beside a Deployment's lock that keeps what no Lease may hold of verified versions.
 
-One key of its data a body, named by the body's digest. It belongs to the Lease, with which it
-goes. The Secret of an open record is another one (`gate.kube.kept_secrets`), of another name and
-type.
+Each key of its data holds one body and is named by the body's digest. It is owned by the Lease and
+deleted with it. The Secret of an open record is a different one (`gate.kube.kept_secrets`), with
+another name and type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gate.kube.lease import Held
 from gate.kube.resources import LEASES, SECRETS
 
 _OF_VERIFIED: Final = f"{PREFIX}verified."
-"""Shorter than `OF_DEPLOYMENT`, so that no name grows too long; no lock's name begins so."""
+"""Shorter than `OF_DEPLOYMENT`, so that no name grows too long; no lock's name begins with it."""
 _TYPE: Final = "rollout-gate/verified"
 
 
@@ -36,17 +36,17 @@ class VerifiedSecrets:
         self._client = client
 
     def read(self, lock: Lock) -> Mapping[str, str]:
-        """Return the texts by digest; nothing where there is no such Secret of ours."""
+        """Return the texts by digest; nothing if there is no such Secret of ours."""
         try:
             return _texts(self._client.get(SECRETS.path(lock.namespace, secret_name(lock))))
         except NotFound:
             return {}
 
     def write(self, held: Held, texts: Mapping[str, str | None]) -> Mapping[str, str]:
-        """Put texts by digest, take away those that are None; return all that is there then.
+        """Store texts by digest, remove those that are None; return all that is there then.
 
-        Other keys stay. `Invalid` where the Secret would be too large, or is none of ours: its
-        type does not change.
+        Other keys stay. `Invalid` if the Secret would be too large, or is not ours: its type cannot
+        change.
         """
         body = _body(held, texts)
         path = SECRETS.path(held.lock.namespace, secret_name(held.lock))
@@ -56,7 +56,7 @@ class VerifiedSecrets:
             return self.create(held, texts)
 
     def create(self, held: Held, texts: Mapping[str, str | None]) -> Mapping[str, str]:
-        """Do what `write` does; where there should be no Secret yet it takes one request less."""
+        """Do what `write` does; if there is no Secret yet, with one request less."""
         new = {key: text for key, text in texts.items() if text is not None}
         if not new:
             return {}
@@ -88,7 +88,7 @@ def _body(held: Held, texts: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def _texts(body: bytes) -> dict[str, str]:
-    """Read the data of a Secret, none of one that is of another type."""
+    """Read the data of a Secret, nothing if it has another type."""
     try:
         value = json.loads(body)
         if value.get("type") != _TYPE:

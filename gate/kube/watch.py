@@ -1,8 +1,8 @@
 """Watches, in three levels of generators: one connection, a position, for ever.
 
-`connection` yields the lines of one HTTP answer; `continuous` lists where there is no position
-and then follows from it; `infinite` pauses and begins again, whatever happened. Nothing that
-goes wrong here is a verdict: a watch is a hint, the read is the truth.
+`connection` yields the lines of one HTTP answer; `continuous` lists if there is no position and
+then follows from it; `infinite` pauses and begins again, whatever happened. Nothing that goes wrong
+here is a verdict: a watch is a hint, the read is the truth.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Tap = Callable[[bytes], None]
 class WatchLimits:
     """Bounds of a watch.
 
-    The server sends a bookmark about once a minute, so that more than `silence_seconds` without
-    a line means that the connection or the position is worth nothing. A connection that lived
-    for `healthy_seconds` resets the pauses; where connections come about but do not last, the
-    pause stays below `brief_pause_seconds`.
+    The server sends a bookmark about once a minute, so that more than `silence_seconds` without a
+    line means that the connection or the position is useless. A connection that lived for
+    `healthy_seconds` resets the pauses; if connections open but do not last, the pause stays below
+    `brief_pause_seconds`.
     """
 
     line_bytes: int = decode.MAX_LINE_BYTES
@@ -53,9 +53,9 @@ class WatchLimits:
 class Watch:
     """Follows one kind in one namespace from a thread of its own, until it is stopped.
 
-    Puts Listed, Observed and Vanished, and says through the client's Contact what fails and what is
-    refused (401 with fresh credentials too, 403): it asks again, and whether a refusal lasts is
-    not for one watch to say. Warnings alone are dispensable: their 403 ends their watch.
+    Puts Listed, Observed and Vanished, and reports through the client's Contact what fails and what
+    is refused (403, or 401 even with fresh credentials): it asks again, and whether a refusal lasts
+    is not for one watch to decide. Only warnings are dispensable: a 403 ends their watch.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Watch:
         return self._clock.wait(seconds, self._ended)
 
     def run(self) -> None:
-        """Put everything that is heard, until stopped."""
+        """Put every event, until stopped."""
         for event in self.infinite():
             self._put(event)
 
@@ -142,7 +142,7 @@ class Watch:
             self._client.contact.note_refusal(self._access, error.message, error.reason)
 
     def _note_failure(self, error: ApiError) -> None:
-        """Begin anew where the position is worth nothing; what nobody told of yet is told."""
+        """Drop a useless position; report to the Contact what the client has not reported yet."""
         if isinstance(error, Gone | TimedOut | BadAnswer):
             self._position = ""
         if self._client.contact is not None and isinstance(error, TimedOut | BadAnswer):
@@ -155,7 +155,7 @@ class Watch:
     # -- a position ----------------------------------------------------------------------------
 
     def continuous(self) -> Iterator[Observed | Vanished | Listed]:
-        """List where there is no position, then follow from it to the end of one connection."""
+        """List if there is no position, then follow from it to the end of one connection."""
         if not self._position:
             yield from self._list_objects()
         for line in self.connection():
@@ -195,9 +195,10 @@ class Watch:
     # -- one connection ------------------------------------------------------------------------
 
     def connection(self) -> Iterator[bytes]:
-        """Yield the lines of one answer from the position on, until it ends; a cut line is none.
+        """Yield the lines of one answer from the position on, until it ends; a cut line is dropped.
 
         TimedOut after too long a silence, BadAnswer for a line without end.
+
         """
         silence = self._limits.silence_seconds
         response = self._client.stream(self._path, self._watch_query(), silence)
@@ -263,7 +264,7 @@ class Watches:
             watch.start()
 
     def stop(self) -> None:
-        """End them at once; daemon threads, they hold nobody up."""
+        """End them at once; as daemon threads, they hold nobody up."""
         for watch in self._watches:
             watch.stop()
 

@@ -1,12 +1,12 @@
-"""Writes: one effect, one request, one answer; nothing is sent again that may have been done.
+"""Writes: one effect, one request, one answer; what may have been done is never sent again.
 
-Every write to an existing object carries its uid and resourceVersion. Measured on Kubernetes
-1.36: a server-side apply with a resourceVersion alone creates a deleted object anew (201), with
-a uid it answers 409; another uid under the same name answers 422, or 409 where the
-resourceVersion differs too. So an apply that is to create carries a resourceVersion that no
-object ever has: it answers 201, or 409 where somebody else has created the object meanwhile, and
-never merges into what it did not know (ConfigMap, Secret, Service, Namespace, Deployment,
-CustomResourceDefinition and a custom resource).
+Every write to an existing object carries its uid and resourceVersion. Measured on Kubernetes 1.36:
+a server-side apply with a resourceVersion alone recreates a deleted object (201), with a uid the
+answer is 409; for another uid under the same name it is 422, or 409 if the resourceVersion differs
+too. So an apply that should create carries a resourceVersion that no object ever has: the answer is
+201, or 409 if somebody else has created the object meanwhile, and it never merges into what it did
+not know (ConfigMap, Secret, Service, Namespace, Deployment, CustomResourceDefinition and a custom
+resource).
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Writer:
     def perform(self, effect: Write) -> WriteAnswer:
         """Send the write and say what became of it; never raises for an answer of the server.
 
-        The first one that is refused is: nothing has changed yet. Later ones are sent again for a
-        while, since an attempt that is half done is worse than one that is late.
+        A refused first write stays refused: nothing has changed yet. Later ones are sent again for
+        a while, since a half-done attempt is worse than a late one.
         """
         try:
             live, is_created = self._send(effect)
@@ -69,8 +69,8 @@ class Writer:
     def dry_run(self, write: Write) -> LiveObject:
         """Apply without persisting (`dryRun=All`): what the server would make of the body.
 
-        The effect's id is not looked at. Raises leaves of ApiError, FieldManagerConflict and
-        Invalid among them.
+        The effect's id is ignored. Raises leaves of ApiError, FieldManagerConflict and Invalid
+        among them.
         """
         live, _ = self._apply(write, _with_preconditions(write), (http.DRY_RUN,))
         return live
@@ -118,7 +118,7 @@ class Writer:
         return self._patch(write.ref, operations, query, http.JSON_PATCH)
 
     def _delete(self, write: Write) -> None:
-        """Delete with preconditions (meta/v1 DeleteOptions); what is gone already is deleted."""
+        """Delete with preconditions (meta/v1 DeleteOptions); what is gone counts as deleted."""
         given = {"uid": write.uid, "resourceVersion": write.resource_version}
         options = {
             "apiVersion": "v1",
@@ -165,7 +165,7 @@ class Writer:
 
 
 def _with_preconditions(write: Write) -> dict[str, Any]:
-    """Return the body with its preconditions in `metadata`, where the API looks for them."""
+    """Return the body with its preconditions in `metadata`, where the API expects them."""
     body = write.body.thaw()
     metadata = body.setdefault("metadata", {})
     if write.uid is not None:
@@ -176,7 +176,7 @@ def _with_preconditions(write: Write) -> dict[str, Any]:
 
 
 def _only_new(write: Write) -> dict[str, Any]:
-    """Return the guarded body, which creates nothing but a new object where it is to create."""
+    """Return the guarded body; one that should create can only make a new object."""
     body = _with_preconditions(write)
     if write.uid is None and write.resource_version is None:
         body["metadata"]["resourceVersion"] = _NO_VERSION

@@ -1,6 +1,6 @@
 """Shapes to core values: what the API leaves out gets its default, and text is cleaned.
 
-Templates, which rarely change and cost most, are read once and then found again by their bytes.
+Templates, which rarely change and cost most, are decoded once and then looked up by their bytes.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def pod(found: shapes.Pod) -> core.Pod:
 
 
 def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.CleanText]:
-    """Return whether the pod is ready, and why no node takes it."""
+    """Return whether the pod is ready, and why it cannot be scheduled, "" if it can."""
     ready, unschedulable = False, core.CleanText("")
     for condition in found:
         if condition.type == "Ready":
@@ -150,10 +150,11 @@ def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.Clean
 
 
 def _start_seconds(status: shapes.PodStatus) -> float | None:
-    """Return the seconds from a pod's start to its readiness, None where they cannot be told.
+    """Return the seconds from a pod's start to its readiness, None if they are unknown.
 
     The kubelet writes both times, so that no two clocks are compared (`syncPod`,
     `updateLastTransitionTime`).
+
     """
     ready = next((one for one in status.conditions or () if one.type == "Ready"), None)
     try:
@@ -166,9 +167,9 @@ def _start_seconds(status: shapes.PodStatus) -> float | None:
 
 
 def _is_node_silent(found: Iterable[shapes.Condition]) -> bool:
-    """Tell a pod that the node lifecycle controller made not ready.
+    """Tell whether the node lifecycle controller made the pod not ready.
 
-    It changes `Ready` alone, and gives no reason: a kubelet would say `ContainersNotReady`, or
+    It changes only `Ready`, and gives no reason: a kubelet would say `ContainersNotReady`, or
     `ReadinessGatesNotReady`.
     """
     said = {condition.type: condition for condition in found}
@@ -259,7 +260,7 @@ def _line(text: str | None) -> core.CleanText:
 
 @functools.lru_cache(maxsize=_CACHED_LINES)
 def _short_line(text: str) -> core.CleanText:
-    """Clean a name, a uid, an image: the next change of the same object has it again."""
+    """Clean a name, a uid or an image, cached: the next change of the same object repeats it."""
     return clean_line(text)
 
 

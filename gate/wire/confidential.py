@@ -11,12 +11,12 @@ from gate.wire.packed import pack, unpack
 
 
 def confidential_text(one: ConfidentialBody) -> str:
-    """Return the text of a body with what its digest is made of."""
+    """Return the text of a body together with what its digest is computed from."""
     return pack({"kind": one.kind, "uid": one.uid, "body": one.body.thaw()})
 
 
 def read_confidential(text: str) -> ConfidentialBody:
-    """Read a body; DecodeError for what is none. Its digest has to be compared."""
+    """Read a body; DecodeError for anything else. The caller has to compare its digest."""
     return unpack(text, _body_of)
 
 

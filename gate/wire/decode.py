@@ -33,14 +33,14 @@ _MOST_LEVELS: Final = 100  # of managed fields: core walks them, and no schema i
 class DecodeError(ValueError):
     """These bytes are not what the API promises; the message is one clean line.
 
-    No leaf of the errors' tree: a broken line ends one connection and no command. Who reads
-    knows whose move it is, and says so with an error of its own.
+    It is not among the errors that end a command: a broken line ends only one connection. The
+    reader knows who has to act, and says so with an error of its own.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class ServerError:
-    """The Status of an ERROR in a watch; `code` is as of HTTP, 410 for a history that is gone."""
+    """The Status of an ERROR in a watch; `code` is that of HTTP, 410 for an expired history."""
 
     code: int
     reason: core.CleanText
@@ -88,7 +88,7 @@ Value = TypeVar("Value")
 
 
 def _decoding(read: Callable[Given, Value]) -> Callable[Given, Value]:
-    """Turn all that bytes can do to a reader into a `DecodeError`."""
+    """Turn every error that bytes can cause in a reader into a `DecodeError`."""
 
     @functools.wraps(read)
     def reader(*args: Given.args, **kwargs: Given.kwargs) -> Value:
@@ -129,13 +129,13 @@ def listing(kind: Kind, body: bytes) -> Listing:
 
 @_decoding
 def decode_watched(body: bytes | Mapping[str, Any]) -> core.Watched:
-    """Decode an object of any of the four kinds, which it has to name."""
+    """Decode an object of any of the four kinds; it has to name its kind."""
     return build.build_watched(_WATCHED.decode(_json(body)))
 
 
 @_decoding
 def deployment(body: bytes | Mapping[str, Any]) -> core.Deployment:
-    """Decode an apps/v1 Deployment, from its JSON or from that as Python has it."""
+    """Decode an apps/v1 Deployment, from its JSON or from the mapping that it parses to."""
     return build.deployment(_DEPLOYMENT.decode(_json(body)))
 
 

@@ -1,4 +1,4 @@
-"""Puts files in place: whole or not at all, never through a link or in the place of a device."""
+"""Puts files in place: whole or not at all, never through a link, never replacing a device."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gate.pipes import append, open_nonblocking
 
 _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE: Final = 0o666
-"""What the umask is taken from."""
+"""The mode that the umask is subtracted from."""
 _NAME_BYTES: Final = 8
 
 
 def put(path: Path, data: bytes) -> None:
-    """Let `path` hold `data`; OSError.
+    """Write `data` to `path`; OSError if that fails.
 
-    A reader never sees half a file. A pipe or a device, /dev/stdout among them, is written to as
-    it is, for as long as it takes something every 2 s. A link is replaced, and what it leads to is
-    left alone: in a folder that others may write to, it could lead to any file of ours. The file is
-    readable as the umask says, and is made beside its place under a name that nobody can guess and
-    that ends in `.tmp`.
+    A reader never sees half a file. A pipe or a device, /dev/stdout among them, is written to
+    directly, as long as it accepts something every 2 s. A link is replaced, and its target is left
+    alone: in a folder that others may write to, it could lead to any file of ours. The file's mode
+    follows the umask; the file is made beside its place under a name that nobody can guess and that
+    ends in `.tmp`.
     """
     if is_stream(path):
         append(path, data)
@@ -35,7 +35,7 @@ def open_new(path: Path) -> BinaryIO:
     """Open an empty file at `path` that grows in place; links, pipes and devices as with `put`."""
     if is_stream(path):
         descriptor = open_nonblocking(path, os.O_TRUNC)
-        os.set_blocking(descriptor, True)  # who writes to it may wait, and nobody for that
+        os.set_blocking(descriptor, True)  # its writer may block, and nobody waits for that
         return os.fdopen(descriptor, "wb")
     if path.is_symlink():
         _refuse_folder(path)
@@ -44,7 +44,7 @@ def open_new(path: Path) -> BinaryIO:
 
 
 def obstacle(path: Path) -> str | None:
-    """Return why no file can be put at `path`, as far as looking tells, or None."""
+    """Return why no file can be put at `path`, as far as can be seen without writing, or None."""
     try:
         if path.is_dir():
             return "is a folder"
@@ -61,11 +61,12 @@ def obstacle(path: Path) -> str | None:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether `path` is to be written to as it is: a pipe, a device, an open file.
+    """Tell whether `path` is to be written to directly: a pipe, a device, an open file.
 
     Links below /dev/fd and /proc, and /dev/stdout and its like, name open files: a new file must
     not take their place. Any other link and any file can be replaced, in /dev/shm too, which
     everybody may write to.
+
     """
     if path.is_symlink():
         return _names_open_file(path)

@@ -22,7 +22,7 @@ class Status(Struct, gc=False, tag_field="kind", tag="Status"):
 
 
 class WatchType(enum.StrEnum):
-    """What a line of a watch says of its object (meta/v1 WatchEvent)."""
+    """What a line of a watch says about its object (meta/v1 WatchEvent)."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"

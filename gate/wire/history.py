@@ -22,17 +22,17 @@ from gate.wire.record import cause, cause_of
 from gate.wire.untrusted import clean_line
 
 MOST_CHARACTERS: Final = 64 * 1024
-"""Beside a record of 160 KiB all annotations of a Lease stay below the API's 256 KiB."""
+"""With a record of 160 KiB, all annotations of a Lease together stay below the API's 256 KiB."""
 MOST_BODY_BYTES: Final = 256 * 1024
-"""Of one body as JSON: a larger one is not even packed to see whether it fits."""
+"""The largest body, as JSON: a larger one is not even packed to see whether it fits."""
 MOST_BODIES_BYTES: Final = 1024 * 1024
-"""Of all bodies as JSON: what is packed at the end of an attempt takes a tenth of a second."""
+"""The limit for all bodies, as JSON: packing them at an attempt's end takes a tenth of a second."""
 
 
 def history_text(history: History) -> str:
     """Return a history's text; what does not fit is left out, bodies of old versions first.
 
-    Each further try has at least one part less; without any the text is short.
+    Each further try has at least one part less; with none left the text is short.
     """
     history = _packable(history)
     text = pack(_history(history))
@@ -49,7 +49,7 @@ def history_text(history: History) -> str:
 
 
 def read_history(text: str) -> History:
-    """Read a history, an empty one from an empty text; DecodeError for what is none."""
+    """Read a history, an empty one from an empty text; DecodeError for anything else."""
     return unpack(text, _history_of) if text else History()
 
 
@@ -69,7 +69,7 @@ def _packable(history: History) -> History:
 
 
 def _by_worth(history: History) -> list[str]:
-    """Return the digests of the bodies: the newest version first, the smallest of each."""
+    """Return the digests of the bodies: the newest version first, in each the smallest first."""
     digests: dict[str, None] = {}
     for version in history.once_verified:
         held = [digest for digest in version.members.values() if digest in history.bodies]
@@ -82,17 +82,17 @@ _Part = JudgedVersion | LeftVersion | str
 
 
 class _Sizes:
-    """What each part of a history takes, packed once and only as far as parts may fit."""
+    """The size of each part of a history, packed once and only as long as parts may fit."""
 
     def __init__(self, history: History) -> None:
         self._history = history
         self._characters: dict[_Part, int] = {}
 
     def within(self, most_characters: int) -> History:
-        """Return the history with what fits by single sizes.
+        """Return the history with the parts that fit, by their single sizes.
 
-        Versions come first, then what was left, what was written without a verdict, and bodies;
-        of each the newest.
+        Versions come first, then those that an `undo` left, those written without a verdict, and
+        bodies; of each the newest first.
         """
         history = self._history
         versions: list[JudgedVersion] = []
@@ -136,7 +136,7 @@ class _Sizes:
         )
 
     def characters_of(self, fitting: History) -> int:
-        """Return what the parts of a history take one by one."""
+        """Return the sum of the sizes of a history's parts."""
         parts: tuple[_Part, ...] = (
             *fitting.versions,
             *fitting.left,
@@ -167,7 +167,7 @@ def _history(history: History) -> dict[str, Any]:
 
 
 def _history_of(value: Mapping[str, Any]) -> History:
-    """Read a history; of one that knew no versions the pause alone is taken."""
+    """Read a history; one without versions has only the pause."""
     bodies = value.get("bodies") or {}
     return History(
         versions=tuple(map(_version_of, value.get("versions") or ())),
@@ -184,7 +184,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
 
 
 def _count_of(value: object) -> int | None:
-    """Read a number of replicas; an older version remembered none."""
+    """Read a number of replicas; an older gate recorded none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -228,7 +228,7 @@ def _left_of(value: Mapping[str, Any]) -> LeftVersion:
 
 
 def _moment(value: Any) -> str:
-    """Return a time of UTC in the one form in which times are told and compared."""
+    """Return a UTC time in the one form in which times are shown and compared."""
     return clean_line(value).replace("+00:00", "Z")
 
 
@@ -245,5 +245,5 @@ def _pairs_of(value: Iterable[Any]) -> Iterator[tuple[Ref, str]]:
 
 
 def _origin_of(value: Mapping[str, Any] | None) -> Origin | None:
-    """Read where a version came from; an older gate said nothing of it."""
+    """Read where a version came from; an older gate did not record it."""
     return origin_of(value) if value else None

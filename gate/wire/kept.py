@@ -17,7 +17,7 @@ from gate.wire.packed import pack, unpack
 from gate.wire.untrusted import clean_line
 
 Returned = Mapping[Ref, Body]
-"""The bodies that objects return to, where that is not what they were before."""
+"""The bodies that objects return to, if these are not what they were before."""
 
 
 def kept_text(objects: Collection[Kept], returned: Returned) -> str:
@@ -27,7 +27,7 @@ def kept_text(objects: Collection[Kept], returned: Returned) -> str:
 
 
 def read_kept(text: str) -> tuple[tuple[Kept, ...], Returned]:
-    """Read some objects of a record, and what some return to; DecodeError for what is none."""
+    """Read some objects of a record, and what some return to; DecodeError for anything else."""
     return unpack(text, _kept_of_text)
 
 

@@ -1,12 +1,12 @@
 """Masks what may be secret in objects that leave the process, as in a recording.
 
 The rule says what is kept, not what is masked, so that a field that nobody thought of never leaks.
-Kept are names, images, states, times and numbers that stand where the API has them; labels and
-quantities; and the messages of conditions, events and containers, which people need (cleaned).
-All else becomes an HMAC, so that equal stays equal and different different: env values, commands
-and arguments, headers, annotations, and all of Secrets, ConfigMaps and kinds not named here.
-Of health checks all is kept but the arguments of commands and what a URL asks for.
-In all that is kept, a value that is known to be secret becomes an HMAC as well.
+It keeps names, images, states, times and numbers where the API defines them; labels and quantities;
+and the messages of conditions, events and containers, which people need (cleaned). Everything else
+becomes an HMAC, so that equal values stay equal and different ones different: env values, commands
+and arguments, headers, annotations, and all of Secrets, ConfigMaps and kinds not named here. Of
+health checks everything is kept except the arguments of commands, and the query and fragment of a
+URL. In everything that is kept, a value that is known to be secret becomes an HMAC as well.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ENTERED: Final = frozenset(
     state lastState waiting running terminated involvedObject source series details causes
     """.split()  # noqa: SIM905 - one name a line would say no more on five times the space
 )
-"""Fields whose inside the API fixes; in any other map the keys may be anybody's."""
+"""Fields whose contents the API defines; in any other map the keys may be anything."""
 _KEPT: Final = frozenset(
     """
     apiVersion kind name generateName namespace uid resourceVersion
@@ -56,26 +56,26 @@ _KEPT_ANNOTATIONS: Final = {
 }
 _URL: Final = re.compile(r"([^?#]*[?#]?)(.*)", re.DOTALL)
 MASKED: Final = "masked:"
-"""How begins what stands for a masked text."""
+"""The prefix of what replaces a masked text."""
 _KEY_BYTES: Final = 32
 _SHOWN_DIGITS: Final = 16
 
 
 class Masker:
-    """Masks objects under one random key, which is gone with it and never written anywhere."""
+    """Masks objects under one random key, which is never written anywhere and lost with it."""
 
     def __init__(self, known: SecretValues | None = None) -> None:
-        """Mask what is `known` to be secret in what is kept, too."""
+        """Also mask what is `known` to be secret within what is kept."""
         self._key = secrets.token_bytes(_KEY_BYTES)
         self._known = known or SecretValues()
 
     def line(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what was masked by its place without what is secret by its value."""
+        """Return an already masked object with values that are known to be secret masked, too."""
         masked: Mapping[str, Any] = self._known.mask_value(value, self.text)
         return masked
 
     def text(self, value: str) -> str:
-        """Return what stands for a text; nothing stands for nothing."""
+        """Return what replaces a text; an empty text stays empty."""
         if not value:
             return value
         mac = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
@@ -84,8 +84,8 @@ class Masker:
     def mask_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Mask one object in its JSON form.
 
-        Of its managed fields the gate's own stay, as `owned_fields` gives them: keys and set
-        items in them are masked as the values that they select.
+        Of its managed fields the gate's own stay, as `owned_fields` gives them: keys and set items
+        in them are masked like the values that they select.
         """
         known = value.get("kind") in _KNOWN_KINDS
         kept = {"apiVersion", "kind", "metadata"}
@@ -128,7 +128,7 @@ class Masker:
             object_["metadata"]["managedFields"] = [{**entry, **version}]
 
     def _part(self, value: Any, name: str, *, known: bool) -> Any:
-        """Mask what stands under `name`; `known` where the API fixes what that name means."""
+        """Mask the value under `name`; `known` is whether the API defines what that name means."""
         if known and name in _KEPT_MAPS:
             return value
         inside = known and name in _ENTERED
@@ -150,7 +150,7 @@ class Masker:
         return value if name in _KEPT_ANNOTATIONS else self._part(value, name, known=False)
 
     def _fields(self, fields: Mapping[str, Any], name: str, *, known: bool) -> dict[str, Any]:
-        """Mask the keys of the tree of fields that stands under `name`, as `_part` its values."""
+        """Mask the keys of the tree of fields under `name`, as `_part` masks the values."""
         masked: dict[str, Any] = {}
         inside = known and name in _ENTERED
         for key, inner in fields.items():

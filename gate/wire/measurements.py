@@ -1,4 +1,4 @@
-"""Measurements in a recording: what a source said to one tick of a check, as plain JSON and back.
+"""Measurements in a recording: a source's answers at one tick of a check, as JSON and back.
 
 JSON has no infinities and no NaN: such numbers are text, spelled as Prometheus spells them. What a
 command printed and where a redirect leads may hold secrets, and is masked.
@@ -21,7 +21,7 @@ from gate.core.model.objects import CleanText
 from gate.wire.untrusted import clean, clean_line
 
 MOST_SERIES: Final = 65_536
-"""Of one answer: more than the 1 MiB that a source reads can hold."""
+"""The most series of one answer: more than fit into the 1 MiB that a source reads."""
 _MOST_REMARKS: Final = 1024
 
 _NUMBERS: Final = {"NaN": math.nan, "+Inf": math.inf, "-Inf": -math.inf}
@@ -33,7 +33,7 @@ Mask = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a source said to a tick; `at` and `tick.at` are seconds since the apply returned."""
+    """What a source answered at a tick; `at` and `tick.at` are seconds since the apply returned."""
 
     at: float
     check: str
@@ -155,7 +155,7 @@ def _from_optional(value: float | None) -> Number | None:
 
 
 def decode(at: float, body: bytes) -> Measured:
-    """Read the object of a line, which anybody may have written; ValueError where it is none."""
+    """Read the object of a line, which anybody may have written; ValueError if it is not one."""
     found = _MEASUREMENT.decode(body)
     said = found.said
     return Measured(

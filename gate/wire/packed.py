@@ -1,4 +1,4 @@
-"""JSON as text for annotations: gzip and base64, bounded where it is unpacked."""
+"""JSON as text for annotations: gzip and base64, with a bound on unpacking."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gate.wire.decode import DecodeError
 from gate.wire.untrusted import clean_line
 
 MOST_BYTES: Final = 32 * 1024 * 1024
-"""Of what a text unpacks to: what this project packs never comes near."""
+"""The most that a text may unpack to: what this project packs never comes near."""
 FORMAT: Final = 1
-"""Stands in every text; a later format is not guessed at."""
+"""Written into every text; other formats are refused, not guessed at."""
 
 Value = TypeVar("Value")
 
@@ -28,7 +28,7 @@ def pack(value: Mapping[str, Any]) -> str:
 
 
 def unpack(text: str, read: Callable[[Mapping[str, Any]], Value]) -> Value:
-    """Read a text that somebody may have written; DecodeError for what is none of ours."""
+    """Read a text that anybody may have written; DecodeError if it is not one of ours."""
     try:
         value = json.loads(_bytes(text))
         if value["format"] != FORMAT:

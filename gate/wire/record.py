@@ -1,7 +1,7 @@
 """Records as text for annotations, bounded.
 
-An annotation is as readable as the objects in it, and all annotations of an object together may
-be 256 KiB. So no body of a Secret is ever in one, and what does not fit is left out and said.
+An annotation is as readable as the objects in it, and all annotations of an object together may be
+256 KiB. So no body of a Secret is ever in one, and what does not fit is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gate.wire.packed import pack, unpack
 from gate.wire.untrusted import clean_line
 
 MOST_CHARACTERS: Final = 160 * 1024
-"""Of a record; with history and holder it stays below 200 KiB."""
+"""The limit of a record; with history and holder it stays below the API's 256 KiB."""
 TOO_LARGE: Final = "what it was before is too large for the record"
 NO_SECRETS: Final = "what it was before is a Secret's, which the record does not hold"
 
@@ -38,7 +38,7 @@ NO_SECRETS: Final = "what it was before is a Secret's, which the record does not
 
 
 def without_secrets(record: Record) -> Record:
-    """Return a record without what Secrets hold."""
+    """Return a record without the contents of Secrets."""
     secrets = {kept.ref for kept in record.objects if kept.ref.kind == "Secret"}
     confidential = confidential_bodies(record)
     bare = _without(record, secrets, NO_SECRETS)
@@ -46,7 +46,7 @@ def without_secrets(record: Record) -> Record:
 
 
 def confidential_bodies(record: Record) -> dict[Ref, Body]:
-    """Return the bodies that objects return to and that only a Secret may hold."""
+    """Return the bodies, among those that objects return to, that only a Secret may hold."""
     target_set = record.target_set
     return {
         ref: body
@@ -56,7 +56,7 @@ def confidential_bodies(record: Record) -> dict[Ref, Body]:
 
 
 def secrets_of(record: Record) -> tuple[Kept, ...]:
-    """Return the Secrets that the attempt changes and that existed before, with all they hold."""
+    """Return the Secrets that the attempt changes and that existed before, with their contents."""
     return tuple(
         kept
         for kept in record.objects
@@ -65,9 +65,9 @@ def secrets_of(record: Record) -> tuple[Kept, ...]:
 
 
 def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str, Record]:
-    """Return a record's text, and the record that it holds: the largest bodies do not fit first.
+    """Return a record's text, and the record that it holds: the largest bodies are left out first.
 
-    Deployments are left out last: what serves again is what matters most.
+    Deployments are left out last: what serves again matters most.
     """
     text = pack(_record(record))
     if len(text) <= most_characters:
@@ -105,13 +105,13 @@ def _set_without(target_set: TargetSet, refs: Collection[Ref], why: str) -> Targ
 
 
 def _without_bodies(kept: Kept, why: str) -> Kept:
-    """Leave out the bodies; that nothing was there before needs none."""
+    """Leave out the bodies; that nothing was there before stays, as it needs none."""
     before = Unknown(why) if isinstance(kept.before, Known) else kept.before
     return replace(kept, before=before, expected=None)
 
 
 def read_record(text: str) -> Record:
-    """Read a record; DecodeError for what is none."""
+    """Read a record; DecodeError for anything else."""
     return unpack(text, _record_of)
 
 
@@ -202,14 +202,14 @@ def _policy(policy: Policy) -> dict[str, Any]:
 
 
 def _policy_of(value: Mapping[str, Any]) -> Policy:
-    """Read a policy; what a later version wrote beyond it is left out."""
+    """Read a policy; what a later version added is ignored."""
     known = {name: kind for name, kind in _limits().items() if name in value}
     return Policy(**{name: msgspec.convert(value[name], kind) for name, kind in known.items()})
 
 
 @functools.cache
 def _limits() -> Mapping[str, Any]:
-    """Return the policy's fields with their types, its checks aside."""
+    """Return the policy's fields with their types, except its checks."""
     return {name: kind for name, kind in get_type_hints(Policy).items() if name != "checks"}
 
 

@@ -1,6 +1,6 @@
 """Writes recordings: what the server and the checks' sources said, in the format of `wire.trace`.
 
-Any thread may hand over what it heard, in raw bytes; the one thread that runs `run` masks and
+Any thread may hand over what it received, in raw bytes; the one thread that runs `run` masks and
 writes it, so that nobody waits for a disk. A recording never breaks the run that it records.
 """
 
@@ -41,14 +41,14 @@ _SCENARIO: Final = "recorded"
 
 Made = Mapping[str, Any]
 MOST_WAITING_BYTES: Final = 64 * 1024 * 1024
-"""Of what was handed over and is not written yet: a disk that hangs does not fill the memory."""
+"""The most that may be handed over and not yet written: a hanging disk must not fill the memory."""
 _ANSWER_BYTES: Final = 1024
-"""About what an answer to a check takes."""
+"""About the size of an answer to a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What makes a line, of how many bytes; whether it is the header."""
+    """What makes a line, from how many bytes, and whether it is the header."""
 
     is_header: bool
     size: int
@@ -79,8 +79,8 @@ _OBJECT: Final = Decoder(dict[str, Any])
 class Recorder:
     """Records one attempt to one file.
 
-    Lines that come before `header` are kept until the header is written: a watch may hear of an
-    apply before its answer is there.
+    Lines that come before `header` are kept until the header is written: a watch may see an apply
+    before its response has arrived.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Recorder:
         most_bytes: int = MAX_FILE_BYTES,
         most_waiting_bytes: int = MOST_WAITING_BYTES,
     ) -> None:
-        """Take the file to write to, and whom to tell what the recording lacks."""
+        """Take the file to write to, and `warn`, which is called with what the recording lacks."""
         self._file = file
         self._masker = masker
         self._warn = warn
@@ -108,7 +108,7 @@ class Recorder:
     def create(
         cls, path: Path, warn: Callable[[str], None], secrets: SecretValues | None = None
     ) -> Recorder:
-        """Open `path` anew, under a masking key of its own; UsageError where that fails."""
+        """Open a new file at `path`, with a masking key of its own; UsageError if that fails."""
         try:
             return cls(open_new(path), Masker(secrets), warn)
         except OSError as error:
@@ -125,28 +125,28 @@ class Recorder:
         kubernetes: str = "",
         policy: Made | None = None,
     ) -> None:
-        """Say once what was applied, at which monotonic second.
+        """Record once what was applied, and when: `at` is monotonic seconds.
 
         `applied` are the Deployments as the apply returned them, at least one. `before` are lists
-        as the server sent them, read before the apply. `policy` must hold no secret but for
-        its `checks`, which are masked.
+        as the server sent them, read before the apply. `policy` must hold no secret except in its
+        `checks`, which are masked.
         """
         about = {"kubernetes": kubernetes, **({"policy": policy} if policy else {})}
         size = sum(map(len, (*before, *applied)))
         self._hand(size, partial(self._header, at, about, before, applied), is_header=True)
 
     def line(self, at: float, line: bytes) -> None:
-        """Record a line of a watch, heard at that monotonic second."""
+        """Record a line of a watch, received at that monotonic second."""
         self._hand(len(line), partial(self._line, at, line))
 
     def record_list(self, at: float, namespace: str, page: bytes) -> None:
-        """Record a page of the list that a watch of `namespace` begins with, or begins anew."""
+        """Record a page of the list that a watch of `namespace` starts or restarts with."""
         self._hand(len(page), partial(self._make_list_line, at, namespace, page))
 
     def record_measurement(
         self, at: float, check: str, tick: Tick, said: Answers | Errored
     ) -> None:
-        """Record what a check's source said at that monotonic second to one tick."""
+        """Record what a check's source answered at that monotonic second to one tick."""
         self._hand(_ANSWER_BYTES, partial(self._make_measurement_line, at, check, tick, said))
 
     def unseen(self, at: float, why: str) -> None:
@@ -182,7 +182,7 @@ class Recorder:
     # -- in the recorder's own thread ----------------------------------------------------------
 
     def run(self, clock: Clock) -> None:
-        """Write until `finish`, and close the file; on trouble with it say so and write no more."""
+        """Write until `finish`, and close the file; if the file fails, warn and write no more."""
         handed = iter(partial(clock.receive, self._queue), None)
         try:
             with self._file:

@@ -1,7 +1,7 @@
-"""The secret values that one run has come to know, and the text that leaves it without them.
+"""The secret values that one run knows, and the masking of all text that leaves it.
 
-Known are the credentials that the gate sends, what it hands to commands, and the values of Secrets
-that it reads or writes. Whoever gets one adds it; every output passes `mask` or `mask_value`:
+They are the credentials that the gate sends, what it hands to commands, and the values of Secrets
+that it reads or writes. Whoever obtains one adds it; every output passes `mask` or `mask_value`:
 streams, logs, documents, reports, recordings, metrics, and what a Lease keeps for people. What is
 written to the cluster as an object is never masked, or a rollback would write the mask.
 """
@@ -20,31 +20,31 @@ from gate.wire.untrusted import clean, clean_line
 
 MASK: Final = "***"
 LEAST_CREDENTIAL_CHARACTERS: Final = 6
-"""Of what the gate itself sends; a shorter one would blank words of every line."""
+"""The shortest credential that is masked: a shorter one would blank out words of every line."""
 LEAST_VALUE_CHARACTERS: Final = 8
-"""Of a value of a Secret, many of which are no secrets: ports, modes, names of users."""
+"""The shortest value of a Secret that is masked: many are no secret (ports, modes, user names)."""
 LEAST_LINE_CHARACTERS: Final = 20
-"""Of a line of a value that has several, as a private key has."""
+"""The shortest line that is masked in a value of several lines, such as a private key."""
 _LEAST_ENCODED: Final = 12
-"""Of base64 that may stand in the middle of more: shorter, it could be anything."""
+"""The shortest base64 that is looked for in the middle of more: a shorter one could be anything."""
 _LEAST_NUMBER_CHARACTERS: Final = 16
-"""Of a value of a Secret that is all digits: shorter ones are times, sizes and ports."""
+"""The shortest all-digit value of a Secret that is masked: others are times, sizes and ports."""
 MOST_VALUE_CHARACTERS: Final = 1 << 16
-"""Of a value: what stands behind them is not looked for."""
+"""How much of a value is looked for; what follows is not."""
 PIECE_CHARACTERS: Final = 1 << 12
-"""Of a value or line that is longer: it is looked for in pieces."""
+"""The size of the pieces in which a longer value or line is looked for."""
 _OVERLAP: Final = 34
-"""Of two pieces, so that their forms leave nothing between them: base64 loses up to 3 characters.
+"""How far pieces overlap, so that their forms leave no gap: base64 loses up to 3 characters.
 
 Pieces begin a multiple of 3 characters apart, so that the last one's base64 ends as the whole's.
 """
 _HEAD: Final = LEAST_CREDENTIAL_CHARACTERS
 _CUT: Final = ("…", "...")
-"""How a text ends that was cut: a part of a secret may stand before it."""
+"""How a text that was cut ends: a part of a secret may precede it."""
 
 StandIn = Callable[[str], str]
 Forms = dict[str, tuple[str, ...]]
-"""What is looked for by its first characters, of each the longest first."""
+"""What is looked for, by its first characters; under each the longest first."""
 
 
 class SecretValues:
@@ -62,24 +62,25 @@ class SecretValues:
     # -- what is known -----------------------------------------------------------------------------
 
     def add(self, value: str | bytes) -> None:
-        """Take a credential of the gate's own, of six characters or more."""
+        """Add a credential of the gate's own; one below six characters is ignored."""
         text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
         self._learn(self._credentials, _with_lines(text.strip(), LEAST_CREDENTIAL_CHARACTERS))
 
     def add_secret(self, secret: Mapping[str, Any]) -> None:
-        """Take the values of a Secret in its JSON form."""
+        """Add the values of a Secret in its JSON form."""
         for text in _values_of(secret):
             self.add_value(text)
 
     def add_value(self, text: str) -> None:
-        """Take what may be secret, such as a value of a Secret: no short ones, no bare numbers."""
+        """Add a possible secret, as a Secret's value; short ones and short numbers are ignored."""
         if not text.isdecimal() or len(text) >= _LEAST_NUMBER_CHARACTERS:
             self._learn(self._values, _with_lines(text, LEAST_VALUE_CHARACTERS))
 
     def spare(self, names: Iterable[str]) -> None:
-        """Show what is called by these names: a user of a database may be called as its app.
+        """Do not mask these names: a database's user may be called like its app.
 
         A credential of the gate is masked all the same.
+
         """
         with self._lock:
             spared = set(names) - self._names
@@ -87,23 +88,23 @@ class SecretValues:
             self._is_stale = self._is_stale or not spared.isdisjoint(self._values)
 
     def _learn(self, known: set[str], texts: Iterable[str]) -> None:
-        """Take texts; their forms are laid out when a text is masked next."""
+        """Add texts; their forms are laid out the next time that a text is masked."""
         with self._lock:
             new = set(texts) - known
             known |= new
             self._new |= new
 
     def _laid_out(self) -> Forms:
-        """Return every form of every secret; other threads may learn meanwhile."""
+        """Return every form of every secret; other threads may add some meanwhile."""
         if self._new or self._is_stale:
             with self._lock:
                 self._lay_out()
         return self._by_head
 
     def _lay_out(self) -> None:
-        """Add the forms of what is new; begin anew where a value is shown from now on.
+        """Add the forms of what is new; start over if a value is to be shown from now on.
 
-        What tells that this has to be done goes last: `_laid_out` asks it without the lock.
+        The marks of pending work are reset last: `_laid_out` reads them without the lock.
         """
         texts = self._credentials | self._values if self._is_stale else self._new
         by_head: dict[str, set[str]] = {}
@@ -125,7 +126,7 @@ class SecretValues:
     # -- what goes out -----------------------------------------------------------------------------
 
     def mask(self, text: str, stand_in: StandIn | None = None) -> str:
-        """Return a text without secrets, nor their beginnings where it was cut."""
+        """Return a text without secrets, and without the beginning of one at a cut."""
         forms = self._laid_out()
         if not forms:
             return text
@@ -153,7 +154,7 @@ class SecretValues:
 
 
 def _find_spans(text: str, forms: Forms) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand: one look-up a character, however many secrets there are."""
+    """Yield where secrets are: one look-up per character, however many secrets there are."""
     is_cut = any(cut in text for cut in _CUT)
     starts = range(len(text) - _HEAD + 1)
     for start in [at for at in starts if text[at : at + _HEAD] in forms]:
@@ -163,7 +164,7 @@ def _find_spans(text: str, forms: Forms) -> Iterator[tuple[int, int]]:
 
 
 def _count_matching(text: str, start: int, forms: Iterable[str], *, is_cut: bool) -> int:
-    """Return how many characters of a secret stand at `start`; 0 for none."""
+    """Return how many characters of a secret are at `start`; 0 for none."""
     for form in forms:
         if text.startswith(form, start):
             if form.isdecimal() and _is_inside_a_number(text, start, start + len(form)):
@@ -177,7 +178,7 @@ def _count_matching(text: str, start: int, forms: Iterable[str], *, is_cut: bool
 
 
 def _count_shared(text: str, start: int, form: str) -> int:
-    """Return how many characters of `form` stand at `start`."""
+    """Return how many characters of `form` match at `start`."""
     pairs = zip(form, text[start : start + len(form)], strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), len(text) - start)
 
@@ -201,11 +202,11 @@ def _merge_spans(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _values_of(secret: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what stands in `data` (base64) and `stringData` of a Secret, as text."""
+    """Yield the values in `data` (base64) and `stringData` of a Secret, as text."""
     for value in _map(secret.get("data")).values():
         try:
             yield base64.b64decode(str(value), validate=True).decode("utf-8").strip()
-        except ValueError:  # bytes are no text, and stand in no line; their base64 may
+        except ValueError:  # bytes are no text and appear in no line; their base64 may
             yield str(value)
     for value in _map(secret.get("stringData")).values():
         yield str(value).strip()
@@ -227,18 +228,18 @@ def _with_lines(text: str, least: int) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield pieces that overlap, the whole where it is short."""
+    """Yield pieces that overlap, or the whole text if it is short."""
     for start in range(0, max(1, len(text) - _OVERLAP), PIECE_CHARACTERS - _OVERLAP):
         yield text[start : start + PIECE_CHARACTERS]
 
 
 def _tells(line: str) -> bool:
-    """Tell a line of a value from what stands around any key: `-----BEGIN PRIVATE KEY-----`."""
+    """Tell a line of a value from the frame of any key: `-----BEGIN PRIVATE KEY-----`."""
     return not line.startswith("-----")
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield a value as it may stand in a text, each form of six characters or more."""
+    """Yield the forms in which a value may appear in a text, each of six characters or more."""
     forms = {text, quote(text, safe=""), quote(text), quote_plus(text), html.escape(text)}
     forms |= {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
     forms |= {" ".join(text.split()), clean(text), clean_line(text, PIECE_CHARACTERS)}
@@ -250,7 +251,7 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _inside(encode: Callable[[bytes], bytes], data: bytes) -> Iterator[str]:
-    """Yield the base64 of `data` behind 0 to 2 bytes more, without what its neighbours decide."""
+    """Yield the base64 of `data` after 0 to 2 more bytes, without what its neighbours affect."""
     for before in range(3):
         text = encode(bytes(before) + data).decode().rstrip("=")
         first = -(-before * 8 // 6)

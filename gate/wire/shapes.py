@@ -1,4 +1,4 @@
-"""What of the API's JSON is read, as msgspec structs: the objects of apps/v1 and v1.
+"""The parts of the API's JSON that are read, as msgspec structs: the objects of apps/v1 and v1.
 
 Names are those of the API. Unknown fields are skipped unread, managed fields among them, and
 whatever the API may leave out or send as null may be None.
@@ -146,7 +146,7 @@ class Terminated(_Shape):
 
 
 class Running(_Shape):
-    """ContainerStateRunning: that it is there says all."""
+    """ContainerStateRunning: its presence says all."""
 
 
 class State(_Shape):

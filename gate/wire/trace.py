@@ -1,16 +1,16 @@
 """Reads recordings of rollouts: what the watchers of a namespace saw, one JSON object a line.
 
-Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name
-of the first one), `before` (the objects listed just before the apply), `applied` (the Deployment
-that the apply returned) and, where there is more to say, `also_applied` (the attempt's other
-Deployments) and `policy` (options of the judge, as a configuration file has them). Each further
-line has `t`, the seconds since the apply returned, and what a watch said, `type` and `object`; or
-the type LISTED, a `namespace`, and as `object` a page of the list that a watch began with; or the
-type MEASURED, and as `object` what one tick of a check was answered; or the type UNSEEN: a request
-or a watch failed, as `object` tells, so that facts may be missing until the type SEEN: then all of
-each Deployment was read again; or the type RETURNED: the run had decided, and what follows came of
-what it wrote then; or the type ENDED, and as `object` how the run ended: the last line, which is
-missing where the run was killed.
+Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name of
+the first one), `before` (the objects listed just before the apply), `applied` (the Deployment that
+the apply returned) and, if there is more to say, `also_applied` (the attempt's other Deployments)
+and `policy` (options of the judge, as a configuration file has them). Each further line has `t`,
+the seconds since the apply returned, and a watch's `type` and `object`; or the type LISTED, a
+`namespace`, and as `object` a page of the list that a watch began with; or the type MEASURED, and
+as `object` the answer to one tick of a check; or the type UNSEEN: a request or a watch failed, as
+`object` says, so that facts may be missing until the type SEEN: then all of each Deployment was
+read again; or the type RETURNED: the run had decided, and what follows resulted from what it wrote
+then; or the type ENDED, and as `object` how the run ended: the last line, which is missing if the
+run was killed.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ _ENDED: Final = f'"{ENDED}"'.encode()
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recording whose header was read; its events are read from `path` as they are asked for.
+    """A recording whose header was read; its events are read from `path` on demand.
 
     `before_live` are the Deployments among `before`. `applied` holds at least one Deployment, in
-    the order of the header; `policy` is empty where the recording does not say.
+    the order of the header; `policy` is empty if the recording does not say.
     """
 
     path: Path
@@ -116,12 +116,12 @@ class Recording:
     policy: Mapping[str, Any]
 
     def events(self) -> Iterator[Heard]:
-        """Read what was heard; `at` is seconds since the apply returned and never goes back.
+        """Read what was received; `at` is seconds since the apply returned and never goes back.
 
-        What a watch heard before the apply's answer was there comes at 0. What a run did about
-        its verdict is no part of the rollout that is judged: there it ends.
-        Bookmarks and errors of watches say nothing of the rollout and are passed over.
-        UsageError with file and line where a line cannot be read.
+        What a watch received before the apply's response comes at 0. What a run did about its
+        verdict is not part of the rollout that is judged: the events end there. Bookmarks and
+        errors of watches say nothing about the rollout and are skipped. UsageError with file and
+        line if a line cannot be read.
         """
         at = 0.0
         pages: _Pages = {}
@@ -137,9 +137,9 @@ class Recording:
             yield from heard
 
     def end(self) -> dict[str, Any] | None:
-        """Read how the run ended, None where the recording does not hold it.
+        """Read how the run ended, None if the recording does not hold it.
 
-        UsageError with file and line where that line cannot be read.
+        UsageError with file and line if that line cannot be read.
         """
         for number, line in itertools.islice(_lines(self.path), 1, None):
             if _ENDED not in line:
@@ -164,7 +164,7 @@ class Recording:
         return _decode_watch_line(at, line)
 
     def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
-        """Put the pages of a list together; the last one is heard."""
+        """Join the pages of a list; it is returned with the last one."""
         body, namespace = bytes(line.object), line.namespace or ""
         kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))
         page = decode.listing(kind, body)
@@ -177,7 +177,7 @@ class Recording:
 
 
 def read(path: Path) -> Recording:
-    """Read the header of a recording; UsageError, with file and line, where it is none."""
+    """Read the header of a recording; UsageError, with file and line, if it is not one."""
     with closing(_lines(path)) as lines:
         number, line = next(lines, (1, b""))
     try:
@@ -220,7 +220,7 @@ def _decode_watch_line(at: float, line: bytes) -> tuple[Heard, ...]:
 
 
 def _lines(path: Path) -> Generator[tuple[int, bytes]]:
-    """Read a file line by line, within its caps; empty lines are passed over."""
+    """Read a file line by line, within its limits; empty lines are skipped."""
     left = MAX_FILE_BYTES
     try:
         with path.open("rb") as file:

@@ -1,8 +1,8 @@
 """The one cleaner of external text, used where text enters: logs, events, names, messages.
 
-What comes out holds no control characters but line feed and tab, no terminal escapes, nothing
-invisible or that turns the direction of writing, no lone surrogates, and nothing that a CI host
-takes for a command; it is no longer than asked for. Cleaning what is clean changes nothing.
+Its output has no control characters except line feed and tab, no terminal escapes, nothing that is
+invisible or changes the direction of writing, no lone surrogates, and nothing that a CI host takes
+for a command; it is no longer than the limit. Cleaning a clean text changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINE_LIMIT: Final = 1024
 
 _ELLIPSIS: Final = "…"
 # Escape sequences of ECMA-48, with ESC or as one C1 byte. The strings (OSC, DCS, SOS, PM, APC)
-# end in ST or BEL, and are text where they do not end in their line. Their insides exclude every
+# end in ST or BEL, and are text if they do not end on their line. Their contents exclude every
 # introducer, so that a search stays linear.
 _STRING: Final = r"[^\x07\x1b\n\r\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)"
 _ESCAPES: Final = re.compile(
@@ -57,7 +57,7 @@ def clean(text: str | bytes, limit: int = TEXT_LIMIT) -> CleanText:
 
 
 def clean_line(text: str | bytes, limit: int = LINE_LIMIT) -> CleanText:
-    """Clean a text that has to stand on one line: line feeds and tabs become spaces."""
+    """Clean a text that has to fit on one line: line feeds and tabs become spaces."""
     if isinstance(text, str) and len(text) <= limit and _is_plain(text):
         return CleanText(text.strip())
     line = clean(text, limit=4 * limit).replace("\n", " ").replace("\t", " ")
@@ -70,7 +70,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _disarm_commands(text: str) -> str:
-    """Part the two characters that start a command: it stays readable, and is none any more."""
+    """Separate the two characters that start a command: it stays readable, but no command."""
     return _COMMANDS.sub(lambda start: start[0] + " ", text)
 
 

@@ -1,4 +1,4 @@
-"""What a command was told: options declared once, read from flags, environment and files."""
+"""The settings of a command: options declared once, read from flags, environment and files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How servers are asked: where they stand and where secrets are; no secret is an option.
+"""How servers are accessed: where they are and where secrets are kept; no secret is an option.
 
-The keys of `prometheus` and of `services`, and what flags and variables put over the former.
+The keys of `prometheus` and `services`, and the flags and variables that override the former.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOKEN: Final = f"{VARIABLE_PREFIX}PROMETHEUS_TOKEN"
 USER: Final = f"{VARIABLE_PREFIX}PROMETHEUS_USER"
 PASSWORD: Final = f"{VARIABLE_PREFIX}PROMETHEUS_PASSWORD"
 SECRET_VARIABLES: Final = (TOKEN, USER, PASSWORD)
-"""What the environment may hold beside the options."""
+"""Variables that the environment may hold in addition to those of the options."""
 
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _HEADER_HINT: Final = "as in headers: {X-Scope-OrgID: {file: tenant.txt}}"
@@ -50,7 +50,7 @@ def _headers(value: object) -> tuple[tuple[str, HeaderKeys], ...]:
 
 
 def _header_faults(name: str, given: object) -> Iterator[Fault]:
-    """Yield what is wrong with a header; never its value, where it stands in the wrong place."""
+    """Yield what is wrong with a header; never its value, even if that is in the wrong place."""
     if not is_header(name):
         yield Fault((name,), f"not the name of a header to be set: {scalars.quote_value(name)}")
     keys, wrong = read_mapping(HeaderKeys, given) if isinstance(given, Mapping) else (None, [])
@@ -60,7 +60,7 @@ def _header_faults(name: str, given: object) -> Iterator[Fault]:
 
 
 def parse_header_files(value: object) -> tuple[Header, ...]:
-    """Take `NAME=FILE` each."""
+    """Take a list of `NAME=FILE`."""
     items = value if isinstance(value, list | tuple) else parse_texts(value)
     return tuple(item if isinstance(item, tuple) else _header_file(item) for item in items)
 
@@ -125,7 +125,7 @@ def parse_server(value: object) -> ServerKeys:
 
 
 def parse_services(value: object) -> tuple[ServiceKeys, ...]:
-    """Take the list `services`, in which an origin stands once."""
+    """Take the list `services`, in which each origin may occur only once."""
     if not isinstance(value, list | tuple):
         hint = "as in services: [{url: https://web.example, token-file: token}]"
         raise UsageError("not a list of services", hint=hint)
@@ -152,7 +152,7 @@ def _of_service(index: int, fault: Fault) -> Fault:
 
 
 def service_of(url: str, services: Sequence[ServiceKeys]) -> ServiceKeys | None:
-    """Return how the origin of a URL is asked, None where nothing is said of it."""
+    """Return the service that is configured for the origin of a URL, None if there is none."""
     origin = _origin(url)
     return next((keys for keys in services if _origin(keys.url) == origin), None)
 
@@ -190,7 +190,7 @@ def _contradictions(keys: ServerKeys) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What flags say of the way to Prometheus; None and empty is nothing."""
+    """What flags say about access to Prometheus; None and empty mean not given."""
 
     token_file: str | None = None
     headers: tuple[Header, ...] = ()
@@ -200,7 +200,7 @@ class Flags:
 
 
 def access_of(keys: ServerKeys | None, environ: Mapping[str, str]) -> Access:
-    """Return how a server of a file is asked; variables are those of `environ`."""
+    """Return the access to a server configured in a file; variables are read from `environ`."""
     if keys is None:
         return Access()
 
@@ -223,9 +223,10 @@ def access_of(keys: ServerKeys | None, environ: Mapping[str, str]) -> Access:
 
 
 def prometheus_access(keys: ServerKeys | None, flags: Flags, environ: Mapping[str, str]) -> Access:
-    """Return how Prometheus is asked: flags win over variables, they over the file.
+    """Return the access to Prometheus: flags win over variables, variables over the file.
 
-    Whoever says who asks (a token, or a user and a password) says it all.
+    Credentials (a token, or a user and a password) all come from one source: the first that has
+    any.
     """
     told = access_of(keys, environ)
     token, user = told.token, told.user

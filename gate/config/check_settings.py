@@ -151,7 +151,7 @@ class CheckSettings(ClusterSettings):
     ] = None
 
     def access(self, environ: Mapping[str, str] | None = None) -> Access:
-        """Return how Prometheus is asked; `environ` may hold secrets, None is the process's."""
+        """Return the access to Prometheus; `environ` may hold secrets, None means the process's."""
         flags = Flags(
             self.prometheus_token_file,
             self.prometheus_header,
@@ -163,7 +163,7 @@ class CheckSettings(ClusterSettings):
         return self._with_allowances(prometheus_access(self.prometheus, flags, surroundings))
 
     def http_access(self, url: str, environ: Mapping[str, str] | None = None) -> Access:
-        """Return how the service of a URL is asked; `environ` as for `access`."""
+        """Return the access to the service of a URL; `environ` as for `access`."""
         surroundings = os.environ if environ is None else environ
         return self._with_allowances(access_of(service_of(url, self.services), surroundings))
 

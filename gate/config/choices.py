@@ -1,4 +1,4 @@
-"""The closed sets of settings about output; `gate.core.rollout.policy` has those that decide."""
+"""The closed sets for output settings; those that decide are in `gate.core.rollout.policy`."""
 
 from __future__ import annotations
 

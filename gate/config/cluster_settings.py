@@ -21,7 +21,7 @@ class ClusterSettings(BaseModel):
         alias_generator=spelt,
         validate_by_name=True,
         validate_by_alias=True,
-        # Only the whole is ever read: it is built once, not for each part.
+        # Only the whole of Settings is ever validated: build that once, not each part.
         defer_build=True,
     )
 

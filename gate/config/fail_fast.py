@@ -1,4 +1,4 @@
-"""`--fail-fast KIND=VALUE`: the grace of all classes of a kind, or a count, or `off`."""
+"""`--fail-fast KIND=VALUE`: a grace period for all classes of a kind, a count, or `off`."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ DEFAULTS: Final = ", ".join(
     [f"{kind}={getattr(FailFast(), field)}" for kind, field in COUNTS.items()]
     + [f"{kind}={_default(fields)}" for kind, fields in GRACES.items()]
 )
-"""The defaults of all kinds, in words: `FailFast` is where they are set."""
+"""The defaults of all kinds, in words; `FailFast` sets them."""
 _COUNT: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 """Kubernetes counts restarts in an int32."""
 
 
 def fail_fast(texts: Iterable[str]) -> FailFast:
-    """Read `KIND=VALUE` each, for kinds that differ; what is not named keeps its default."""
+    """Read `KIND=VALUE` texts, at most one for each kind; kinds not named keep their defaults."""
     changes: dict[str, Any] = {}
     for text in texts:
         fields, value = _change(text)

@@ -1,4 +1,4 @@
-"""One configuration file to its entries, each with its line; YAML, as bounded as a manifest."""
+"""Read a configuration file into entries with their lines; YAML, with limits as for a manifest."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LIMITS: Final = Limits(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value as it was given, and how a message names the place.
+    """A value as it was given, and how a message names its place.
 
-    A value of a file has a `node`, which knows the lines of its parts; `file` is the file's name
-    then, and `key` that of the option.
+    Only a value from a file has a `file` (its name), a `key` (the option's) and a `node`, which
+    knows the lines of its parts.
     """
 
     value: Any
@@ -41,19 +41,19 @@ class Entry:
         return self.place.removesuffix(f": {self.key}")
 
     def line_of(self, path: Path) -> int:
-        """Return the line of a part of the value, as near to `path` as there is anything, or 0."""
+        """Return the line of the deepest part of the value that exists along `path`, or 0."""
         return (_line_of(self.node, path) if self.node is not None else None) or 0
 
     def place_of(self, path: Path) -> str:
-        """Return where a part of the value stands; the value's own place where none is known."""
+        """Return the place of a part of the value; the value's own place if that is unknown."""
         line = self.line_of(path)
         return f"{Source(self.file, line)}: {self.key}" if line else self.place
 
 
 def read(path: str) -> dict[str, Entry]:
-    """Return the entries of a file by key; UsageError for what is no one mapping of options.
+    """Return the entries of a file by key; UsageError unless it is one mapping of options.
 
-    The null device holds none: `--config /dev/null` is how to go without the working directory's.
+    The null device has none: `--config /dev/null` skips the file of the working directory.
     """
     if pathlib.Path(path).resolve() == pathlib.Path(os.devnull):
         return {}
@@ -63,7 +63,7 @@ def read(path: str) -> dict[str, Entry]:
             raise UsageError(f"{path}: is a folder", hint="name its files with --config")
         roots = list(documents(file, content, Budget(_LIMITS)))
     except ManifestError as error:
-        # Its hint is about manifests.
+        # The error's hint is about manifests: leave it out.
         raise UsageError(error.message) from error
     if len(roots) > 1:
         raise UsageError(f"{roots[1].at}: a second document; a configuration is one")
@@ -84,14 +84,14 @@ def _entry(file: str, key: str, node: Node, found: tuple[int, yaml.Node] | None)
 
 
 def _nodes_of_keys(content: bytes) -> dict[str, tuple[int, yaml.Node]]:
-    """Return each key's line, which can be lines before its value, and the value."""
+    """Return each key's line, which can be lines above its value, and the value's node."""
     root = yaml.compose(content, Loader=yaml.CSafeLoader)
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     return {str(key.value): (_line(key), value) for key, value in pairs}
 
 
 def _line_of(node: yaml.Node, path: Path) -> int | None:
-    """Return the line of what stands at the longest part of `path` that there is, or None."""
+    """Return the line of what is at the longest prefix of `path` that exists, or None."""
     line = None
     for step in path:
         found = _step(node, step)

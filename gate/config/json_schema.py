@@ -10,7 +10,7 @@ from gate.config.settings import CONFIG_FILE, Settings, collect_settings
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema (draft 2020-12); what it refuses is refused, and some more."""
+    """Return the schema (draft 2020-12); the gate refuses what it refuses, and some more."""
     model = Settings.model_json_schema(by_alias=True, mode="validation")
     checks, definitions = checks_schema()
     forms = {**model["properties"], "checks": checks, "prometheus": SERVER, "services": SERVICES}
@@ -31,5 +31,5 @@ def schema() -> dict[str, Any]:
 
 
 def _form(property_: dict[str, Any]) -> dict[str, Any]:
-    """Drop the default: it is pydantic's view of a value, not a form that a file can hold."""
+    """Drop the title, and the default: it is pydantic's view of a value, not a file's."""
     return {key: value for key, value in property_.items() if key not in ("default", "title")}

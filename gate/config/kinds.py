@@ -1,4 +1,4 @@
-"""The types of settings: each with its parser, and what JSON Schema says of its form in a file."""
+"""The types of settings: each with its parser, and the JSON Schema of its form in a file."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ HeaderFiles = Annotated[
 
 
 def _url(value: object, info: ValidationInfo) -> str | None:
-    """Take the URL, or else that of the file's `prometheus`, which is declared before."""
+    """Take the URL, or else that of the file's `prometheus`, an option declared before this one."""
     server: ServerKeys | None = info.data.get("prometheus")
     if value is None:
         return server.url if server is not None else None

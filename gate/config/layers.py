@@ -1,7 +1,8 @@
-"""From flags, variables and files to the settings of a command: who wins, and what is wrong where.
+"""Combine flags, variables and files into the settings of a command, and say what is wrong where.
 
-A flag wins over the environment, that over the configuration files (of which the later wins), that
-over the default. The winner's value stands alone: lists are not joined across layers.
+A flag wins over the environment, the environment over the configuration files (a later file over an
+earlier one), and a file over the default. Only the winner's value counts: lists are not joined
+across layers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _COMPLAINTS: Final = {
     "bool_parsing": "neither true nor false",
     "bool_type": "neither true nor false",
 }
-"""Pydantic's own errors in the words of the others."""
+"""Pydantic's own errors, worded like the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,9 @@ def load(
 ) -> Settings:
     """Return the settings of `command`.
 
-    `flags` holds the options that were given on the command line by their names; `folder` is where
-    `rollout-gate.yaml` is looked for. Raises SettingsError, which names all that is wrong at once,
-    also in values that do not win and in options that the command does not take.
+    `flags` holds the options given on the command line by their names; `folder` is where
+    `rollout-gate.yaml` is looked for. Raises SettingsError, which names all problems at once, even
+    those in values that do not win and in options that the command does not take.
     """
     given = {name: Entry(value, collect_settings()[name].flag) for name, value in flags.items()}
     variables = _variables(environ)
@@ -89,8 +90,8 @@ def load(
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return a line for each of our variables that no option has, with the one that may be meant.
 
-    They are no errors: where a Service is named `rollout-gate`, the kubelet sets
-    `ROLLOUT_GATE_PORT`, `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
+    They are not errors: for a Service named `rollout-gate`, the kubelet sets `ROLLOUT_GATE_PORT`,
+    `ROLLOUT_GATE_SERVICE_HOST` and more in every pod of its namespace.
     """
     options = [item.variable for item in collect_settings().values() if item.option.in_environment]
     known = {*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES}
@@ -103,7 +104,7 @@ def _is_ours(variable: str) -> bool:
 
 
 def _unknown_variable(variable: str, known: Iterable[str]) -> str:
-    """Return the complaint about a variable, with what stands for it or may be meant."""
+    """Return the complaint about a variable, with the flag to use or the variable likely meant."""
     for item in collect_settings().values():
         if item.variable == variable:
             return f"{variable} says nothing: {item.flag} has no variable"
@@ -114,7 +115,7 @@ def _unknown_variable(variable: str, known: Iterable[str]) -> str:
 
 
 def _variables(environ: Mapping[str, str]) -> Layer:
-    """Return what the environment says; an empty variable says nothing."""
+    """Return the layer of the environment; empty variables are ignored."""
     return {
         item.name: Entry(environ[item.variable], item.variable)
         for item in collect_settings().values()
@@ -134,7 +135,7 @@ def _files(given: Layer, variables: Layer, folder: Path) -> tuple[str, ...]:
 
 
 def _file(path: str) -> tuple[Layer, list[_Problem]]:
-    """Return the layer of a file, and its keys that no option has."""
+    """Return the layer of a file, and a problem for each key that no option has."""
     names = {item.key: item.name for item in collect_settings().values() if item.option.in_file}
     layer: dict[str, Entry] = {}
     unknown: list[_Problem] = []
@@ -147,7 +148,7 @@ def _file(path: str) -> tuple[Layer, list[_Problem]]:
 
 
 def _unknown(key: str, names: Mapping[str, str]) -> str:
-    """Return the complaint about a key, with what stands for it or may be meant."""
+    """Return the complaint about a key, with the key to use or the one likely meant."""
     for item in collect_settings().values():
         if item.key == key and item.option.file_key:
             return f'unknown key "{key}" (in a file it is {item.option.file_key})'
@@ -186,14 +187,14 @@ def _problems(entry: Entry, details: ErrorDetails) -> Iterator[_Problem]:
 
 
 def _problem(entry: Entry, fault: Fault) -> _Problem:
-    """Return the complaint about a part of a value, with the line of that part."""
+    """Return the problem with a part of a value, with the line of that part."""
     about = inside(fault.path) if fault.subject is None else fault.subject
     told = f"{about}: {fault.message}" if about else fault.message
     return _Problem(f"{entry.place_of(fault.path)}: {told}", fault.hint)
 
 
 def _conflict(conflict: Conflict, winners: Layer) -> _Problem:
-    """Return a complaint about options together, at the first of them that was given."""
+    """Return the problem of a conflict, at the first of its options that was given."""
     entries = (winners[name] for name in conflict.options if name in winners)
     given = (entry.place_of(conflict.path) if conflict.path else entry.place for entry in entries)
     place = next(given, conflict.options[0].replace("_", "-"))

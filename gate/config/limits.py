@@ -1,4 +1,4 @@
-"""The settings that decide, as the core's policy."""
+"""Turn the settings that decide into the core's policy."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gate.core.rollout.policy import Policy
 
 
 def all_checks(settings: Settings) -> tuple[Check, ...]:
-    """Return every check that the settings ask for: those of files first; no name occurs twice."""
+    """Return every check that the settings ask for, those of files first; names are unique."""
     return (*settings.checks, *settings.check, *settings.http_check, *settings.smoke_test)
 
 
 def policy(settings: Settings) -> Policy:
-    """Return the limits of the attempt that `settings` ask for.
+    """Return the policy of an attempt with these settings.
 
-    Where no bake window is asked for, there is none, but for the evidence of checks.
+    If no bake window is asked for, there is only the time that checks need for their evidence.
     """
     checks = all_checks(settings)
     return Policy(

@@ -1,4 +1,4 @@
-"""The options of locks: whether one is taken, how long it is waited for, who gives it back."""
+"""The options of locks: whether to take one, how long to wait for it, which to give back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LockSettings(BaseModel):
             Group.LOCK,
             FOLLOWING,
             "take a lock, and keep a record for recover",
-            # It only looks, often with rights to read alone.
+            # `verify` only looks, often with read-only rights.
             off_in=VERIFY,
         ),
     ] = True

@@ -24,20 +24,20 @@ TOKEN: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_TOKEN"
 USER: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_USER"
 PASSWORD: Final = f"{VARIABLE_PREFIX}PUSHGATEWAY_PASSWORD"
 GATEWAY_VARIABLES: Final = (TOKEN, USER, PASSWORD)
-"""What the environment may hold to prove who pushes."""
+"""Variables that the environment may hold with credentials for the Pushgateway."""
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?\]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """Where an endpoint listens; port 0 is any that is free."""
+    """Where an endpoint listens; port 0 means any free port."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, value: object) -> ListenAddress:
-        """Read `HOST:PORT`, `:PORT` or `PORT`, loopback unless a host is named; UsageError."""
+        """Read `HOST:PORT`, `:PORT` or `PORT` (on loopback); UsageError otherwise."""
         if isinstance(value, ListenAddress):
             return value
         host, _, port = str(value).strip().rpartition(":")
@@ -98,7 +98,7 @@ class MetricsSettings(BaseModel):
 
 
 def gateway_access(environ: Mapping[str, str], *, allow_plain_http: bool = False) -> Access:
-    """Return how a Pushgateway is asked: a token, or a user with a password, or as nobody."""
+    """Return the access to a Pushgateway: by token, by user and password, or anonymous."""
 
     def is_set(name: str) -> bool:
         return bool(environ.get(name, "").strip())

@@ -1,4 +1,4 @@
-"""What is said of an option once; flag, variable, file key, help and reference follow from it."""
+"""One declaration of an option; flag, variable, file key, help and reference follow from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Group(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How values of a type are given: what stands for one in the help, and whether several may."""
+    """How values of a type are given: the help's placeholder, and whether several may be given."""
 
     metavar: str
     repeated: bool = False
@@ -37,10 +37,10 @@ class Form:
 class Option:
     """The part of a declaration that type and default do not say.
 
-    `commands` are those that take it. `metavar` is more telling than the type's, `default` than
-    the default's value; both are empty where they are not. `off_in` are the commands in which a
-    switch is off by default although it is on in the others. `file_key` is what stands for it in a
-    file that has no key of that name.
+    `commands` are those that take it. `metavar` replaces the type's, and `default` the default's
+    value, where they tell people more; otherwise both are empty. `off_in` are the commands in which
+    a switch is off by default although it is on in the others. `file_key` is what to write in a
+    file instead, if files have no key of the option's name.
     """
 
     group: Group
@@ -73,7 +73,7 @@ class Setting:
 
     @property
     def flag(self) -> str:
-        """The flag on the command line; what is an option of files alone bears its key."""
+        """The flag on the command line; for an option of files alone, its key."""
         return f"--{self.key}" if self.option.on_command_line else self.key
 
     @property
@@ -91,7 +91,7 @@ class Setting:
         return False if command in self.option.off_in else self.default
 
     def shown_default_in(self, command: str) -> str:
-        """Return the default for people in a command; empty where nothing is set."""
+        """Return a command's default for people; empty if nothing is set."""
         if self.default is True:
             return "on" if self.default_in(command) else "off"
         if self.option.default or not isinstance(self.default, str):
@@ -100,14 +100,14 @@ class Setting:
 
     @property
     def shown_default(self) -> str:
-        """The default for people in all commands; empty where nothing is set."""
+        """The default in all commands, for people; empty if nothing is set."""
         shown = self.shown_default_in("")
         off_in = ", ".join(sorted(self.option.off_in))
         return f"{shown}; off in {off_in}" if off_in else shown
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that `word` may be a slip of, or nothing."""
+    """Return the known word that `word` may be a typo of, or ""."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, list(known), n=1)), "")

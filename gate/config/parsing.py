@@ -1,7 +1,7 @@
-"""How the text of a flag or a variable, or a value of a file, becomes the value of a setting.
+"""Parse the text of a flag or a variable, or a value of a file, into the value of a setting.
 
-Each parser takes the finished value too, so that settings can be built in code. What is wrong is a
-UsageError without a place: the layers know where the value stands.
+Each parser also takes the finished value, so that settings can be built in code. It raises
+UsageError without a place: the layers know where the value came from.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ReportFile:
 
 
 def parse_text(value: object) -> str:
-    """Take text that says something."""
+    """Take text that is not blank."""
     if not isinstance(value, str):
         raise UsageError(f"not text: {_quote_value(value)}", hint="put it in quotes")
     if not value.strip():
@@ -127,7 +127,7 @@ def parse_window(value: object) -> float | None:
 
 
 def parse_share(value: object) -> Share:
-    """Take a count or a share of at most all."""
+    """Take a count, or a share of at most 100%."""
     if isinstance(value, Share):
         return value
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -170,7 +170,7 @@ def parse_days(value: object) -> int:
 
 
 def parse_port(value: object) -> int:
-    """Take a port; 0 is any that is free."""
+    """Take a port; 0 means any free one."""
     text = str(value)
     if isinstance(value, bool) or not _PORT.fullmatch(text) or int(text) > _HIGHEST_PORT:
         raise UsageError(
@@ -180,7 +180,7 @@ def parse_port(value: object) -> int:
 
 
 def parse_speed(value: object) -> float:
-    """Take how many seconds pass in one."""
+    """Take a speed: how many seconds of the sandbox pass in one second."""
     try:
         speed = float("nan") if isinstance(value, bool) else float(str(value))
     except ValueError:
@@ -192,7 +192,7 @@ def parse_speed(value: object) -> float:
 
 
 def parse_fail_fast(value: object) -> FailFast:
-    """Take `KIND=VALUE` each."""
+    """Take a list of `KIND=VALUE`."""
     if isinstance(value, FailFast):
         return value
     _require_pairs(value)
@@ -200,13 +200,13 @@ def parse_fail_fast(value: object) -> FailFast:
 
 
 def parse_images(value: object) -> tuple[ImageOverride, ...]:
-    """Take `CONTAINER=REF` each."""
+    """Take a list of `CONTAINER=REF`."""
     _require_pairs(value)
     return _each(ImageOverride, _image, value)
 
 
 def parse_reports(value: object) -> tuple[ReportFile, ...]:
-    """Take `FORMAT=FILE` each."""
+    """Take a list of `FORMAT=FILE`."""
     _require_pairs(value)
     return _each(ReportFile, ReportFile.parse, value)
 
@@ -230,7 +230,7 @@ def _each(kind: type[T], parse: Callable[[str], T], value: object) -> tuple[T, .
 
 
 def _require_pairs(value: object) -> None:
-    """Raise UsageError for a mapping in place of `KEY=VALUE`, alone or in a list: say the form."""
+    """Raise UsageError, with the form to write, for a mapping (or a list of them) as a value."""
     items = value if _is_list(value) else [value]
     mappings = [item for item in items if isinstance(item, Mapping)]
     if not mappings:
@@ -244,7 +244,7 @@ def _require_pairs(value: object) -> None:
 
 
 def _as_written(value: object) -> object:
-    """Return a scalar as YAML 1.1 has it in a file, where `off` is false."""
+    """Return a scalar as a YAML 1.1 file spells it: false is `off`."""
     return {False: "off", True: "on"}[value] if isinstance(value, bool) else value
 
 

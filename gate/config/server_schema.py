@@ -1,4 +1,4 @@
-"""What JSON Schema says of `prometheus` and `services`: where a secret stands, and beside what."""
+"""The JSON Schema of `prometheus` and `services`: where secrets are, and which go together."""
 
 from __future__ import annotations
 

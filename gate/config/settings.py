@@ -60,11 +60,11 @@ from gate.rbac_subject import FORM
 from gate.report.formats.files import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
-"""Read from the working directory where no other configuration is named."""
+"""Read from the working directory if no other configuration is named."""
 
 
 class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
-    """What one command was told, whoever said it; durations are seconds.
+    """The settings of one command, from whatever source; durations are in seconds.
 
     Options that the command does not take have their defaults.
     """
@@ -222,7 +222,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             PREFLIGHT | VERIFY,
             "print the Role that this needs, and end",
             in_file=False,
-            # A switch that is left set would let every `verify` end well.
+            # A variable left set would make every `verify` end well.
             in_environment=False,
         ),
     ] = False

@@ -26,7 +26,7 @@ FOLLOWING: Final = RETREATING | VERIFY
 JUDGING: Final = FOLLOWING | REPLAY | REHEARSE
 WRITING: Final = RETREATING | {"pause"}
 CLUSTER_CHANGING: Final = (WRITING | RECOVER) - PREFLIGHT
-"""The commands that may write more to a cluster than a lock."""
+"""The commands that may write more than a lock to a cluster."""
 GUARDED: Final = WRITING | VERIFY
 LOCKING: Final = FOLLOWING | RECOVER
 CONNECTING: Final = GUARDED | STATUS | CHECKS | RECOVER | LOCKS | {"history"}

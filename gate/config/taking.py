@@ -1,4 +1,4 @@
-"""From a parser to a validator of pydantic's: what is wrong with a value, and where inside it."""
+"""Make pydantic validators of parsers, which say what is wrong with a value and where inside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gate.errors import UsageError
 from gate.manifests.source import escape_line
 
 Path = tuple[str | int, ...]
-"""Where a value stands in another: keys of mappings and indexes of lists."""
+"""Where a value is inside another: keys of mappings and indexes of lists."""
 
 
 def inside(path: Path) -> str:
@@ -24,7 +24,7 @@ def inside(path: Path) -> str:
 class Fault:
     """One thing that is wrong with a value, at `path` in it.
 
-    `subject` says for people which part of the value it is about, None as the path does; `hint` is
+    `subject` tells people which part of the value it is about; if None, the path does. `hint` is
     the next step or empty.
     """
 
@@ -43,7 +43,7 @@ class BadValueError(ValueError):
 
 
 def taken_by(parse: Callable[[Any], object]) -> PlainValidator:
-    """Return the validator that `parse` is; of exceptions pydantic collects ValueErrors alone."""
+    """Return `parse` as a validator; UsageErrors become ValueErrors, all that pydantic collects."""
 
     def validate(value: object) -> object:
         try:

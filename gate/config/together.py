@@ -1,4 +1,4 @@
-"""What is wrong with options together, found before anything is sent: names, files, secrets."""
+"""Find conflicts between options before anything is sent: names, files, secrets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Conflict:
 
 
 def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
-    """Yield what is wrong; files with secrets are read, to know that they can be."""
+    """Yield what is wrong; files with secrets are read, to make sure that they can be."""
     yield from _outputs(settings)
     yield from _names(settings)
     yield from _samples(settings)
@@ -63,7 +63,7 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
 
 
 def _outputs(settings: Settings) -> Iterator[Conflict]:
-    """Yield a complaint for each file that nothing can be written to."""
+    """Yield a complaint for each output file that cannot be written."""
     files = [("report", report.path) for report in settings.report]
     files += [
         ("record", settings.record or ""),
@@ -77,7 +77,7 @@ def _outputs(settings: Settings) -> Iterator[Conflict]:
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:
-    """Yield a complaint for each name that two options give."""
+    """Yield a complaint for each name that checks of two options, or two `--check`s, share."""
     taken: dict[str, str] = {}
     for option in _OF_CHECKS:
         mine: tuple[Check, ...] = getattr(settings, option)
@@ -90,7 +90,7 @@ def _names(settings: Settings) -> Iterator[Conflict]:
 
 
 def _samples(settings: Settings) -> Iterator[Conflict]:
-    """Yield a complaint for each test that cannot have its samples within its phase."""
+    """Yield a complaint for each test that cannot collect its samples within its phase."""
     for index, check in enumerate(settings.checks):
         if sample_test(check) is None:
             continue
@@ -113,9 +113,9 @@ def _samples(settings: Settings) -> Iterator[Conflict]:
 
 
 def _phase_seconds(settings: Settings, check: Check) -> tuple[str, float | None]:
-    """Return what bounds a check's phase, and how long it may be; None where that is open.
+    """Return the option that bounds a check's phase, and the most seconds; None if that is open.
 
-    A rollout may be over in seconds: of both phases only the bake window is sure to last.
+    A check in both phases is bound by the bake window: a rollout may be over in seconds.
     """
     if check.schedule.during is During.ROLLOUT:
         return "timeout", settings.timeout
@@ -167,7 +167,7 @@ def _address(url: str, access: Access) -> Address:
 
 
 def _unusable(address: Address, access: Access) -> Iterator[UsageError]:
-    """Yield what keeps a server from being asked: files that are not there, plain HTTP."""
+    """Yield what keeps a server from being asked: missing files, plain HTTP."""
     try:
         access.check(address)
     except UsageError as error:

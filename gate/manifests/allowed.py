@@ -12,15 +12,15 @@ from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, escape_line
 
 _FORMER_GROUP: Final = "extensions"
-"""Where Deployment, Ingress and others had been before Kubernetes 1.16 and 1.22."""
+"""The API group of Deployment, Ingress and others before Kubernetes 1.16 and 1.22."""
 _FORM: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z0-9][A-Za-z0-9.-]*)?")
 
 
 def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None:
     """Raise ManifestError naming every kind that is neither usual nor in `allow_kinds`.
 
-    `KIND` names a kind of Kubernetes itself, `KIND.GROUP` any; case does not matter. The error's
-    hint is the line of flags that allows them all.
+    `KIND` names a built-in kind of Kubernetes, `KIND.GROUP` any kind; case does not matter. The
+    error's hint suggests corrections, and the flags that allow what no correction fits.
     """
     allowed = {_check_kind_name(name).lower() for name in allow_kinds}
     refused: dict[str, list[ManifestObject]] = {}
@@ -41,7 +41,7 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
 
 
 def _is_old(item: ManifestObject) -> bool:
-    """Tell an API version that servers have dropped of a usual kind, as far as its group says."""
+    """Tell whether it is a usual kind in an API version that servers dropped, by its group."""
     usual = _usual_namesake(item)
     return usual is not None and item.group in (usual.group, _FORMER_GROUP)
 
@@ -51,7 +51,7 @@ def _usual_namesake(item: ManifestObject) -> Kind | None:
 
 
 def _correction(item: ManifestObject) -> str:
-    """Say what may be meant: the API version of today, or the kind that is spelt nearly so."""
+    """Suggest what may be meant: the current API version, or a usual kind with a similar name."""
     usual = _usual_namesake(item)
     if usual is not None:
         return f"write apiVersion: {usual.api_version} ({item.source})" if _is_old(item) else ""

@@ -1,4 +1,4 @@
-"""How much a manifest may cost, and the purse that a load pays from."""
+"""Limits on what a manifest may cost, and the budget that a load spends from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HINT: Final = "split it: apply part of the objects at a time"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps on one load; all but `file_bytes` and `depth` are of all its files together.
+    """Limits of one load; all but `file_bytes` and `depth` apply to all its files together.
 
     `nodes` counts values after aliases are expanded, `depth` nested lists and mappings.
     """
@@ -29,7 +29,7 @@ DEFAULT_LIMITS: Final = Limits()
 
 
 class Budget:
-    """What is left of the limits; each `spend` raises ManifestError once more than all is spent."""
+    """What is left of the limits; each `spend` raises ManifestError once a limit is exceeded."""
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
@@ -42,7 +42,7 @@ class Budget:
 
     @property
     def next_file_bytes(self) -> int:
-        """The most that the next file may hold."""
+        """The most bytes that the next file may have."""
         return min(self.limits.file_bytes, self._left["bytes"])
 
     def spend_bytes(self, count: int, at: Source) -> None:
@@ -53,7 +53,7 @@ class Budget:
         self._spend("bytes", count, at, f"the manifests are larger than {whole} together")
 
     def spend_document(self, at: Source) -> None:
-        """Pay for a document, an empty one too."""
+        """Pay for a document, even an empty one."""
         self._spend("documents", 1, at, f"more than {self.limits.documents} documents")
 
     def spend_nodes(self, count: int, at: Source) -> None:
@@ -61,7 +61,7 @@ class Budget:
         self._spend("nodes", count, at, f"more than {self.limits.nodes} values, aliases expanded")
 
     def spend_alias(self, at: Source) -> None:
-        """Pay for an alias; the values behind it cost extra."""
+        """Pay for an alias; the values that it expands to cost extra."""
         self._spend("aliases", 1, at, f"more than {self.limits.aliases} aliases")
 
     def check_depth(self, depth: int, at: Source) -> None:

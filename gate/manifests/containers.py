@@ -11,10 +11,10 @@ from gate.manifests.manifest import ManifestObject, value_at
 def containers(
     item: ManifestObject, body: Mapping[str, Any] | None = None, *, init: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the containers of the pod template, those of `initContainers` too unless not `init`.
+    """Return the containers of the pod template, with `initContainers` unless `init` is false.
 
-    They are parts of `body`, by default the object's own: change only those of a copy. What has
-    not the form of a container is left to the server to complain about.
+    They are parts of `body`, by default the object's own: to change them, pass a copy. What does
+    not look like a container is left out; the server will complain about it.
     """
     kind = item.known_kind
     if kind is None or not kind.pod_spec:

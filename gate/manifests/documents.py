@@ -1,7 +1,7 @@
-"""YAML and JSON text to nodes that know their place, within the budget.
+"""Parse YAML and JSON text into nodes that know their place, within the budget.
 
-libyaml's events are composed here, one by one, so that the caps hold before memory is spent and an
-alias bomb costs what its text costs. Nodes are shared by aliases; `plain` makes values of them that
+libyaml's events are composed here, one by one, so that the limits apply before memory is used and
+an alias bomb costs no more than its text. Aliases share nodes; `plain` turns nodes into values that
 share nothing.
 """
 
@@ -42,7 +42,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class ListNode:
-    """A sequence; `size` and `height` count it, and what is in it after aliases."""
+    """A sequence; `size` and `height` count it and its contents, with aliases expanded."""
 
     at: Source
     items: tuple[Node, ...]
@@ -52,9 +52,9 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A mapping with its keys as text, unique, and merge keys resolved.
+    """A mapping with unique keys, as text, and with merge keys resolved.
 
-    `places` are those of the keys that stand in the mapping itself.
+    `places` are those of the keys written in the mapping itself, not of merged ones.
     """
 
     at: Source
@@ -68,7 +68,7 @@ Node = Scalar | ListNode | MapNode
 
 
 def documents(file: str, content: bytes, budget: Budget) -> Iterator[Node]:
-    """Yield the root of each document that is not empty; ManifestError names the place."""
+    """Yield the root of each document that is not empty; errors are ManifestErrors with a place."""
     text = decode_text(file, content)
     try:
         for root in _Composer(file, text, budget).roots():
@@ -91,7 +91,7 @@ def plain(node: Node) -> Any:
 
 
 class _Composer:
-    """Events in, nodes out; recursion is as deep as the budget's depth."""
+    """Composes nodes from events; recursion is no deeper than the budget's depth."""
 
     def __init__(self, file: str, text: str, budget: Budget) -> None:
         self._file = file
@@ -180,7 +180,7 @@ class _Composer:
 
 
 def _measure_nodes(nodes: Iterable[Node]) -> tuple[int, int]:
-    """Return the size and height of what holds `nodes`."""
+    """Return the size and height of a node that holds `nodes`."""
     sizes = [(node.size, node.height) for node in nodes]
     return 1 + sum(size for size, _ in sizes), 1 + max((height for _, height in sizes), default=0)
 
@@ -205,7 +205,7 @@ def _check_collection(start: Any, at: Source, kind: str) -> None:
 
 
 def _unknown_tag(at: Source) -> ManifestError:
-    """Name the place but not the tag: a secret that begins with ! and has no quotes is one."""
+    """Name the place but not the tag: an unquoted secret that begins with ! is read as a tag."""
     return ManifestError(at, "unknown tag", hint=_TAG_HINT)
 
 
@@ -219,10 +219,10 @@ def _is_merge(event: Any) -> bool:
 
 
 def _resolve_merge_key(value: Node, places: Mapping[str, Source]) -> dict[str, Node]:
-    """Return what a merge key brings in; of several mappings an earlier one wins.
+    """Return the entries that a merge key adds; of several mappings the earlier one wins.
 
-    A key that stands before `<<` and in it would keep its value by YAML's rule and lose it with
-    kubectl, so it is refused; one that stands after `<<` wins with both.
+    A key both before `<<` and in it is refused: it would keep its value by YAML's rule and lose it
+    with kubectl. A key after `<<` wins with both.
     """
     sources = value.items if isinstance(value, ListNode) else (value,)
     entries: dict[str, Node] = {}

@@ -1,7 +1,7 @@
-"""Paths to bytes: files, folders and stdin; none can hang, fill the memory or lead elsewhere.
+"""Read files, folders and stdin, so that none can hang, fill the memory or lead elsewhere.
 
-A folder stands for its `*.yaml`, `*.yml` and `*.json` files in the order of their names, without
-its subfolders, as `kubectl apply -f DIR` reads it.
+A folder means its `*.yaml`, `*.yml` and `*.json` files in the order of their names, without its
+subfolders, as with `kubectl apply -f DIR`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gate.manifests.source import ManifestError, Source, escape_line
 STDIN: Final = "-"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""What makes a folder one for kustomize (its `RecognizedKustomizationFileNames`)."""
+"""Files that mark a folder as one for kustomize (its `RecognizedKustomizationFileNames`)."""
 _LOOK_BYTES: Final = 64 * 1024
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _KINDS: Final = (
@@ -73,7 +73,7 @@ def _from_path(path: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
 
 
 def _inside(folder: str) -> list[str]:
-    """Return the manifests of `folder`, none of which leads out of it."""
+    """Return the manifest files of `folder`; ManifestError if one is a link out of it, or none."""
     kustomization = next((name for name in _KUSTOMIZATIONS if _is_kustomize(folder, name)), None)
     if kustomization is not None:
         hint = f"kustomize build {shlex.quote(folder)} | rollout-gate ... -f -"
@@ -92,7 +92,7 @@ def _inside(folder: str) -> list[str]:
 
 
 def _is_kustomize(folder: str, name: str) -> bool:
-    """Tell whether a folder is one to be built; Flux has a kind of that name, which is applied."""
+    """Tell whether kustomize has to build the folder; Flux's kind of that name is just applied."""
     file = Path(folder, name)
     if not file.is_file():
         return False
@@ -101,7 +101,7 @@ def _is_kustomize(folder: str, name: str) -> bool:
 
 
 def unread_folders(paths: Sequence[str]) -> Iterator[str]:
-    """Yield the subfolders that hold manifests of a folder that was read without them."""
+    """Yield the subfolders that hold manifests but were not read with their folder."""
     read = {os.path.realpath(path) for path in paths if path != STDIN}
     for path in paths:
         if path == STDIN or not os.path.isdir(path):  # noqa: PTH112 - Path("") is the current folder
@@ -112,7 +112,7 @@ def unread_folders(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _holds_manifests(folder: Path) -> bool:
-    """Tell whether a path is a folder with files of manifests; one that is shut tells nothing."""
+    """Tell whether a path is a folder with manifest files; an unreadable one counts as not."""
     try:
         return folder.is_dir() and any(one.suffix in _SUFFIXES for one in folder.iterdir())
     except OSError:
@@ -120,7 +120,7 @@ def _holds_manifests(folder: Path) -> bool:
 
 
 def _read_file(file: str, budget: Budget) -> bytes:
-    """Read a regular file; O_NONBLOCK, so that opening a pipe without a writer returns."""
+    """Read a regular file; with O_NONBLOCK, so that opening a pipe without a writer returns."""
     at = Source(file)
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

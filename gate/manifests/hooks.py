@@ -16,10 +16,10 @@ _HINT: Final = "render with `helm template --no-hooks` and run them as steps of 
 def without_tests(
     objects: Iterable[ManifestObject],
 ) -> tuple[list[ManifestObject], tuple[Skipped, ...]]:
-    """Part what is applied from test hooks; ManifestError naming all hooks of other kinds.
+    """Separate what is applied from test hooks; ManifestError names all hooks of other kinds.
 
-    `helm install` runs a `pre-upgrade` Job before and a `post-install` one after the rest, and
-    waits for each: an apply of all at once would not do what the chart means.
+    Helm runs a `pre-upgrade` Job before the rest and a `post-install` one after it, and waits for
+    each: applying all at once would not do what the chart means.
     """
     kept: list[ManifestObject] = []
     skipped: list[Skipped] = []
@@ -39,7 +39,7 @@ def without_tests(
 
 
 def _hooks(item: ManifestObject) -> frozenset[str]:
-    """Return the events that the object is a hook of: the annotation's list, split at commas."""
+    """Return the events that the object is a hook for: the annotation's comma-separated list."""
     value = value_at(item.body, "metadata", "annotations", _ANNOTATION)
     return frozenset(hook.strip() for hook in str(value or "").split(",") if hook.strip())
 

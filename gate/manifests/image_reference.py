@@ -1,6 +1,6 @@
-"""Image references, by the rules of distribution/reference, with which a kubelet parses them.
+"""Image references by the rules of distribution/reference, with which a kubelet parses them.
 
-What its `ParseNormalizedNamed` does not take ends as InvalidImageName, whatever registry there is.
+What its `ParseNormalizedNamed` rejects ends as InvalidImageName, whatever the registry.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _REFERENCE: Final = re.compile(
     re.ASCII,
 )
 _IDENTIFIER: Final = re.compile(r"[0-9a-f]{64}")
-"""The id of an image: it is no name, although its characters are those of one."""
+"""An image's id: not a name, although its characters would make one."""
 
 _LONGEST_PATH: Final = 255
 _LONGEST: Final = 1024
-"""Longer ones are not looked at: a registry's host name has 253 characters at most."""
+"""Longer references are rejected unparsed: a registry's host name has at most 253 characters."""
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether a kubelet takes `text` for the reference of an image."""
+    """Tell whether a kubelet accepts `text` as an image reference."""
     if len(text) > _LONGEST or _IDENTIFIER.fullmatch(text):
         return False
     match = _REFERENCE.fullmatch(text)
@@ -34,7 +34,7 @@ def is_reference(text: str) -> bool:
 
 
 def _path(name: str) -> str:
-    """Return a name without its registry, as Docker Hub completes what names none."""
+    """Return a name without its registry; a bare one is completed with Docker Hub's `library/`."""
     first, slash, rest = name.partition("/")
     if not slash:
         return f"library/{name}"

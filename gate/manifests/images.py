@@ -1,4 +1,4 @@
-"""The images of a manifest: set by `--image` and a container's name, and refused where none can be.
+"""The images of a manifest: `--image` sets them by container name; invalid ones are refused.
 
 No text is ever expanded.
 """
@@ -46,7 +46,7 @@ class ImageOverride:
 
     @property
     def target(self) -> str:
-        """What stands before the `=`."""
+        """The part before the `=`."""
         return f"{self.deployment}/{self.container}" if self.deployment else self.container
 
     def names(self, item: ManifestObject, container: str) -> bool:
@@ -59,10 +59,10 @@ class ImageOverride:
 def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manifest:
     """Return the manifest with the images set; the more exact override of a container wins.
 
-    UsageError where an override finds no container, two have one target, or what then stands in
-    the manifest is no reference: a server admits that, and a kubelet answers InvalidImageName.
+    UsageError if an override matches no container, two have the same target, or an image in the
+    result is not a valid reference: a server admits that, and a kubelet says InvalidImageName.
     """
-    # An exact override comes last and so has the last word.
+    # Overrides that name a Deployment come last, and so win.
     ordered = sorted(overrides, key=lambda override: override.deployment is not None)
     _refuse_twice(ordered)
     for override in ordered:
@@ -75,7 +75,7 @@ def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manif
 
 
 def _invalid_images(item: ManifestObject) -> Iterator[tuple[str, str]]:
-    """Yield a problem and its hint for each; of an image that is missing the server tells."""
+    """Yield a problem and its hint for each invalid image; the server reports missing ones."""
     for container in containers(item):
         image, name = container.get("image"), container["name"]
         if isinstance(image, str) and image and not is_reference(image):
@@ -86,7 +86,7 @@ def _invalid_images(item: ManifestObject) -> Iterator[tuple[str, str]]:
 
 
 def _place(item: ManifestObject, container: str) -> Source:
-    """Return where the image of a container stands."""
+    """Return the place of a container's image."""
     spec = () if item.known_kind is None else item.known_kind.pod_spec
     for name in ("containers", "initContainers"):
         entries = value_at(item.body, *spec, name)

@@ -1,10 +1,10 @@
 """The kinds of Kubernetes: which are usual in a deployment, their scope and order of application.
 
-Usual are the kinds that the built-in ClusterRole `edit` lets a developer write: they run and
+The usual kinds are those that the built-in ClusterRole `edit` lets a developer write: they run and
 configure workloads and widen nobody's rights. Two of its kinds are left out because they steer
-others, Lease (the gate's own lock is one) and Event. Everything else needs `--allow-kind`: rights
-and webhooks, limits that administrators set, traffic to chosen addresses (EndpointSlice, which
-`edit` lost over CVE-2021-25740), what has no namespace, custom kinds.
+others, Lease (the gate's own lock is one) and Event. Everything else needs `--allow-kind`: access
+rights and webhooks, limits that administrators set, traffic to chosen addresses (EndpointSlice,
+which `edit` lost over CVE-2021-25740), cluster-scoped kinds, custom kinds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 
 class Rank(enum.IntEnum):
-    """The order of application: what others stand on first, what lets requests in last."""
+    """The order of application: what others depend on comes first, what lets requests in last."""
 
     CLUSTER = enum.auto()
     LIMITS = enum.auto()
@@ -31,7 +31,7 @@ class Rank(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind; `versions` are those that supported servers have, newest first.
+    """One kind; `versions` are those that supported servers serve, newest first.
 
     `pod_spec` is the path to the spec of the pods that an object of this kind makes, or empty.
     """
@@ -144,10 +144,10 @@ _BY_GROUP_AND_NAME: Final = {(kind.group, kind.name): kind for kind in KINDS}
 
 
 def find(group: str, name: str) -> Kind | None:
-    """Return the row of a kind, None for custom ones."""
+    """Return the row of a kind in `KINDS`, None for custom ones."""
     return _BY_GROUP_AND_NAME.get((group, name))
 
 
 def namesakes(name: str) -> tuple[Kind, ...]:
-    """Return the rows of that name in any group, as `Deployment` once was in `extensions`."""
+    """Return the rows of that name in any group: `Deployment` was once in `extensions`."""
     return tuple(kind for kind in KINDS if kind.name == name)

@@ -1,4 +1,4 @@
-"""What is legal in a Deployment and still makes its rollouts unsafe or hard to judge: warnings."""
+"""Warn of what is legal in a Deployment but makes its rollouts unsafe or hard to judge."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gate.manifests.manifest import Manifest, ManifestObject, value_at
 from gate.manifests.source import escape_line
 
 DEFAULT_DEADLINE_SECONDS: Final = 600
-"""apps/v1 `progressDeadlineSeconds`, where the manifest has none."""
+"""The default of `progressDeadlineSeconds` in apps/v1."""
 
 NO_DEADLINE_SECONDS: Final = 2147483647
 MARGIN_SECONDS: Final = 5
-"""How much later than its deadline the controller may write the condition, and some to spare."""
+"""How long after the deadline the controller may write the condition, with some to spare."""
 
 _SCALERS: Final = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
 
@@ -42,12 +42,15 @@ class Lint:
     message: str
 
     def line(self, name: str) -> str:
-        """Return the whole line, with its place and what silences it; `name` is the object's."""
+        """Return the whole line, with its place and the code that silences it.
+
+        `name` is what the line calls the object.
+        """
         return f"{self.object.source}: {name}: {self.message} [{self.code}]"
 
 
 def read_silenced(names: Iterable[str]) -> frozenset[LintCode]:
-    """Read the codes to be silent about, `all` of them included; UsageError for unknown ones."""
+    """Read the codes to silence, where `all` means every one; UsageError for unknown ones."""
     wanted = set(names)
     unknown = sorted(wanted - {"all", *LintCode})
     if unknown:

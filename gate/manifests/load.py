@@ -1,4 +1,4 @@
-"""From paths to a manifest: the one way in."""
+"""Load a manifest from paths: the only entry point."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def load(
 ) -> Manifest:
     """Read files, folders and `-` (stdin) into one manifest, in the order of application.
 
-    Raises UsageError, or its ManifestError with the place, for whatever cannot be read, is too
-    large, is no YAML or JSON, or does not say what it is. Namespaces are left as they stand:
-    `gate.manifests.namespaces.in_namespace` fills them.
+    Raises UsageError, or its subclass ManifestError with the place, for whatever cannot be read,
+    is too large, is not YAML or JSON, or does not say what it is. Namespaces are left as written:
+    `gate.manifests.namespaces.in_namespace` fills in missing ones.
     """
     budget = Budget(limits)
     found: list[ManifestObject] = []

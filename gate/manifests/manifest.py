@@ -1,4 +1,4 @@
-"""The values that a load gives: objects with their place and identity, in order of application."""
+"""What a load returns: objects with their place and identity, in order of application."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ DEPLOYMENTS: Final = ("apps", "Deployment")
 class ManifestObject:
     """One object as the manifest gives it; its identity was checked, its spec was not.
 
-    `body` is plain JSON and shared: read it, change a `body_copy()`. It is in no repr, since it
-    may hold secrets. `namespace` is None where the manifest names none. `root` is where it was
-    read, None where it was not.
+    `body` is plain JSON and shared: to change it, take a `body_copy()`. It is left out of the repr,
+    since it may hold secrets. `namespace` is None if the manifest names none. `root` is the node
+    that it was read from, None if it was not read from text.
     """
 
     api_version: str
@@ -76,9 +76,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`objects` in the order of application, no two of one identity, at least one.
+    """`objects` are in the order of application, at least one, no two with the same identity.
 
-    `unread` are subfolders of the given folders that hold manifests, too.
+    `unread` are subfolders of the given folders that hold manifests but were not read.
     """
 
     objects: tuple[ManifestObject, ...]
@@ -92,12 +92,12 @@ class Manifest:
 
 
 def in_order(objects: Iterable[ManifestObject]) -> tuple[ManifestObject, ...]:
-    """Sort by rank; what has one rank keeps the manifest's order."""
+    """Sort by rank; objects of the same rank keep the manifest's order."""
     return tuple(sorted(objects, key=lambda item: item.rank))
 
 
 def refuse_duplicates(objects: Iterable[ManifestObject]) -> None:
-    """Raise ManifestError where two objects share group, kind, namespace and name."""
+    """Raise ManifestError if two objects share group, kind, namespace and name."""
     seen: dict[tuple[str, str, str, str], ManifestObject] = {}
     for item in objects:
         key = (item.group, item.kind, item.namespace or "", item.name)
@@ -108,7 +108,7 @@ def refuse_duplicates(objects: Iterable[ManifestObject]) -> None:
 
 
 def value_at(body: Any, *path: str) -> Any:
-    """Return the value at `path`, None where a step is missing or no mapping."""
+    """Return the value at `path`, None if a step is missing or not a mapping."""
     for step in path:
         body = body.get(step) if isinstance(body, Mapping) else None
     return body

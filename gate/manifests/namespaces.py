@@ -1,4 +1,4 @@
-"""The namespace of objects that name none, as kubectl fills it."""
+"""Fill in the namespace of objects that name none, as kubectl does."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def in_namespace(
 ) -> Manifest:
     """Return the manifest with `namespace` in each namespaced object that names none.
 
-    `enforced` (the flag was given, no mere default of the context): an object that names another
-    namespace is a ManifestError, as with kubectl. `cluster_scoped` are the (group, kind) pairs of
-    custom kinds that the server says have no namespace; other custom kinds are taken to have one.
+    If `enforced` (the namespace is from a flag, not just the context's default), an object that
+    names another one is a ManifestError, as with kubectl. `cluster_scoped` are the (group, kind)
+    pairs of custom kinds that the server says have no namespace; other custom kinds are taken to
+    have one.
     """
     objects = tuple(
         _with_namespace(item, namespace, enforced=enforced)

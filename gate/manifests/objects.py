@@ -1,4 +1,4 @@
-"""Nodes to objects: lists are taken apart, and each object has to say what it is."""
+"""Turn nodes into objects: lists are taken apart, and each object has to say what it is."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HOST: Final = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
 _API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
 _KIND: Final = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
-"""What all kinds allow together (roles have colons); nothing that means more in a URL's path."""
+"""What any kind allows (roles have colons), but nothing with a special meaning in a URL's path."""
 _SUBDOMAIN_GROUPS: Final = ("", "apps", "batch")
-"""API groups whose kinds have no wider names (`NameIsDNSSubdomain`, `NameIsDNSLabel`)."""
+"""API groups whose kinds allow no wider names (`NameIsDNSSubdomain`, `NameIsDNSLabel`)."""
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _SUBDOMAIN_HINT: Final = "small letters, digits, - and . between them"
@@ -87,7 +87,7 @@ def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
 
 
 def _refuse_role_ref(at: Source, body: dict[str, Any]) -> None:
-    """Refuse a binding whose role has no name: the right to bind it would be one to bind any."""
+    """Refuse a binding whose role has no kind or name: a right to bind it would cover any role."""
     if body.get("roleRef") is None:
         return
     for path in (("roleRef", "kind"), ("roleRef", "name")):

@@ -1,4 +1,4 @@
-"""Where a field of an object stands in its file."""
+"""Where a field of an object is in its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _KEY: Final = re.compile(r'(\w+)=(?:"([^"]*)"|([^,"]+))')
 def place_of(item: ManifestObject, path: str) -> Source:
     """Return file and line of the field at `path`, as `.spec.containers[name="web"].image`.
 
-    As far as the path leads: what came in by a YAML merge key stands where its mapping does.
+    The path is followed as far as it leads. What a YAML merge key adds has the place of its value
+    in the mapping that is merged.
     """
     node, at = item.root, item.source
     for name, selector in _STEP.findall(path):
@@ -34,7 +35,7 @@ def place_of(item: ManifestObject, path: str) -> Source:
 
 
 def _select_item(items: ListNode, selector: str) -> Node | None:
-    """Return the item of a list by its number, or by the keys that tell items apart."""
+    """Return the item of a list by its index, or by the keys that identify items, or None."""
     if selector.isdigit():
         number = int(selector)
         return items.items[number] if number < len(items.items) else None

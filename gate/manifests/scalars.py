@@ -1,7 +1,7 @@
 """Plain scalars as kubectl reads them: YAML 1.1 as `sigs.k8s.io/yaml` resolves it.
 
-It is not PyYAML's reading: `y` and `n` are booleans, dates stay text, `0o17` and `1e3` are
-numbers, `190:20:30` is none. Every rule was compared with kubectl v1.36.
+It differs from PyYAML's reading: `y` and `n` are booleans, dates stay text, `0o17` and `1e3` are
+numbers, `190:20:30` is not. Every rule was compared with kubectl v1.36.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS: Final[Mapping[str, Value]] = {
 } | {".NaN": math.nan, ".Inf": math.inf, "+.Inf": math.inf, "-.Inf": -math.inf}
 
 _LONGEST_NUMBER: Final = 100
-"""Digits beyond what 64 bits and an exponent need; it keeps a hostile number cheap."""
+"""More characters than 64 bits and an exponent need; it keeps a hostile number cheap."""
 
 _DECIMAL: Final = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _OCTAL: Final = re.compile(r"[+-]?0[oO]?[0-7]+")
@@ -37,7 +37,7 @@ _PREFIXED: Final = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F]+|[bB][01]+)")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 _JOINT: Final = re.compile(r"(?<=[0-9])_(?=[0-9])")
-"""The only underscores that a number may hold which begins with its dot."""
+"""The only underscores allowed in a number that begins with its dot."""
 
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -72,7 +72,7 @@ def json_value(value: Value) -> Value:
 
 
 def key_text(value: Value) -> str:
-    """Return `value` as the key of a JSON object; ValueError for null, which is none."""
+    """Return `value` as the key of a JSON object; ValueError for null, which cannot be one."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

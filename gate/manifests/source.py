@@ -1,4 +1,4 @@
-"""Where a piece of a manifest stands, and the error that names the place."""
+"""A place in a manifest, and the error that names it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gate.errors import UsageError
 
 
 def escape_line(text: str, most: int = 200) -> str:
-    """Return `text` fit for one line of a message: cut, and escaped where it does not print."""
+    """Return `text` for one line of a message: cut after `most` characters, escaped as needed."""
     cut = text if len(text) <= most else f"{text[:most]}..."
     return cut if cut.isprintable() else json.dumps(cut)[1:-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place in a manifest; `line` and `column` count from 1, and are 0 where none is known."""
+    """A place in a manifest; `line` and `column` count from 1, and are 0 if unknown."""
 
     file: str
     line: int = 0

@@ -1,4 +1,4 @@
-"""Bytes to text that a YAML parser may see, and its complaints to one line with a place."""
+"""Decode bytes for a YAML parser, and turn its complaints into one line with a place."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNPRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-"""What a YAML 1.1 stream cannot hold; libyaml would say so without a line."""
+"""What a YAML 1.1 stream cannot hold; libyaml would report it without a line number."""
 
 _TAG_DIRECTIVE: Final = re.compile("(?<![^\r\n\x85\u2028\u2029])%TAG")
-"""At the start of a line. Each costs libyaml a walk over all before it, and no tag that one could
-declare is accepted."""
+"""At the start of a line. For each one libyaml walks over all earlier ones, and no tag that it
+could declare is accepted anyway."""
 
 _SURROGATES: Final = re.compile(
     r"(?<!\\)((?:\\\\){0,64})\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE
 )
-"""A JSON escape of what lies beyond 16 bits; YAML knows no such pairs."""
+"""A pair of JSON escapes for a character beyond 16 bits; YAML has no such pairs."""
 
 
 def decode_text(file: str, content: bytes) -> str:
-    """Return the text of a manifest; ManifestError with the place of what is none.
+    """Return the text of a manifest; ManifestError with the place of what is not text.
 
     UTF-8, or UTF-16 with a byte order mark, which is what PowerShell's `>` writes.
     """
@@ -52,7 +52,7 @@ def decode_text(file: str, content: bytes) -> str:
 
 
 def not_yaml(file: str, text: str, error: yaml.YAMLError) -> ManifestError:
-    """Translate libyaml's error into one line with its place and the likeliest way out."""
+    """Translate libyaml's error into one line with its place and the likeliest fix."""
     mark = getattr(error, "problem_mark", None)
     at = Source(file, mark.line + 1, mark.column + 1) if mark else Source(file)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"

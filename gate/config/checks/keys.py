@@ -1,6 +1,6 @@
-"""The keys of a check in a file: one model for each source, and none that is not listed.
+"""The keys of a check in a file: one model for each source; other keys are refused.
 
-A key that is left out is None here; its default is that of `gate.core.checks.spec`.
+A key that is left out is None here; its default is in `gate.core.checks.spec`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gate.core.model.body import FrozenMap
 
 
 def spelt(name: str) -> str:
-    """Return the key of a field: with hyphens, and without the underscore of a reserved word."""
+    """Return the key of a field: with hyphens, without the trailing underscore of reserved words."""
     return name.rstrip("_").replace("_", "-")
 
 
 class Keys(BaseModel):
     """Abstract: a mapping of a file, whose keys are spelt as those of the options."""
 
-    # Most runs read no check from a file: what reads one is built by the first that does.
+    # Most runs read no check from a file: each validator is built when it is first used.
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=spelt, defer_build=True)
 
 
@@ -155,7 +155,7 @@ FORMS: Final[Mapping[str, type[CheckKeys]]] = {
     "command": CommandKeys,
     "use": ReadyMadeKeys,
 }
-"""The sources of a check by the key that says which it is."""
+"""The model of each source of checks, by the key that names the source."""
 
 
 def keys_of(model: type[BaseModel]) -> tuple[str, ...]:

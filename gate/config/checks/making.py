@@ -1,4 +1,4 @@
-"""From the keys of a check to the core's value."""
+"""Make the core's checks of the keys of a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gate.sources.ready_made import ReadyMade
 
 
 def query_check(keys: QueryKeys, interval_seconds: float) -> Check:
-    """Return the check of a query; QueryError for one that cannot be used."""
+    """Return the check of a query; QueryError if the query cannot be used."""
     variables = keys.variables or FrozenMap()
     known = BUILT_IN | variables.keys()
     few, fresh = keys.min_samples, keys.freshness
@@ -67,9 +67,9 @@ def command_check(keys: CommandKeys, interval_seconds: float) -> Check:
 
 
 def complete_keys(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a check by a query: the ready-made ones with what is given over them.
+    """Return the keys of a query check: those of the ready-made one, overridden by what is given.
 
-    Mappings of the ready-made check are changed key by key, a comparison is given as a whole.
+    `min-samples` and `variables` are overridden key by key, a comparison as a whole.
     """
     changed = {key: value for key, value in given.items() if key not in ("use", "metrics")}
     for key in ("min-samples", "variables"):
@@ -124,5 +124,5 @@ def _comparison(keys: CompareKeys) -> Ratio | MannWhitney:
 
 
 def _drop_unset(**values: Any) -> dict[str, Any]:
-    """Return what has a value: the core's defaults stand where a key is left out."""
+    """Return what has a value, so that the core's defaults apply to keys that are left out."""
     return {name: value for name, value in values.items() if value is not None}

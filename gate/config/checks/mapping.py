@@ -1,4 +1,4 @@
-"""A mapping of a file by its model: the keys, or all that is wrong with them, each at its path."""
+"""Read a mapping of a file by its model: its keys, or all that is wrong with them, by path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Model = TypeVar("Model", bound=Keys)
 def read_mapping(form: type[Model], given: object) -> tuple[Model | None, list[Fault]]:
     """Return the keys, or None and what is wrong with them.
 
-    A complaint shows no value that is not the kind it should be: it could hold a password.
+    A complaint never shows a value of the wrong kind: it could hold a password.
     """
     if not isinstance(given, Mapping):
         return None, [Fault((), "not a mapping")]
@@ -31,7 +31,7 @@ def read_mapping(form: type[Model], given: object) -> tuple[Model | None, list[F
 
 
 def unknown_key(word: str, known: Sequence[str]) -> Fault:
-    """Return the complaint about a key, with the one that may be meant: keys have hyphens."""
+    """Return the complaint about a key, with the one likely meant; keys are spelt with hyphens."""
     hyphened = spelt(word)
     guess = hyphened if hyphened in known else closest(hyphened, known)
     suggestion = f' (did you mean "{guess}"?)' if guess else ""

@@ -24,7 +24,7 @@ from gate.errors import UsageError
 _FORM: Final = "'name: QUERY <= 0.5' or 'name: QUERY >= 2'"
 _CHECK: Final = re.compile(r"(?P<name>[^:]*):\s(?P<rest>.*)", re.DOTALL)
 _LONGEST_NAME: Final = 57
-"""Leaves room for a number behind it."""
+"""Leaves room for a number after it."""
 _PIECE: Final = re.compile(
     r"""(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)"""
     r"""|(?P<comment>\#[^\n]*)|(?P<variable>\$\$?\{[^{}]*\})"""
@@ -37,7 +37,7 @@ _NUMBER: Final = re.compile(
     |(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)""",
     re.VERBOSE | re.ASCII,
 )
-"""PromQL's floats; infinities and NaN are no bounds."""
+"""PromQL's floats; infinities and NaN cannot be bounds."""
 
 
 def by_query(text: str, interval_seconds: float) -> Check:
@@ -57,7 +57,7 @@ def by_query(text: str, interval_seconds: float) -> Check:
 
 
 def by_url(text: str, interval_seconds: float) -> Check:
-    """Read a URL whose reply has to be 2xx; the check is named by host and path."""
+    """Read a URL whose reply has to be 2xx; the check is named after host and path."""
     url = scalars.service_url(text.strip())
     parts = urlsplit(url)
     name = _make_name(f"{parts.netloc}{parts.path}")
@@ -65,17 +65,17 @@ def by_url(text: str, interval_seconds: float) -> Check:
 
 
 _QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-"""An escaped character counts as quoted; a quote that is escaped, or in other ones, opens none."""
+"""An escaped character counts as quoted; a quote escaped, or inside other quotes, opens nothing."""
 _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 _EXPANDED: Final = re.compile(r"\$(?=[A-Za-z_{(0-9?@*#!$-])|`")
 _SIGN: Final = re.compile(rf"\|\|?|&&?|;|>>?|<<?|{_EXPANDED.pattern}")
 
 
 def by_command(text: str, interval_seconds: float) -> Check:
-    """Read a command line, as a shell splits it; the check is named by the program.
+    """Read a command line, as a shell splits it; the check is named after the program.
 
-    It runs once, when the new version is complete: what it tries would meet both versions before,
-    and it may leave traces.
+    It runs once, when the new version is complete: earlier it would meet both versions, and each
+    run may leave traces.
     """
     try:
         words = scalars.words(shlex.split(text))
@@ -101,7 +101,7 @@ def _shell_sign(text: str) -> str:
 def parse_checks(
     value: object, parse: Callable[[str, float], Check], interval_seconds: float
 ) -> tuple[Check, ...]:
-    """Take a list of texts, or finished checks; equal names made of a text get a number."""
+    """Take a list of texts, or finished checks; equal names derived from texts get a number."""
     items = value if isinstance(value, list | tuple) else parse_texts(value)
     checks: list[Check] = []
     wrong: list[Fault] = []

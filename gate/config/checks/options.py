@@ -1,4 +1,4 @@
-"""The options that are checks: finished ones, at the interval that `check-interval` says."""
+"""The options that hold checks, which by default measure at `check-interval`."""
 
 from __future__ import annotations
 

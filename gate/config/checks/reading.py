@@ -1,4 +1,4 @@
-"""The list `checks` of a file to checks, or everything that is wrong with it, each at its place."""
+"""Read the list `checks` of a file: its checks, or everything wrong with it, each at its place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEYS_IN_TEXT: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
 def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
-    """Take a list of mappings, of which none may be wrong; checks are taken as they are."""
+    """Take a list of mappings; BadValueError if any is wrong. Finished checks are taken as is."""
     if not isinstance(value, list | tuple):
         raise UsageError(f"not a list of checks: {quote_value(value)}", hint=_LIST_HINT)
     wrong: list[Fault] = []
@@ -56,7 +56,7 @@ def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
 
 
 def read_check(given: object, interval_seconds: float) -> Check:
-    """Take one mapping; BadValueError with all that is wrong, at paths in it."""
+    """Take one mapping; BadValueError has all that is wrong, with paths inside it."""
     if not isinstance(given, Mapping):
         raise BadValueError(
             [Fault((), f"not a mapping of a check: {quote_value(given)}", _LIST_HINT)]
@@ -96,7 +96,7 @@ def _keys(form: type[CheckKeys], given: Mapping[str, Any]) -> tuple[CheckKeys | 
 
 
 def _at_home(fault: Fault, form: type[CheckKeys]) -> Fault:
-    """Say of an unknown key where it belongs, if a check of another source has it."""
+    """Say where an unknown key belongs, if checks of another source have it."""
     word = str(fault.path[0]) if fault.path else ""
     if len(fault.path) != 1 or word in keys_of(form):
         return fault
@@ -110,7 +110,7 @@ def _at_home(fault: Fault, form: type[CheckKeys]) -> Fault:
 
 
 def _query_faults(given: Mapping[str, Any]) -> list[Fault]:
-    """Return what is wrong with the texts of queries, also beside other faults."""
+    """Return what is wrong with the texts of queries, even if other keys are wrong too."""
     variables = given.get("variables")
     names = [*variables] if isinstance(variables, Mapping) else []
     made = _ready_made(given)
@@ -180,7 +180,7 @@ def _complete_keys(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
 
 
 def _check_comparison(keys: QueryKeys) -> None:
-    """Refuse a comparison that is none, or two."""
+    """Refuse a comparison that names neither a ratio nor a test, or mixes both."""
     how = keys.compare
     if how is None:
         return
@@ -204,7 +204,7 @@ def _locate_fault(text: str, given: Mapping[str, Any]) -> Fault:
 
 
 def _key_named(text: str, given: Mapping[str, Any]) -> Path:
-    """Return the first key that a complaint names and that is given, () where none is."""
+    """Return the path of the first given key that a complaint names, () if there is none."""
     for word in re.findall(r"[a-z]+(?:-[a-z]+)*", text.replace("json path", "json-path")):
         if word in given:
             return (word,)

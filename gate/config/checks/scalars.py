@@ -1,6 +1,6 @@
-"""The leaves of a check in a file: each parser takes what YAML gave, and guesses nothing.
+"""Parsers for the leaf values of a check in a file: each takes what YAML gave, without guessing.
 
-A boolean is no number and a number is no text: what is wrong is a UsageError without a place.
+A boolean is not a number and a number is not text: wrong values are UsageErrors without a place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Member = TypeVar("Member", bound=enum.StrEnum)
 
 
 def quote_value(value: object) -> str:
-    """Return a value as a message shows it: one short line, and nothing of what a mapping holds."""
+    """Return a value as a message shows it: one short line, without the contents of a mapping."""
     if isinstance(value, Mapping | list | tuple):
         return "a mapping" if isinstance(value, Mapping) else "a list"
     spelt = str(value).lower() if isinstance(value, bool) else str(value)
@@ -83,7 +83,7 @@ def ratio(value: object) -> float:
 
 
 def alpha(value: object) -> float:
-    """Take a probability that a test may reject at."""
+    """Take a probability at which a test rejects: above 0, at most 0.5."""
     figure = number(value)
     if not 0 < figure <= 0.5:  # noqa: PLR2004 - core's bound
         raise UsageError(f"must be above 0 and at most 0.5: {quote_value(value)}")
@@ -91,7 +91,7 @@ def alpha(value: object) -> float:
 
 
 def count(least: int, most: int = MOST_COUNT) -> Callable[[object], int]:
-    """Return what takes a whole number from `least` to `most`."""
+    """Return a parser of whole numbers from `least` to `most`."""
 
     def parse(value: object) -> int:
         figure = number(value)
@@ -110,7 +110,7 @@ def switch(value: object) -> bool:
 
 
 def member(kind: type[Member]) -> Callable[[object], Member]:
-    """Return what takes one of a closed set."""
+    """Return a parser of the members of a closed set."""
 
     def parse(value: object) -> Member:
         try:
@@ -122,7 +122,7 @@ def member(kind: type[Member]) -> Callable[[object], Member]:
 
 
 def one_of(words: Iterable[str]) -> Callable[[object], str]:
-    """Return what takes one of these words."""
+    """Return a parser that takes one of these words."""
     known = [str(word) for word in words]
 
     def parse(value: object) -> str:
@@ -165,7 +165,7 @@ def deployment(value: object) -> str:
 
 
 def url(value: object) -> str:
-    """Take an address; whether it may be link-local is known once all options are."""
+    """Take an address; whether it may be link-local is checked once all options are known."""
     return Address.parse(parse_text(value), allow_link_local=True).url
 
 

@@ -1,4 +1,4 @@
-"""What JSON Schema says of `checks`: a check has the keys of one source, and what they ask for."""
+"""The JSON Schema of `checks`: a check has the keys of one source, and what those require."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _RULES: Final[dict[str, dict[str, Any]]] = {
         ],
     },
 }
-"""What the models' keys have to do with each other, as `gate.core.checks.validation` says it."""
+"""Rules between the models' keys, the same as in `gate.core.checks.validation`."""
 
 
 def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -75,7 +75,7 @@ def model_schemas(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _simplify_definition(definition: dict[str, Any]) -> dict[str, Any]:
-    """Drop titles, and the null that stands for a key that is left out."""
+    """Drop titles, and the null by which the models mark a key that is left out."""
     properties = {key: _form(each) for key, each in definition.get("properties", {}).items()}
     kept = {key: value for key, value in definition.items() if key != "title"}
     return {**kept, "properties": properties}
@@ -88,7 +88,7 @@ def _form(property_: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ready_made_rules() -> dict[str, Any]:
-    """Return which metrics a ready-made check is made for, and what it needs of its user."""
+    """Return the rules of ready-made checks: for which metrics, and what the user has to add."""
     rules: list[dict[str, Any]] = [_EITHER_TOLERANCE, _ONE_NUMBER]
     for name in names():
         mine = [made for made in READY_MADE if made.name == name]
@@ -102,7 +102,7 @@ def _ready_made_rules() -> dict[str, Any]:
 
 
 def _variables_rule(name: str, metrics: str, keys: Any) -> dict[str, Any]:
-    """Return the rule for a check of other than the default metrics, empty where it needs none."""
+    """Return the rule for a check with other than the default metrics, empty if it needs none."""
     needed = sorted(keys.get("variables", {}))
     if not needed:
         return {}

@@ -1,4 +1,4 @@
-"""The types of a check's keys: each with its parser, and what JSON Schema says of its form."""
+"""The types of a check's keys: each with its parser, and the JSON Schema of its form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAYS_SOMETHING: Final = r"\S"
 
 
 def by(parse: Callable[[Any], object]) -> PlainValidator:
-    """Return the validator of a key: what it names has to have a value."""
+    """Return the validator of a key, which has to have a value if it is given."""
     return taken_by(lambda value: parse(_not_null(value)))
 
 
@@ -38,7 +38,7 @@ def _not_null(value: object) -> object:
 
 
 NOT_NULL: Final = BeforeValidator(taken_by(_not_null).func)
-"""For a mapping that may be left out, but not be empty."""
+"""For a mapping that may be left out, but not be null."""
 
 
 def _whole(pattern: str) -> str:

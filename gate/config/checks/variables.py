@@ -1,4 +1,4 @@
-"""The variables of a check and its queries: what is wrong with them, each at its place."""
+"""Parse the variables and queries of a check, and say what is wrong with them at which place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _fault(name: str, text: Any) -> Fault | None:
 
 
 def parse_query(text: str, known: Collection[str]) -> Query:
-    """Read a query; UsageError with the position, and the variable that may be meant."""
+    """Read a query; UsageError names the position, and the variable that may be meant."""
     try:
         return Query.parse(text, known)
     except QueryError as error:

@@ -1,4 +1,4 @@
-"""Checks back to what a file would say: for recordings, and to compare by eye."""
+"""Write checks as a file would hold them: for recordings, and to compare by eye."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gate.core.checks.questions import HttpQuestion
 from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, Schedule, Tolerances
 
 Said = Iterator[tuple[str, Any, Any]]
-"""A key, its value, and the value that need not be said."""
+"""A key, its value, and the default, which is left out."""
 
 
 def as_configuration(checks: Iterable[Check]) -> list[dict[str, Any]]:
-    """Return the list `checks` of a file that means the same, as JSON can hold it.
+    """Return the equivalent list `checks` of a file, as JSON can hold it.
 
-    Defaults are left out, but for the interval, which an option can change. Ready-made checks are
-    queries here. No secret is in it: credentials are no part of a check.
+    Defaults are left out, except for the interval, which an option can change. Ready-made checks
+    are queries here. It holds no secrets: credentials are not part of a check.
     """
     return [_check(check) for check in checks]
 
@@ -85,7 +85,7 @@ def _http(http: Http) -> Said:
 
 
 def _path(path: JsonPath) -> str:
-    """Return the path as text: no key holds a quote, as none could be read."""
+    """Return the path as text; no key holds a quote, since the parser takes none."""
     steps = (f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
     return "$" + "".join(steps) if path else ""
 
